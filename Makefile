@@ -1,0 +1,106 @@
+# Every target sets up what it needs: a virtual environment in .venv, packages from the registry pip is
+# configured for and, as root on Debian, the few programs that come from there.
+PYTHON ?= python3
+VENV ?= .venv
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+# Errors only: pip also warns of things in its own configuration that are none of ours.
+PIP_INSTALL := install -qq --disable-pip-version-check --no-input
+PIP := $(BIN)/python -m pip $(PIP_INSTALL)
+CC ?= gcc
+C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc
+CORE_INPUTS := $(wildcard csrc/*.c csrc/*.h csrc/*.py) setup.py pyproject.toml
+C_FILES := $(wildcard csrc/*.c tests/native/*/*.c)
+C_HEADERS := $(wildcard csrc/*.h tests/native/*.h tests/native/*/*.h)
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: bench clean demo distclean docs format help lint test test-long test-native
+
+help:
+	@echo "make demo         profile a small real training job and print what its I/O did"
+	@echo "make test         the tests, but for those that take minutes each"
+	@echo "make test-long    the tests that take minutes each"
+	@echo "make test-native  the C hazard programs: plain, with sanitizers, under valgrind"
+	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
+	@echo "make format       rewrite the sources in the project's format"
+	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
+	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
+	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
+	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
+
+demo: $(STAMPS)/extra-demo
+	@$(BIN)/python -m workloads.demo
+
+test: $(STAMPS)/extra-test
+	@tools/setup-debian.sh tools strace valgrind
+	@$(PYTEST) -m "not long"
+
+test-long: $(STAMPS)/extra-test
+	@tools/setup-debian.sh tools strace valgrind
+	@$(PYTEST) -m long --timeout 3600
+
+test-native: $(STAMPS)/extra-test
+	@tools/setup-debian.sh tools valgrind
+	@TFD_NATIVE_VARIANTS="plain sanitize valgrind" $(PYTEST) tests/native
+
+lint: $(STAMPS)/extra-lint
+	@echo "ruff check" && $(BIN)/ruff check --quiet .
+	@echo "ruff format (make format mends it)" && $(BIN)/ruff format --check --quiet .
+	@echo "mypy --strict" && $(BIN)/python -m mypy --no-error-summary
+	@echo "clang-format (make format mends it)" && \
+	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS)
+	@echo "$(CC) -Wall -Wextra -Werror" && for file in $(C_FILES); do \
+	    $(CC) $(C_WARNINGS) -c -o /dev/null $$file || exit 1; done
+	@echo "tables in docs (make docs mends them)" && $(BIN)/python tools/fill_docs.py --check
+
+format: $(STAMPS)/extra-lint
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS)
+
+bench: $(STAMPS)/extra-bench
+	@tools/setup-debian.sh tools fio
+	@$(MAKE) --no-print-directory $(STAMPS)/dftracer || \
+	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
+	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python $(BIN)/python -m tests.perf
+
+docs: $(STAMPS)/extra-docs
+	@$(BIN)/python tools/fill_docs.py
+	@$(BIN)/mkdocs build --quiet --strict
+
+clean:
+	@rm -rf build dist *.egg-info tfdarshan/_core*.so tfdarshan/_probe*.so $(STAMPS)/core
+	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find csrc tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean
+	@rm -rf $(VENV) $(VENV)-dftracer
+
+# ---- environments: each stamp is made once what it stands for is in place ----
+
+$(STAMPS)/venv:
+	@tools/setup-debian.sh build "$(PYTHON)"
+	@echo "making $(VENV) from $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) "setuptools>=77" "cffi>=1.16"
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/core: $(CORE_INPUTS) | $(STAMPS)/venv
+	@echo "building tfdarshan"
+	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable .
+	@touch $@
+
+$(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core
+	@requirements=$$($(BIN)/python tools/extra_requirements.py $*) || exit 1; \
+	case "$$requirements" in *tensorflow*) size=", about 260 MB" ;; *) size="" ;; esac; \
+	echo "installing what extra '$*' names (once$$size)"; \
+	echo "$$requirements" | xargs -d '\n' $(PIP)
+	@touch $@
+
+$(STAMPS)/dftracer: | $(STAMPS)/venv
+	@echo "making $(VENV)-dftracer, where DFTracer runs for comparison"
+	@$(PYTHON) -m venv $(VENV)-dftracer
+	@$(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) dftracer
+	@touch $@

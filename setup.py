@@ -1,0 +1,5 @@
+"""Builds csrc/; everything else about the package is in pyproject.toml."""
+
+from setuptools import setup
+
+setup(cffi_modules=["csrc/build_core.py:core"])
