@@ -1,0 +1,356 @@
+#define _GNU_SOURCE
+#include "attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "got_patch.h"
+#include "hook_table.h"
+#include "kernel_io.h"
+#include "mount_table.h"
+#include "path_filter.h"
+#include "path_table.h"
+#include "recorder.h"
+#include "spool_file.h"
+#include "tfdarshan.h"
+
+#define LATE_LIBRARY_POLL_NS 10000000
+
+static struct tfd_shared_state before_initialization;
+struct tfd_shared_state *tfd_shared = &before_initialization;
+struct tfd_session tfd_session;
+pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tfd_clock_sample calibration;
+static _Atomic uint64_t next_poll_ticks;
+static uint64_t poll_interval_ticks = LATE_LIBRARY_POLL_NS;
+
+/* In the parent: children of a session are counted, to say if one left no spool. */
+static void after_fork_in_parent(void)
+{
+    if (tfd_session.active)
+        __atomic_fetch_add(&tfd_session.forks, 1, __ATOMIC_RELAXED);
+}
+
+/* In the child, where only this thread exists: locks may have been held by
+ * others and are made new, nothing of the parent's spool is mapped. Recording
+ * begins with the child's first call, so a child that only execs pays nothing. */
+static void after_fork_in_child(void)
+{
+    pthread_mutex_init(&attach_lock, NULL);
+    pthread_mutex_init(&tfd_tables_lock, NULL);
+    pthread_mutex_init(&tfd_fold_lock, NULL);
+    tfd_spool_reset_locks_in_child();
+    tfd_slots_reset_in_child();
+    if (tfd_session.active && tfd_session.follow_children)
+        atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
+}
+
+static int initialize_once(void)
+{
+    static bool done;
+    if (done)
+        return 0;
+    tfd_clock_initialize();
+    calibration = tfd_clock_sample_now();
+    if (!tfd_slots_initialize())
+        return tfd_fail(ENOMEM, "no address space for the recorder's thread slots");
+    int status = tfd_descriptors_initialize();
+    if (status)
+        return status;
+    tfd_got_initialize();
+    if (pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child))
+        return tfd_fail(ENOMEM, "no memory for the fork handlers");
+    done = true;
+    return 0;
+}
+
+static void read_command(char *out, size_t capacity)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, out, capacity - 1);
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i + 1 < length; i++)
+        if (!out[i])
+            out[i] = ' ';
+}
+
+static void fill_header(struct tfd_spool_header *header, int32_t parent_pid)
+{
+    struct utsname system;
+    header->trace_limit_bytes = tfd_session.trace_limit_bytes;
+    header->parent_pid = parent_pid;
+    if (!uname(&system))
+        snprintf(header->host, sizeof header->host, "%.63s", system.nodename);
+    read_command(header->command, sizeof header->command);
+    header->calibration = calibration;
+}
+
+static int make_spool(int32_t parent_pid)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    int status = tfd_spool_create(spool, tfd_session.directory, tfd_session.capacity_bytes);
+    if (status)
+        return status;
+    fill_header(spool->header, parent_pid);
+    status = tfd_mounts_copy(spool);
+    if (!status)
+        status = tfd_paths_prepare_spool(spool);
+    if (!status && !tfd_recorder_prepare_spool(spool))
+        status = tfd_fail(ENOSPC, "no room for a first block of events in the spool %s", spool->path);
+    if (!status)
+        return 0;
+    unlink(spool->path);
+    tfd_spool_unmap(spool);
+    return status;
+}
+
+/* From here on events are written. */
+static void begin_recording(void)
+{
+    struct tfd_spool_header *header = tfd_session.spool.header;
+    tfd_session.pid = header->pid;
+    tfd_session.generation++;
+    header->kernel_start = tfd_kernel_io_now();
+    header->start = tfd_clock_sample_now();
+    tfd_spool_publish(&tfd_session.spool);
+    tfd_session.active = true;
+    atomic_store(&tfd_shared->generation, tfd_session.generation);
+}
+
+bool tfd_child_begin(void)
+{
+    uint32_t pending = TFD_CHILD_PENDING;
+    if (!atomic_compare_exchange_strong(&tfd_shared->child_pending, &pending, TFD_CHILD_STARTING))
+        return false;
+    int32_t parent_pid = tfd_session.pid;
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_positions_reset();
+    bool begun = !tfd_paths_reset() && !make_spool(parent_pid);
+    pthread_mutex_unlock(&tfd_tables_lock);
+    if (begun)
+        begin_recording();
+    else
+        tfd_session.active = false;
+    atomic_store(&tfd_shared->child_pending, TFD_CHILD_NOT_PENDING);
+    return begun;
+}
+
+static int prepare_session(const struct tfd_options *options)
+{
+    size_t length = strlen(options->spool_directory);
+    if (length >= sizeof tfd_session.directory - 32)
+        return tfd_fail(ENAMETOOLONG, "the spool directory's name is too long: %s", options->spool_directory);
+    memcpy(tfd_session.directory, options->spool_directory, length + 1);
+    tfd_session.capacity_bytes = options->capacity_bytes;
+    tfd_session.trace_limit_bytes = options->trace_limit_bytes;
+    tfd_session.follow_children = options->follow_children;
+    tfd_session.forks = 0;
+    int status = initialize_once();
+    if (!status)
+        status = tfd_path_filter_set(options->include, options->include_count, options->exclude,
+                                     options->exclude_count);
+    if (!status)
+        status = tfd_mounts_read();
+    if (!status)
+        status = tfd_paths_reset();
+    tfd_positions_reset();
+    return status ? status : make_spool(0);
+}
+
+static int start(const struct tfd_options *options, struct tfd_attach_report *report)
+{
+    if (tfd_session.active)
+        return tfd_fail(EBUSY, "a session is already recording in this process");
+    int status = prepare_session(options);
+    if (status)
+        return status;
+    begin_recording();
+    status = tfd_got_patch(report);
+    if (!status)
+        return 0;
+    tfd_got_undo(report);
+    atomic_store(&tfd_shared->generation, 0);
+    tfd_quiesce();
+    unlink(tfd_session.spool.path);
+    tfd_spool_unmap(&tfd_session.spool);
+    tfd_session.active = false;
+    return status;
+}
+
+static uint64_t elapsed_ns_since(const struct tfd_clock_sample *begin)
+{
+    return (uint64_t)(tfd_clock_sample_now().monotonic_ns - begin->monotonic_ns);
+}
+
+int tfd_session_start(const struct tfd_options *options, struct tfd_attach_report *report)
+{
+    struct tfd_clock_sample begin = tfd_clock_sample_now();
+    *report = (struct tfd_attach_report){0};
+    pthread_mutex_lock(&attach_lock);
+    int status = start(options, report);
+    pthread_mutex_unlock(&attach_lock);
+    report->elapsed_ns = elapsed_ns_since(&begin);
+    return status;
+}
+
+static void take_closing_snapshots(struct tfd_spool_header *header)
+{
+    header->kernel_stop = tfd_kernel_io_now();
+    header->stop = tfd_clock_sample_now();
+}
+
+static int stop(struct tfd_attach_report *report)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    if (!tfd_session.active)
+        return tfd_fail(EINVAL, "no session is recording in this process");
+    take_closing_snapshots(spool->header);
+    tfd_got_undo(report);
+    atomic_store(&tfd_shared->generation, 0);
+    bool quiet = tfd_quiesce();
+    tfd_session.active = false;
+    atomic_store(&spool->header->state, TFD_SPOOL_STOPPED);
+    if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
+        return tfd_fail(EAGAIN, "a thread did not leave the recorder within a second; its memory stays mapped");
+    tfd_spool_unmap(spool);
+    return 0;
+}
+
+int tfd_session_stop(struct tfd_attach_report *report)
+{
+    struct tfd_clock_sample begin = tfd_clock_sample_now();
+    *report = (struct tfd_attach_report){0};
+    pthread_mutex_lock(&attach_lock);
+    int status = stop(report);
+    pthread_mutex_unlock(&attach_lock);
+    report->elapsed_ns = elapsed_ns_since(&begin);
+    return status;
+}
+
+int tfd_session_active(void)
+{
+    return tfd_session.active;
+}
+
+void tfd_abandon(void)
+{
+    atomic_store(&tfd_shared->generation, 0);
+    atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
+    tfd_session.active = false;
+}
+
+int tfd_session_totals(struct tfd_session_totals *totals)
+{
+    *totals = (struct tfd_session_totals){0};
+    pthread_mutex_lock(&attach_lock);
+    bool active = tfd_session.active;
+    if (active) {
+        const struct tfd_spool *spool = &tfd_session.spool;
+        totals->threads = atomic_load(&spool->header->thread_count);
+        totals->files = atomic_load(&spool->header->file_count) - TFD_FIRST_FILE;
+        totals->spool_bytes = atomic_load(&spool->header->used_bytes);
+        for (uint32_t i = 0; i < totals->threads; i++) {
+            const struct tfd_thread *thread = tfd_thread_at(spool, i);
+            totals->events_dropped += thread->events_dropped;
+            for (uint64_t at = thread->first_chunk; at;) {
+                const struct tfd_chunk *chunk = tfd_at(spool, at);
+                totals->events += atomic_load(&chunk->count);
+                at = chunk->next;
+            }
+        }
+        totals->events += totals->events_dropped;
+    }
+    pthread_mutex_unlock(&attach_lock);
+    return active ? 0 : tfd_fail(EINVAL, "no session is recording in this process");
+}
+
+int tfd_rescan(struct tfd_attach_report *report)
+{
+    *report = (struct tfd_attach_report){0};
+    pthread_mutex_lock(&attach_lock);
+    int status = tfd_session.active ? tfd_got_patch(report) : 0;
+    pthread_mutex_unlock(&attach_lock);
+    return status;
+}
+
+/* Never waits: whoever holds the lock is starting, stopping or doing just this. */
+static void patch_late_libraries(void)
+{
+    struct tfd_attach_report report = {0};
+    if (!tfd_got_stale() || pthread_mutex_trylock(&attach_lock))
+        return;
+    if (tfd_session.active)
+        tfd_got_patch(&report);
+    pthread_mutex_unlock(&attach_lock);
+}
+
+void tfd_catch_late_libraries(uint64_t now_ticks)
+{
+    uint64_t due = atomic_load_explicit(&next_poll_ticks, memory_order_relaxed);
+    if (now_ticks >= due && atomic_compare_exchange_strong(&next_poll_ticks, &due, now_ticks + poll_interval_ticks))
+        patch_late_libraries();
+}
+
+void tfd_before_dlsym(void)
+{
+    if (!atomic_load(&tfd_shared->generation))
+        return;
+    int saved_errno = errno;
+    patch_late_libraries();
+    errno = saved_errno;
+}
+
+/* The process may go on recording after this (other exit handlers, other
+ * threads); a reader takes the later of this time and the last event. */
+void tfd_before_exit(void)
+{
+    if (!atomic_load(&tfd_shared->generation) || !tfd_session.active || pthread_mutex_trylock(&attach_lock))
+        return;
+    if (tfd_session.active && tfd_session.pid == getpid()) {
+        take_closing_snapshots(tfd_session.spool.header);
+        atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
+    }
+    pthread_mutex_unlock(&attach_lock);
+}
+
+__attribute__((destructor)) static void at_normal_exit(void)
+{
+    tfd_before_exit();
+}
+
+size_t tfd_hook_count(void)
+{
+    return TFD_HOOK_COUNT;
+}
+
+const char *tfd_hook_name(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].symbol : "";
+}
+
+const char *tfd_hook_operation(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].operation : "";
+}
+
+int tfd_hook_available(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT && !initialize_once() && tfd_next[hook];
+}
+
+uint64_t tfd_hook_slots(size_t hook)
+{
+    pthread_mutex_lock(&attach_lock);
+    uint64_t count = hook < TFD_HOOK_COUNT ? tfd_got_slots((unsigned)hook) : 0;
+    pthread_mutex_unlock(&attach_lock);
+    return count;
+}

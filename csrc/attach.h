@@ -1,0 +1,14 @@
+/* Starts and stops sessions: the one place that knows the order of things. */
+#ifndef TFD_ATTACH_H
+#define TFD_ATTACH_H
+
+#include <stdint.h>
+
+/* Patches libraries loaded since the last look; cheap when there are none. */
+void tfd_catch_late_libraries(uint64_t now_ticks);
+/* Before a dlsym: what it finds may be called at once. */
+void tfd_before_dlsym(void);
+/* Takes the closing snapshots of a process about to end. */
+void tfd_before_exit(void);
+
+#endif

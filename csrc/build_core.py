@@ -1,0 +1,61 @@
+"""Describes the C extension modules to cffi; setup.py names them as cffi_modules.
+
+Every path is relative to the folder of setup.py, where cffi runs this file. Set TFDARSHAN_WERROR=1 to turn
+compiler warnings into errors, as the Makefile does: an install by a user must not fail for what a newer
+compiler warns about.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from cffi import FFI
+
+CSRC = Path("csrc")
+
+COMPILE_ARGS = [
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-fvisibility=hidden",
+    "-ftls-model=initial-exec",
+    "-Wall",
+    "-Wextra",
+    # The C file that cffi writes has these.
+    "-Wno-unused-parameter",
+    "-Wno-missing-field-initializers",
+    "-Wno-cast-function-type",
+]
+if os.environ.get("TFDARSHAN_WERROR") == "1":
+    COMPILE_ARGS.append("-Werror")
+
+
+def declarations(header: Path) -> str:
+    """Returns the header's text without preprocessor lines and comments, as cffi's parser wants it."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", header.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"\\\n", " ", text)
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+
+
+def extension(name: str, header: str, sources: list[Path]) -> FFI:
+    """Returns the builder of extension module `name`, whose interface is csrc/`header`."""
+    ffi = FFI()
+    ffi.cdef(declarations(CSRC / header))
+    ffi.set_source(
+        name,
+        f'#include <stddef.h>\n#include <stdint.h>\n#include "{header}"\n',
+        sources=sorted(str(source) for source in sources),
+        depends=sorted(str(path) for path in [*CSRC.glob("*.h"), CSRC / "build_core.py"]),
+        include_dirs=[str(CSRC)],
+        libraries=["dl", "pthread"],
+        extra_compile_args=COMPILE_ARGS,
+    )
+    return ffi
+
+
+def core_sources() -> list[Path]:
+    """Returns all of csrc/*.c but the probe, which is an extension module of its own."""
+    return [source for source in CSRC.glob("*.c") if not source.name.startswith("probe")]
+
+
+core = extension("tfdarshan._core", "tfdarshan.h", core_sources())

@@ -1,0 +1,60 @@
+/* What each descriptor of this process refers to. Streams are known by their
+ * descriptor, so both share the table. An entry belongs to one session: at the
+ * next one everything is looked up anew. */
+#ifndef TFD_DESCRIPTOR_TABLE_H
+#define TFD_DESCRIPTOR_TABLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TFD_MAX_DESCRIPTORS (1 << 21)
+
+/* A file id, or TFD_OTHER_BIT | enum tfd_other_kind. */
+typedef uint32_t tfd_target;
+#define TFD_OTHER_BIT 0x80000000u
+
+/* Where the next read() or write() begins; shared by duplicates, as in the kernel. */
+struct tfd_position {
+    _Atomic int64_t offset;
+    uint32_t references;
+    uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
+                         * with a close may still add to that */
+};
+
+struct tfd_descriptor {
+    _Atomic uint64_t word; /* generation << 32 | target; 0 = unknown */
+    struct tfd_position *position;
+    uint32_t place; /* of the position, + 1 */
+};
+
+extern struct tfd_descriptor *tfd_descriptors;
+
+static inline struct tfd_descriptor *tfd_descriptor_at(int fd)
+{
+    return (unsigned)fd < TFD_MAX_DESCRIPTORS ? &tfd_descriptors[fd] : 0;
+}
+
+static inline uint64_t tfd_word(uint32_t generation, tfd_target target)
+{
+    return (uint64_t)generation << 32 | target;
+}
+
+static inline bool tfd_word_is_current(uint64_t word, uint32_t generation)
+{
+    return (uint32_t)(word >> 32) == generation;
+}
+
+static inline bool tfd_word_is_file(uint64_t word, uint32_t generation)
+{
+    return tfd_word_is_current(word, generation) && !(word & TFD_OTHER_BIT);
+}
+
+/* All below: caller holds tfd_tables_lock. */
+int tfd_descriptors_initialize(void); /* once per process; -errno */
+void tfd_positions_reset(void);       /* at session start */
+void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset);
+void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation);
+uint64_t tfd_descriptor_forget(int fd, uint32_t generation);
+
+#endif

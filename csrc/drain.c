@@ -1,0 +1,132 @@
+/* Merges the threads' events by their ends and folds them. */
+#include "fold.h"
+#include "fold_state.h"
+
+/* Where the merge is in one thread's events. */
+struct cursor {
+    uint64_t end; /* ticks, of the next event */
+    uint64_t chunk;
+    uint32_t thread;
+    uint32_t index, count; /* next event; events seen published in the chunk */
+};
+
+struct merge {
+    struct tfd_spool *spool;
+    struct cursor *heap; /* the one that ends first is on top */
+    uint32_t size;
+};
+
+static struct tfd_chunk *chunk_at(const struct merge *merge, const struct cursor *cursor)
+{
+    return tfd_at(merge->spool, cursor->chunk);
+}
+
+/* Goes on to the next published event, in this chunk or a later one. The
+ * owner links a chunk's successor only when it will add nothing more to it:
+ * so `next` is read before `count`. */
+static bool find_event(const struct merge *merge, struct cursor *cursor)
+{
+    while (cursor->chunk) {
+        struct tfd_chunk *chunk = chunk_at(merge, cursor);
+        if (cursor->index >= cursor->count) {
+            uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+            cursor->count = atomic_load_explicit(&chunk->count, memory_order_acquire);
+            if (cursor->index >= cursor->count) {
+                if (!next)
+                    return false;
+                struct tfd_chunk *successor = tfd_at(merge->spool, next);
+                cursor->chunk = tfd_thread_at(merge->spool, cursor->thread)->fold_chunk = next;
+                cursor->index = atomic_load_explicit(&successor->folded, memory_order_relaxed);
+                cursor->count = 0;
+                continue;
+            }
+        }
+        cursor->end = chunk->events[cursor->index].end;
+        return true;
+    }
+    return false;
+}
+
+static bool first_event(const struct merge *merge, uint32_t index, struct cursor *cursor)
+{
+    const struct tfd_thread *thread = tfd_thread_at(merge->spool, index);
+    uint64_t chunk =
+        thread->fold_chunk ? thread->fold_chunk : __atomic_load_n(&thread->first_chunk, __ATOMIC_ACQUIRE);
+    *cursor = (struct cursor){.chunk = chunk, .thread = index};
+    if (chunk)
+        cursor->index = atomic_load_explicit(&chunk_at(merge, cursor)->folded, memory_order_relaxed);
+    return find_event(merge, cursor);
+}
+
+static void sift_down(struct merge *merge, uint32_t place)
+{
+    struct cursor moving = merge->heap[place];
+    for (;;) {
+        uint32_t child = 2 * place + 1;
+        if (child >= merge->size)
+            break;
+        if (child + 1 < merge->size && merge->heap[child + 1].end < merge->heap[child].end)
+            child++;
+        if (merge->heap[child].end >= moving.end)
+            break;
+        merge->heap[place] = merge->heap[child];
+        place = child;
+    }
+    merge->heap[place] = moving;
+}
+
+static void collect_threads(struct merge *merge, uint32_t thread_count)
+{
+    merge->size = 0;
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (first_event(merge, i, &merge->heap[merge->size]))
+            merge->size++;
+    for (uint32_t place = merge->size / 2; place-- > 0;)
+        sift_down(merge, place);
+}
+
+static void advance_first(struct merge *merge)
+{
+    struct cursor *first = &merge->heap[0];
+    first->index++;
+    if (!find_event(merge, first))
+        *first = merge->heap[--merge->size];
+    if (merge->size > 1)
+        sift_down(merge, 0);
+}
+
+/* The heap stays in the arena from drain to drain; a successor has twice its size. */
+static struct cursor *reserve_heap(struct tfd_spool *spool, struct fold_root *root, uint32_t thread_count)
+{
+    if (thread_count > root->heap_capacity) {
+        uint64_t capacity = root->heap_capacity ? root->heap_capacity : 32;
+        while (capacity < thread_count)
+            capacity *= 2;
+        uint64_t heap = tfd_arena_allocate(spool, capacity * sizeof(struct cursor));
+        if (!heap)
+            return NULL;
+        root->heap = heap;
+        root->heap_capacity = capacity;
+    }
+    return root->heap ? tfd_at(spool, root->heap) : NULL;
+}
+
+int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)
+{
+    uint32_t thread_count = atomic_load_explicit(&spool->header->thread_count, memory_order_acquire);
+    struct fold_root *root = thread_count ? tfd_fold_root(spool) : NULL;
+    if (!thread_count)
+        return 0;
+    struct merge merge = {.spool = spool};
+    if (!root || !(merge.heap = reserve_heap(spool, root, thread_count)))
+        return -1;
+    collect_threads(&merge, thread_count);
+    uint64_t folded = 0;
+    while (folded < limit && merge.size) {
+        if (!tfd_fold_event(spool, root, chunk_at(&merge, &merge.heap[0]), merge.heap[0].index))
+            return -1;
+        folded++;
+        advance_first(&merge);
+    }
+    return (int64_t)folded;
+}

@@ -1,0 +1,33 @@
+/* Reads the dynamic section of a loaded object; never writes. */
+#ifndef TFD_ELF_IMAGE_H
+#define TFD_ELF_IMAGE_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tfd_relocations {
+    const ElfW(Rela) *first;
+    size_t count;
+};
+
+struct tfd_image {
+    const char *name; /* as the loader knows it; "" is the main program */
+    uintptr_t base;   /* load address */
+    uintptr_t start, end; /* of all loaded segments */
+    uintptr_t relro_start, relro_end; /* made read-only after relocation, whole pages */
+    const ElfW(Dyn) *dynamic;
+    const ElfW(Sym) *symbols;
+    const char *strings;
+    struct tfd_relocations tables[2]; /* .rela.dyn without its relative head, .rela.plt */
+};
+
+typedef void tfd_visit_slot(void *context, const struct tfd_image *image, void **slot, const char *symbol);
+
+/* False for an object without dynamic symbols (the vDSO, static programs). */
+bool tfd_image_read(const struct dl_phdr_info *info, struct tfd_image *image);
+/* Calls `visit` for every slot that holds the address of an undefined symbol. Returns relocations looked at. */
+size_t tfd_image_visit_slots(const struct tfd_image *image, tfd_visit_slot *visit, void *context);
+
+#endif

@@ -1,0 +1,8 @@
+/* The sentence behind tfd_last_error(). */
+#ifndef TFD_ERROR_H
+#define TFD_ERROR_H
+
+/* Keeps the sentence for the calling thread and returns -error. Leaves errno as it was. */
+int tfd_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,17 @@
+/* Folds events into Darshan's POSIX and STDIO counters, off the hot path.
+ *
+ * Two callers: a recording process that reached its trace limit (chunks are
+ * folded, then recycled), and the reader at the end (or after a crash). Both
+ * work on a struct tfd_spool, all state lives in its arena, so a killed
+ * process leaves it complete. */
+#ifndef TFD_FOLD_H
+#define TFD_FOLD_H
+
+#include "spool.h"
+
+/* Folds published events of all threads, in order of their end, until
+ * `limit` events were folded or none is left. Returns the number folded, or
+ * -1 when the arena has no room for the counters. One caller at a time. */
+int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit);
+
+#endif

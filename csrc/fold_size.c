@@ -1,0 +1,22 @@
+/* What is known of a file's size. */
+#include "fold_step.h"
+
+void tfd_size_is(struct fold_record *record, int64_t size)
+{
+    record->extent = size;
+    record->flags |= TFD_RECORD_SIZE_KNOWN;
+}
+
+void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length)
+{
+    if (offset >= 0 && length > 0)
+        tfd_highest(&record->extent, tfd_sum(offset, length));
+}
+
+/* A read of nothing shows the end only where something was read or written up
+ * to there: a program may also ask for zero bytes, or read beyond the end. */
+void tfd_size_ends_at(struct fold_record *record, int64_t offset)
+{
+    if (offset == record->extent)
+        record->flags |= TFD_RECORD_SIZE_KNOWN;
+}

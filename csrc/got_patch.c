@@ -1,0 +1,370 @@
+#define _GNU_SOURCE
+#include "got_patch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "elf_image.h"
+#include "error.h"
+#include "hook_index.h"
+#include "page_protection.h"
+
+/* A slot found, and later patched. */
+struct slot {
+    void **address;
+    void *saved;
+    uint32_t hook;
+    uint32_t object;
+};
+
+/* An object looked at since the last undo, known by its load address and its
+ * dynamic section: names are neither unique nor stable. */
+struct object {
+    uintptr_t base;
+    const void *dynamic;
+    char *name;
+    uint64_t seen; /* scan in which it was last listed */
+    bool pinned;
+};
+
+struct scan {
+    uint64_t stamp;
+    uint64_t objects, relocations, foreign;
+    uint32_t object;
+    bool out_of_memory;
+};
+
+static struct slot *slots;
+static size_t slot_count, slot_capacity;
+static size_t patched_count; /* slots[0 .. patched_count) hold our wrappers */
+static struct object *objects;
+static size_t object_count, object_capacity;
+static uint64_t scan_stamp;
+static _Atomic uint64_t known_adds, known_subs;
+static void *libc_definition[TFD_HOOK_COUNT];
+static void *default_lookup[TFD_HOOK_COUNT];
+static uintptr_t never_patched[TFD_HOOK_COUNT + 8]; /* load addresses */
+static size_t never_patched_count;
+
+static uintptr_t base_of(const void *address)
+{
+    Dl_info info;
+    return dladdr(address, &info) ? (uintptr_t)info.dli_fbase : 0;
+}
+
+static void never_patch(uintptr_t base)
+{
+    for (size_t i = 0; i < never_patched_count; i++)
+        if (never_patched[i] == base)
+            return;
+    if (base && never_patched_count < sizeof never_patched / sizeof *never_patched)
+        never_patched[never_patched_count++] = base;
+}
+
+/* A program that is not position independent and takes a function's address
+ * makes its own stub stand for the function everywhere. That stub jumps through
+ * a slot we are going to patch: called as the next function it would come back
+ * to us for ever. The definition behind it is the first library's. */
+static void *behind_program_stub(void *address, const char *symbol)
+{
+    Dl_info info;
+    const ElfW(Sym) *found = NULL;
+    if (!address || !dladdr1(address, &info, (void **)&found, RTLD_DL_SYMENT) || !found ||
+        found->st_shndx != SHN_UNDEF)
+        return address;
+    for (const struct link_map *map = _r_debug.r_map->l_next; map; map = map->l_next) {
+        void *handle = map->l_name[0] ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        void *definition = handle ? dlsym(handle, symbol) : NULL;
+        if (handle)
+            dlclose(handle);
+        if (definition)
+            return definition;
+    }
+    return NULL;
+}
+
+/* Whoever defines one of our symbols (the C library, a preloaded interposer, a
+ * sanitizer's runtime) must reach the next definition, not us: patched, its
+ * calls would be counted twice. */
+void tfd_got_initialize(void)
+{
+    tfd_hook_index_build();
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++) {
+        default_lookup[hook] = dlsym(RTLD_DEFAULT, tfd_hooks[hook].symbol);
+        tfd_next[hook] = behind_program_stub(default_lookup[hook], tfd_hooks[hook].symbol);
+        libc_definition[hook] = libc ? dlsym(libc, tfd_hooks[hook].symbol) : NULL;
+        if (tfd_next[hook])
+            never_patch(base_of(tfd_next[hook]));
+        if (libc_definition[hook])
+            never_patch(base_of(libc_definition[hook]));
+    }
+    if (libc)
+        dlclose(libc);
+    never_patch(base_of((const void *)tfd_got_initialize));
+    never_patch(base_of((const void *)(uintptr_t)_r_debug.r_brk)); /* the dynamic loader */
+}
+
+static bool patchable(const struct tfd_image *image)
+{
+    for (size_t i = 0; i < never_patched_count; i++)
+        if (image->start <= never_patched[i] && never_patched[i] < image->end)
+            return false;
+    return !strstr(image->name, "libdarshan");
+}
+
+static void *grow(void *array, size_t count, size_t *capacity, size_t item)
+{
+    if (count < *capacity)
+        return array;
+    size_t larger = *capacity ? 2 * *capacity : 256;
+    void *grown = realloc(array, larger * item);
+    if (grown)
+        *capacity = larger;
+    return grown;
+}
+
+/* The program's own pointer: the C library's function, the first definition in
+ * the process, or the object's not yet bound stub. Anything else was put there
+ * by another tool, whose calls we would cut off. */
+static bool is_programs_own(const struct tfd_image *image, void *value, unsigned hook)
+{
+    uintptr_t address = (uintptr_t)value;
+    return value == tfd_next[hook] || value == libc_definition[hook] || value == default_lookup[hook] ||
+           value == tfd_hooks[hook].wrapper || (address >= image->start && address < image->end);
+}
+
+static void collect_slot(void *context, const struct tfd_image *image, void **slot, const char *symbol)
+{
+    struct scan *scan = context;
+    int hook = tfd_hook_by_name(symbol);
+    if (hook < 0 || !tfd_next[hook] || !*slot || (uintptr_t)slot % sizeof(void *))
+        return;
+    if (!is_programs_own(image, *slot, (unsigned)hook)) {
+        scan->foreign++;
+        return;
+    }
+    struct slot *grown = grow(slots, slot_count, &slot_capacity, sizeof *slots);
+    scan->out_of_memory |= !grown;
+    if (!grown)
+        return;
+    slots = grown;
+    void *saved = *slot == tfd_hooks[hook].wrapper ? tfd_next[hook] : *slot;
+    slots[slot_count++] = (struct slot){slot, saved, (uint32_t)hook, scan->object};
+}
+
+static struct object *known_object(const struct tfd_image *image)
+{
+    for (size_t i = 0; i < object_count; i++)
+        if (objects[i].base == image->base && objects[i].dynamic == image->dynamic)
+            return &objects[i];
+    return NULL;
+}
+
+static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct scan *scan = context;
+    struct tfd_image image;
+    atomic_store(&known_adds, info->dlpi_adds);
+    atomic_store(&known_subs, info->dlpi_subs);
+    if (!tfd_image_read(info, &image))
+        return 0;
+    struct object *known = known_object(&image);
+    if (known) {
+        known->seen = scan->stamp;
+        return 0;
+    }
+    struct object *grown = grow(objects, object_count, &object_capacity, sizeof *objects);
+    char *name = grown ? strdup(image.name) : NULL;
+    scan->out_of_memory |= !name;
+    if (!name) {
+        return 0;
+    }
+    objects = grown;
+    objects[object_count] = (struct object){image.base, image.dynamic, name, scan->stamp, false};
+    scan->object = (uint32_t)object_count++;
+    scan->objects++;
+    if (patchable(&image))
+        scan->relocations += tfd_image_visit_slots(&image, collect_slot, scan);
+    return 0;
+}
+
+/* Objects that went away are forgotten: another may come to the same address.
+ * None of them has patched slots, those are pinned. */
+static void forget_vanished(uint64_t stamp)
+{
+    for (size_t i = 0; i < object_count; i++)
+        if (objects[i].seen != stamp && !objects[i].pinned)
+            objects[i].base = UINTPTR_MAX;
+}
+
+/* Keeps the object loaded for good: undo would write into unmapped memory
+ * after a dlclose. Done outside dl_iterate_phdr, whose lock dlopen takes too. */
+static bool pin(struct object *object)
+{
+    struct link_map *map = NULL;
+    if (object->pinned || !object->name[0])
+        return object->pinned = true;
+    void *handle = dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (handle) {
+        object->pinned = !dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_addr == object->base &&
+                         map->l_ld == object->dynamic;
+        dlclose(handle);
+    }
+    return object->pinned;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    uintptr_t a = (uintptr_t)((const struct slot *)left)->address, b = (uintptr_t)((const struct slot *)right)->address;
+    return (a > b) - (a < b);
+}
+
+/* Drops slots found twice or in objects that could not be pinned. */
+static void keep_pinned(size_t first, struct tfd_attach_report *report)
+{
+    size_t kept = first;
+    for (size_t i = first; i < slot_count; i++) {
+        bool already = objects[slots[i].object].pinned;
+        if (!pin(&objects[slots[i].object]))
+            continue;
+        report->objects_pinned += !already;
+        slots[kept++] = slots[i];
+    }
+    slot_count = kept;
+    qsort(slots + first, slot_count - first, sizeof *slots, by_address);
+}
+
+typedef bool write_slot(struct slot *slot);
+
+static bool write_wrapper(struct slot *slot)
+{
+    __atomic_store_n(slot->address, tfd_hooks[slot->hook].wrapper, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Only over our own: what somebody else wrote since stays. */
+static bool write_saved(struct slot *slot)
+{
+    void *ours = tfd_hooks[slot->hook].wrapper;
+    return __atomic_compare_exchange_n(slot->address, &ours, slot->saved, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+/* Writes the slots [first, last), sorted by address. Read-only pages (RELRO)
+ * are opened for the time of the writing; a page never becomes executable. */
+static size_t write_slots(size_t first, size_t last, write_slot *write, size_t *refused)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    struct tfd_protection_map map;
+    size_t written = 0;
+    if (first == last || tfd_protection_map_read(&map)) {
+        *refused += last - first;
+        return 0;
+    }
+    for (size_t i = first; i < last;) {
+        uintptr_t start = (uintptr_t)slots[i].address & ~(page - 1), range_end = 0;
+        int protection = tfd_protection_at(&map, start, &range_end);
+        size_t next = i;
+        while (next < last && (uintptr_t)slots[next].address < range_end)
+            next++;
+        uintptr_t length = next > i ? (((uintptr_t)slots[next - 1].address | (page - 1)) + 1) - start : 0;
+        bool locked = !(protection & PROT_WRITE);
+        if (protection < 0 || (protection & PROT_EXEC) || next == i ||
+            (locked && mprotect((void *)start, length, PROT_READ | PROT_WRITE))) {
+            next = next == i ? i + 1 : next;
+            *refused += next - i;
+            i = next;
+            continue;
+        }
+        for (; i < next; i++)
+            written += write(&slots[i]);
+        if (locked)
+            mprotect((void *)start, length, protection);
+    }
+    tfd_protection_map_free(&map);
+    return written;
+}
+
+int tfd_got_patch(struct tfd_attach_report *report)
+{
+    struct scan scan = {.stamp = ++scan_stamp};
+    size_t first = slot_count, refused = 0;
+    dl_iterate_phdr(visit_object, &scan);
+    forget_vanished(scan.stamp);
+    report->objects_scanned += scan.objects;
+    report->relocations_scanned += scan.relocations;
+    report->slots_foreign += scan.foreign;
+    keep_pinned(first, report);
+    if (slot_count > first)
+        report->slots_patched += write_slots(first, slot_count, write_wrapper, &refused);
+    report->slots_refused += refused;
+    patched_count = slot_count;
+    return scan.out_of_memory ? tfd_fail(ENOMEM, "no memory for the list of patched slots") : 0;
+}
+
+void tfd_got_undo(struct tfd_attach_report *report)
+{
+    size_t refused = 0;
+    qsort(slots, patched_count, sizeof *slots, by_address);
+    if (patched_count)
+        report->slots_restored = write_slots(0, patched_count, write_saved, &refused);
+    report->slots_refused += refused;
+    for (size_t i = 0; i < object_count; i++)
+        free(objects[i].name);
+    slot_count = patched_count = object_count = 0;
+}
+
+static int compare_loads(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(bool *)context = info->dlpi_adds != atomic_load_explicit(&known_adds, memory_order_relaxed) ||
+                       info->dlpi_subs != atomic_load_explicit(&known_subs, memory_order_relaxed);
+    return 1;
+}
+
+bool tfd_got_stale(void)
+{
+    bool stale = false;
+    dl_iterate_phdr(compare_loads, &stale);
+    return stale;
+}
+
+uint64_t tfd_got_slots(unsigned hook)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < patched_count; i++)
+        count += slots[i].hook == hook;
+    return count;
+}
+
+static void count_wrapper(void *context, const struct tfd_image *image, void **slot, const char *symbol)
+{
+    (void)image;
+    int hook = tfd_hook_by_name(symbol);
+    *(uint64_t *)context += hook >= 0 && *slot == tfd_hooks[hook].wrapper;
+}
+
+static int count_in_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct tfd_image image;
+    if (tfd_image_read(info, &image))
+        tfd_image_visit_slots(&image, count_wrapper, context);
+    return 0;
+}
+
+uint64_t tfd_slots_holding_wrappers(void)
+{
+    uint64_t count = 0;
+    tfd_hook_index_build();
+    dl_iterate_phdr(count_in_object, &count);
+    return count;
+}

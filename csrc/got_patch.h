@@ -1,0 +1,20 @@
+/* Points the slots of loaded objects at our wrappers, and back. One caller at a time. */
+#ifndef TFD_GOT_PATCH_H
+#define TFD_GOT_PATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tfdarshan.h"
+
+/* Fills tfd_next and the list of objects never to patch. Once per process. */
+void tfd_got_initialize(void);
+/* Patches objects not looked at since the last undo. 0 or -errno. */
+int tfd_got_patch(struct tfd_attach_report *report);
+/* Every slot that still holds our wrapper gets the value saved from it. */
+void tfd_got_undo(struct tfd_attach_report *report);
+/* True when objects were loaded or unloaded since the last patch. Takes about 40 ns. */
+bool tfd_got_stale(void);
+uint64_t tfd_got_slots(unsigned hook);
+
+#endif

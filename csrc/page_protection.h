@@ -1,0 +1,21 @@
+/* What the kernel says of the protection of mapped pages, at one instant. */
+#ifndef TFD_PAGE_PROTECTION_H
+#define TFD_PAGE_PROTECTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tfd_protection_map {
+    struct tfd_protected_range {
+        uintptr_t start, end;
+        int protection; /* PROT_* */
+    } *ranges;
+    size_t count;
+};
+
+int tfd_protection_map_read(struct tfd_protection_map *map);
+void tfd_protection_map_free(struct tfd_protection_map *map);
+/* PROT_* of the range that holds the address and, by `end`, where it ends; -1 where nothing is mapped. */
+int tfd_protection_at(const struct tfd_protection_map *map, uintptr_t address, uintptr_t *end);
+
+#endif

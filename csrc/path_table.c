@@ -1,0 +1,223 @@
+#define _GNU_SOURCE
+#include "path_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "mount_table.h"
+#include "path_filter.h"
+#include "spool_file.h"
+
+#define FIRST_INDEX_SIZE 4096u
+/* Room the counters of one file may take when they are folded: kept free, so folding never fails. */
+#define FOLD_RESERVE_BYTES 512u
+
+/* Open addressing, in private memory: the spool's readers do not need it. */
+static uint32_t *index_of_hash;
+static uint32_t index_size;
+
+static uint32_t hash_of(const char *path, size_t length)
+{
+    uint64_t value = 0x9e3779b97f4a7c15u ^ length;
+    for (; length >= 8; path += 8, length -= 8) {
+        uint64_t word;
+        memcpy(&word, path, 8);
+        value = (value ^ word) * 0xff51afd7ed558ccdu;
+        value ^= value >> 32;
+    }
+    for (; length; path++, length--)
+        value = (value ^ (unsigned char)*path) * 0xff51afd7ed558ccdu;
+    return (uint32_t)(value >> 32 ^ value);
+}
+
+static uint32_t *new_index(uint32_t size)
+{
+    void *memory = mmap(NULL, size * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int tfd_paths_reset(void)
+{
+    if (index_of_hash)
+        munmap(index_of_hash, index_size * sizeof(uint32_t));
+    index_size = FIRST_INDEX_SIZE;
+    index_of_hash = new_index(index_size);
+    return index_of_hash ? 0 : tfd_fail(ENOMEM, "no memory for the index of file names");
+}
+
+static void place(uint32_t *index, uint32_t size, uint32_t hash, uint32_t file)
+{
+    uint32_t at = hash & (size - 1);
+    while (index[at])
+        at = (at + 1) & (size - 1);
+    index[at] = file;
+}
+
+static void grow_index(const struct tfd_spool *spool, uint32_t files)
+{
+    uint32_t larger_size = 2 * index_size;
+    uint32_t *larger = new_index(larger_size);
+    if (!larger)
+        return;
+    for (uint32_t file = TFD_FIRST_FILE; file < files; file++)
+        place(larger, larger_size, tfd_file_at(spool, file)->path_hash, file);
+    munmap(index_of_hash, index_size * sizeof(uint32_t));
+    index_of_hash = larger;
+    index_size = larger_size;
+}
+
+/* Elements of a growing array appear segment by segment. */
+static bool ensure_segment(struct tfd_spool *spool, uint32_t file)
+{
+    uint32_t within, segment = tfd_segment_of(file, TFD_FILES_IN_FIRST_SEGMENT, &within);
+    uint64_t *offset = &spool->header->file_segments[segment];
+    if (!*offset)
+        *offset = tfd_arena_allocate(spool, ((uint64_t)TFD_FILES_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_file));
+    return *offset;
+}
+
+uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool)
+{
+    return (uint64_t)FOLD_RESERVE_BYTES * atomic_load_explicit(&spool->header->file_count, memory_order_relaxed);
+}
+
+static bool has_room_for_file(const struct tfd_spool *spool, size_t path_length)
+{
+    uint64_t need = path_length + 2 * FOLD_RESERVE_BYTES + tfd_fold_reserve_bytes(spool);
+    return atomic_load(&spool->header->used_bytes) + need < spool->capacity_bytes;
+}
+
+static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t length, uint32_t hash)
+{
+    struct tfd_spool_header *header = spool->header;
+    uint32_t file = atomic_load(&header->file_count);
+    uint64_t name = 0;
+    if (2 * (file + 1) > index_size)
+        grow_index(spool, file);
+    if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) && ensure_segment(spool, file))
+        name = tfd_arena_copy_string(spool, path, length);
+    if (!name) {
+        atomic_fetch_add(&header->files_over_cap, 1);
+        return TFD_FILE_OVERFLOW;
+    }
+    *tfd_file_at(spool, file) = (struct tfd_file){.path = name,
+                                                  .path_length = (uint32_t)length,
+                                                  .path_hash = hash,
+                                                  .mount = tfd_mount_of(spool, path, length)};
+    atomic_store(&header->file_count, file + 1);
+    place(index_of_hash, index_size, hash, file);
+    return file;
+}
+
+int tfd_paths_prepare_spool(struct tfd_spool *spool)
+{
+    if (!ensure_segment(spool, TFD_FILE_OVERFLOW))
+        return tfd_fail(ENOSPC, "no room for the file table in the spool %s", spool->path);
+    tfd_file_at(spool, TFD_FILE_NONE)->mount = TFD_NO_MOUNT;
+    tfd_file_at(spool, TFD_FILE_OVERFLOW)->mount = TFD_NO_MOUNT;
+    atomic_store(&spool->header->file_count, TFD_FIRST_FILE);
+    return 0;
+}
+
+static uint32_t find_or_add(struct tfd_spool *spool, const char *path, size_t length)
+{
+    uint32_t hash = hash_of(path, length);
+    for (uint32_t at = hash & (index_size - 1); index_of_hash[at]; at = (at + 1) & (index_size - 1)) {
+        const struct tfd_file *file = tfd_file_at(spool, index_of_hash[at]);
+        if (file->path_hash == hash && file->path_length == length &&
+            !memcmp(tfd_at(spool, file->path), path, length))
+            return index_of_hash[at];
+    }
+    return add_file(spool, path, length, hash);
+}
+
+tfd_target tfd_path_target(struct tfd_spool *spool, const char *path, size_t length)
+{
+    if (!length)
+        return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
+    if (!tfd_path_wanted(path, length))
+        return TFD_OTHER_BIT | TFD_OTHER_EXCLUDED;
+    return find_or_add(spool, path, length);
+}
+
+static size_t directory_of(int dirfd, char *out)
+{
+    if (dirfd == AT_FDCWD)
+        return getcwd(out, PATH_MAX) ? strlen(out) : 0;
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+    ssize_t length = readlink(link, out, PATH_MAX - 1);
+    return length > 0 && out[0] == '/' ? (size_t)length : 0;
+}
+
+/* Appends path components, leaving out empty ones and ".". */
+static size_t append_components(char *out, size_t length, const char *path)
+{
+    while (*path) {
+        size_t part = strcspn(path, "/");
+        if (part && !(part == 1 && path[0] == '.')) {
+            if (length + 1 + part >= TFD_PATH_BUFFER)
+                return 0;
+            out[length++] = '/';
+            memcpy(out + length, path, part);
+            length += part;
+        }
+        path += part + (path[part] == '/');
+    }
+    return length;
+}
+
+size_t tfd_path_absolute(int dirfd, const char *path, char *out)
+{
+    size_t length = 0;
+    if (!path)
+        return 0;
+    if (path[0] != '/') {
+        length = directory_of(dirfd, out);
+        if (!length)
+            return 0;
+        length -= length == 1; /* "/" */
+    }
+    length = append_components(out, length, path);
+    if (!length)
+        out[length++] = '/';
+    out[length] = '\0';
+    return length;
+}
+
+static enum tfd_other_kind kind_of_mode(mode_t mode)
+{
+    if (S_ISFIFO(mode))
+        return TFD_OTHER_PIPE;
+    if (S_ISSOCK(mode))
+        return TFD_OTHER_SOCKET;
+    if (S_ISCHR(mode) || S_ISBLK(mode))
+        return TFD_OTHER_DEVICE;
+    return TFD_OTHER_ANONYMOUS;
+}
+
+tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offset)
+{
+    static const char deleted[] = " (deleted)";
+    char link[40], path[TFD_PATH_BUFFER];
+    struct stat status;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t got = readlink(link, path, PATH_MAX - 1);
+    if (got <= 0 || fstat(fd, &status))
+        return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
+    if (!S_ISREG(status.st_mode) || path[0] != '/' || !strncmp(path, "/memfd:", 7))
+        return TFD_OTHER_BIT | kind_of_mode(S_ISREG(status.st_mode) ? 0 : status.st_mode);
+    size_t length = (size_t)got, suffix = sizeof deleted - 1;
+    if (!status.st_nlink && length > suffix && !memcmp(path + length - suffix, deleted, suffix))
+        length -= suffix;
+    path[length] = '\0';
+    *offset = lseek(fd, 0, SEEK_CUR);
+    return tfd_path_target(spool, path, length);
+}

@@ -1,0 +1,320 @@
+#define _GNU_SOURCE
+#include "recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fold.h"
+#include "path_table.h"
+
+#include <linux/membarrier.h>
+
+#define MAX_SLOTS (1u << 16)
+#define FIRST_CHUNK_BYTES (4u << 10)
+#define LARGEST_CHUNK_BYTES (256u << 10)
+#define RECYCLED_CHUNK_BYTES (64u << 10)
+#define FOLD_BATCH_EVENTS 65536u
+
+__thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
+/* The slot while this thread's memory is lent to a vfork child. */
+static __thread struct tfd_slot *lent_slot __attribute__((tls_model("initial-exec")));
+
+static struct tfd_slot *slots; /* MAX_SLOTS, zeroed in a forked child */
+static _Atomic uint32_t *slots_used; /* beside them, zeroed with them */
+
+/* For threads that get no chunk of their own any more: one chunk, under the fold lock. */
+static struct tfd_chunk *shared_chunk;
+
+static void *wiped_on_fork(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    madvise(memory, bytes, MADV_WIPEONFORK);
+    return memory;
+}
+
+bool tfd_slots_initialize(void)
+{
+    if (slots)
+        return true;
+    size_t state_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = wiped_on_fork(state_bytes + MAX_SLOTS * sizeof *slots);
+    if (!memory)
+        return false;
+    tfd_shared = (struct tfd_shared_state *)memory;
+    slots_used = (_Atomic uint32_t *)(memory + 64);
+    slots = (struct tfd_slot *)(memory + state_bytes);
+    return true;
+}
+
+static int32_t own_tid(void)
+{
+    return (int32_t)syscall(SYS_gettid);
+}
+
+static bool thread_is_gone(int32_t tid)
+{
+    return tid && syscall(SYS_tgkill, tfd_session.pid, tid, 0) < 0 && errno == ESRCH;
+}
+
+/* No session has this number, so the slot's first use sets it up. */
+#define NEVER_SET_UP UINT32_MAX
+
+/* A new slot, or that of a thread that ended. Slots outlive threads: the
+ * stopping thread reads them, and a thread's own memory is gone when it ends. */
+static struct tfd_slot *take_slot(void)
+{
+    int32_t tid = own_tid();
+    uint32_t index = atomic_load(slots_used);
+    while (index < MAX_SLOTS)
+        if (atomic_compare_exchange_weak(slots_used, &index, index + 1)) {
+            atomic_store(&slots[index].generation, NEVER_SET_UP);
+            atomic_store(&slots[index].tid, tid);
+            return &slots[index];
+        }
+    for (index = 0; index < MAX_SLOTS; index++) {
+        int32_t old = atomic_load(&slots[index].tid);
+        if (thread_is_gone(old) && atomic_compare_exchange_strong(&slots[index].tid, &old, tid)) {
+            atomic_store(&slots[index].generation, NEVER_SET_UP);
+            atomic_store(&slots[index].busy, 0);
+            return &slots[index];
+        }
+    }
+    return NULL;
+}
+
+void tfd_lend_to_vfork_child(void)
+{
+    if (tfd_own_slot)
+        lent_slot = tfd_own_slot;
+    tfd_own_slot = NULL;
+}
+
+static struct tfd_slot *take_back_lent_slot(void)
+{
+    struct tfd_slot *slot = NULL;
+    if (getpid() == tfd_session.pid) {
+        slot = lent_slot;
+        lent_slot = NULL;
+        tfd_own_slot = slot;
+    }
+    return slot;
+}
+
+struct tfd_slot *tfd_find_slot(void)
+{
+    if (!atomic_load(&tfd_shared->generation) && !atomic_load(&tfd_shared->child_pending))
+        return NULL;
+    int saved_errno = errno;
+    struct tfd_slot *slot = lent_slot ? take_back_lent_slot() : take_slot();
+    tfd_own_slot = slot;
+    errno = saved_errno;
+    return slot;
+}
+
+void tfd_slots_reset_in_child(void)
+{
+    tfd_own_slot = lent_slot = NULL;
+    shared_chunk = NULL;
+}
+
+/* A signal handler came in while its thread was recording: that window is some
+ * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
+void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
+{
+    if (!slot->thread || atomic_load(&slot->generation) != atomic_load(&tfd_shared->generation) ||
+        !atomic_load(&tfd_shared->generation))
+        return;
+    struct tfd_other_traffic *skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
+    skipped->reads += bytes_read > 0;
+    skipped->bytes_read += bytes_read;
+    skipped->writes += bytes_written > 0;
+    skipped->bytes_written += bytes_written;
+    skipped->other_calls += !bytes_read && !bytes_written;
+}
+
+/* Thread record 0 is the shared chunk's. */
+static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const char *name)
+{
+    struct tfd_spool_header *header = spool->header;
+    uint32_t index = atomic_load(&header->thread_count), within;
+    if (index >= TFD_MAX_THREADS)
+        return NULL;
+    uint32_t segment = tfd_segment_of(index, TFD_THREADS_IN_FIRST_SEGMENT, &within);
+    uint64_t *offset = &header->thread_segments[segment];
+    if (!*offset)
+        *offset = tfd_arena_allocate(
+            spool, ((uint64_t)TFD_THREADS_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_thread));
+    if (!*offset)
+        return NULL;
+    struct tfd_thread *thread = tfd_thread_at(spool, index);
+    thread->tid = tid;
+    strncpy(thread->name, name, sizeof thread->name - 1);
+    atomic_store(&header->thread_count, index + 1);
+    return thread;
+}
+
+static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes, bool kept)
+{
+    uint64_t used = atomic_load(&spool->header->used_bytes);
+    if (used + bytes + tfd_fold_reserve_bytes(spool) > spool->capacity_bytes)
+        return NULL;
+    uint64_t offset = tfd_arena_allocate(spool, bytes);
+    if (!offset)
+        return NULL;
+    struct tfd_chunk *chunk = tfd_at(spool, offset);
+    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(struct tfd_event));
+    chunk->kept = kept;
+    if (thread->current_chunk)
+        ((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next = offset;
+    else
+        thread->first_chunk = offset;
+    thread->current_chunk = offset;
+    return chunk;
+}
+
+bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
+{
+    struct tfd_thread *thread = add_thread(spool, 0, "(other threads)");
+    shared_chunk = thread ? add_chunk(spool, thread, FIRST_CHUNK_BYTES, false) : NULL;
+    return shared_chunk;
+}
+
+struct tfd_slot *tfd_set_up(struct tfd_slot *slot)
+{
+    int saved_errno = errno;
+    bool recording = atomic_load(&tfd_shared->generation) ||
+                     (atomic_load(&tfd_shared->child_pending) && tfd_child_begin());
+    if (recording) {
+        char name[17] = "";
+        prctl(PR_GET_NAME, name);
+        pthread_mutex_lock(&tfd_tables_lock);
+        slot->thread = add_thread(&tfd_session.spool, atomic_load(&slot->tid), name);
+        pthread_mutex_unlock(&tfd_tables_lock);
+        slot->chunk = NULL;
+        slot->count = slot->capacity = slot->chunks_taken = 0;
+        atomic_store(&slot->generation, atomic_load(&tfd_shared->generation));
+    } else {
+        tfd_leave(slot);
+    }
+    errno = saved_errno;
+    return recording ? slot : NULL;
+}
+
+static bool claim_trace_bytes(struct tfd_spool_header *header, uint32_t bytes)
+{
+    uint64_t claimed = atomic_load(&header->trace_bytes);
+    do {
+        if (claimed + bytes > header->trace_limit_bytes)
+            return false;
+    } while (!atomic_compare_exchange_weak(&header->trace_bytes, &claimed, claimed + bytes));
+    return true;
+}
+
+/* From half of the trace limit on, whoever takes a chunk folds two chunks'
+ * worth: at the limit nothing is left to fold, and no thread ever waits for
+ * millions of events at once. */
+static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_events)
+{
+    struct tfd_spool_header *header = spool->header;
+    if (2 * atomic_load(&header->trace_bytes) < header->trace_limit_bytes)
+        return;
+    if (pthread_mutex_trylock(&tfd_fold_lock))
+        return;
+    tfd_drain(spool, 2 * chunk_events);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+/* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
+static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
+{
+    while (atomic_load(&chunk->folded) < atomic_load(&chunk->count))
+        if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
+            return false;
+    thread->events_dropped += atomic_load(&chunk->count);
+    /* in this order: a process killed in between leaves nothing to fold twice */
+    atomic_store(&chunk->count, 0);
+    atomic_store(&chunk->folded, 0);
+    return true;
+}
+
+static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    uint32_t bytes = FIRST_CHUNK_BYTES << (2 * (slot->chunks_taken < 3 ? slot->chunks_taken : 3));
+    bytes = bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
+    slot->chunks_taken++;
+    if (claim_trace_bytes(spool->header, bytes)) {
+        struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, true);
+        if (chunk)
+            return chunk;
+    }
+    return add_chunk(spool, slot->thread, bytes < RECYCLED_CHUNK_BYTES ? bytes : RECYCLED_CHUNK_BYTES, false);
+}
+
+bool tfd_next_chunk(struct tfd_slot *slot)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    int saved_errno = errno;
+    bool found = false;
+    if (tfd_stop_was_requested())
+        tfd_abandon();
+    else if (slot->thread && slot->chunk && !slot->chunk->kept) {
+        pthread_mutex_lock(&tfd_fold_lock);
+        found = recycle(spool, slot->thread, slot->chunk);
+        pthread_mutex_unlock(&tfd_fold_lock);
+    } else if (slot->thread) {
+        fold_ahead(spool, slot->capacity);
+        struct tfd_chunk *chunk = add_own_chunk(spool, slot);
+        found = chunk;
+        if (chunk) {
+            slot->chunk = chunk;
+            slot->capacity = chunk->capacity;
+        }
+    }
+    if (found)
+        slot->count = 0;
+    errno = saved_errno;
+    return found;
+}
+
+void tfd_emit_shared(const struct tfd_event *event)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    struct tfd_thread *thread = tfd_thread_at(spool, 0);
+    pthread_mutex_lock(&tfd_fold_lock);
+    uint32_t count = atomic_load(&shared_chunk->count);
+    if (count < shared_chunk->capacity || recycle(spool, thread, shared_chunk)) {
+        count = atomic_load(&shared_chunk->count);
+        shared_chunk->events[count] = *event;
+        atomic_store(&shared_chunk->count, count + 1);
+    } else {
+        thread->other[TFD_OTHER_SKIPPED].other_calls++;
+    }
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+/* Every thread is now outside the recorder, or will see that the session is over:
+ * the barrier makes its busy mark and our generation visible to each other. */
+bool tfd_quiesce(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+    int64_t deadline_ns = tfd_clock_sample_now().monotonic_ns + 1000000000;
+    uint32_t used = atomic_load(slots_used);
+    for (uint32_t i = 0; i < used; i++)
+        while (atomic_load(&slots[i].busy) && &slots[i] != tfd_own_slot && !thread_is_gone(atomic_load(&slots[i].tid))) {
+            if (tfd_clock_sample_now().monotonic_ns > deadline_ns)
+                return false;
+            sched_yield();
+        }
+    return true;
+}

@@ -1,0 +1,15 @@
+/* Makes and unmaps the spool file of a recording process; spool.h is its layout. */
+#ifndef TFD_SPOOL_FILE_H
+#define TFD_SPOOL_FILE_H
+
+#include "spool.h"
+
+/* Creates <directory>/<pid>.spool, sparse, `capacity_bytes` long. 0 or -errno with tfd_last_error(). */
+int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t capacity_bytes);
+/* Marks it readable: called when the header is complete. */
+void tfd_spool_publish(struct tfd_spool *spool);
+void tfd_spool_unmap(struct tfd_spool *spool);
+uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length);
+void tfd_spool_reset_locks_in_child(void);
+
+#endif

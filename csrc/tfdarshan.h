@@ -1,0 +1,161 @@
+/* The whole C interface: the only header cffi reads, which drops its preprocessor lines: plain declarations only.
+ * Functions that can fail return 0 or a negative errno, and leave a sentence in tfd_last_error(). */
+
+#ifndef TFD_TFDARSHAN_H
+#define TFD_TFDARSHAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- session: attach, record, detach ---- */
+
+struct tfd_options {
+    const char *spool_directory; /* exists, writable; one file <pid>.spool per process is made in it */
+    uint64_t capacity_bytes;     /* memory cap of one process's spool */
+    uint64_t trace_limit_bytes;  /* of these, at most so many for segments; 0 = no trace */
+    const char *const *include;  /* path patterns; a match here wins over exclude */
+    size_t include_count;
+    const char *const *exclude;
+    size_t exclude_count;
+    int follow_children; /* record forked children too */
+};
+
+struct tfd_attach_report {
+    uint64_t objects_scanned;
+    uint64_t relocations_scanned;
+    uint64_t slots_patched;  /* holding our wrappers now */
+    uint64_t slots_foreign;  /* held somebody else's pointer: left alone */
+    uint64_t slots_refused;  /* page could not be made writable */
+    uint64_t objects_pinned;
+    uint64_t slots_restored; /* detach only */
+    uint64_t elapsed_ns;
+};
+
+struct tfd_session_totals { /* while recording, cheap enough to poll */
+    uint64_t events;
+    uint64_t events_dropped;
+    uint64_t files;
+    uint64_t threads;
+    uint64_t spool_bytes;
+};
+
+int tfd_session_start(const struct tfd_options *options, struct tfd_attach_report *report);
+int tfd_session_stop(struct tfd_attach_report *report);
+int tfd_session_active(void);
+int tfd_session_totals(struct tfd_session_totals *totals);
+int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
+const char *tfd_last_error(void);
+
+/* ---- hooks, for doctor and tests ---- */
+
+size_t tfd_hook_count(void);
+const char *tfd_hook_name(size_t hook);
+const char *tfd_hook_operation(size_t hook);
+int tfd_hook_available(size_t hook);         /* 1: this libc defines the symbol */
+uint64_t tfd_hook_slots(size_t hook);        /* slots patched for it now */
+uint64_t tfd_slots_holding_wrappers(void);   /* scan of all objects: 0 when detached */
+
+/* ---- reading a spool: after stop, after a crash, or of a live child ---- */
+
+struct tfd_reader;
+
+struct tfd_spool_info {
+    int32_t pid, parent_pid;
+    uint32_t stopped; /* 0: the process ended without stopping the session */
+    uint32_t mount_count;
+    char host[64];
+    char command[1024];
+    int64_t start_realtime_ns;
+    int64_t duration_ns; /* start to stop, or to the last event */
+    uint64_t threads;
+    uint64_t files;      /* real files seen */
+    uint64_t file_rows;  /* rows tfd_reader_files gives: one per file and module */
+    uint64_t events;     /* calls recorded as events */
+    uint64_t segments;   /* of these, still in the trace */
+    uint64_t events_dropped;
+    uint64_t files_over_cap;
+    uint64_t spool_bytes;
+    uint32_t spool_full;
+    uint32_t damaged; /* parts that could not be read were left out */
+    int64_t kernel_valid; /* 1: both snapshots of /proc/self/io were taken */
+    int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */
+    int64_t io_ns, read_ns, write_ns, meta_ns; /* unions of intervals: wall clock */
+    int64_t first_event_ns, last_event_ns;     /* relative to start */
+};
+
+struct tfd_thread_info {
+    int32_t tid;
+    char name[16];
+    uint64_t events;
+    uint64_t events_dropped;
+    int64_t other[7][5]; /* enum tfd_other_kind x reads, bytes_read, writes, bytes_written, other_calls */
+};
+
+struct tfd_mount_info {
+    const char *point;
+    const char *fs_type;
+    const char *source;
+    uint32_t block_size;
+};
+
+struct tfd_failure {
+    int32_t operation;
+    int32_t error; /* errno */
+    uint64_t calls;
+};
+
+/* NULL on failure: not a spool, newer version, unreadable. Maps a private copy; never writes the file. */
+struct tfd_reader *tfd_reader_open(const char *path);
+void tfd_reader_close(struct tfd_reader *reader);
+int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
+int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
+int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);
+size_t tfd_reader_failures(struct tfd_reader *reader, struct tfd_failure *failures, size_t capacity);
+
+/* Names, units and meanings of the columns tfd_reader_files fills, in order.
+ * Integers first (tfd_counter_count), then floats (tfd_f_counter_count). */
+size_t tfd_counter_count(void);
+const char *tfd_counter_name(size_t index);
+const char *tfd_counter_unit(size_t index);
+const char *tfd_counter_meaning(size_t index);
+size_t tfd_f_counter_count(void);
+const char *tfd_f_counter_name(size_t index);
+const char *tfd_f_counter_unit(size_t index);
+const char *tfd_f_counter_meaning(size_t index);
+
+struct tfd_file_batch { /* caller's arrays, `rows` long (counters: rows x count, row major) */
+    uint32_t *file;       /* file id, as in events */
+    uint8_t *module;      /* 0 POSIX, 1 STDIO */
+    int32_t *mount;       /* index of tfd_reader_mount, -1 unknown */
+    int64_t *size_bytes;  /* file size where a call showed it, else -1 */
+    int64_t *counters;
+    double *f_counters;   /* timestamps in s since session start, durations in s */
+};
+
+/* Fills rows first .. first+rows-1, returns the number filled. */
+size_t tfd_reader_files(struct tfd_reader *reader, uint64_t first, size_t rows, struct tfd_file_batch *batch);
+/* Path of a file id; *length bytes, any byte but NUL and not necessarily UTF-8. */
+const char *tfd_reader_path(struct tfd_reader *reader, uint32_t file, size_t *length);
+
+struct tfd_event_batch { /* caller's arrays, `rows` long */
+    int64_t *start_ns; /* since session start */
+    int64_t *end_ns;
+    int32_t *tid;
+    uint8_t *operation;
+    uint8_t *flags;
+    int16_t *error;
+    uint32_t *file;
+    int64_t *offset;
+    int64_t *length;
+};
+
+/* Segments sorted by start; fills first .. first+rows-1, returns the number filled. */
+size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows, struct tfd_event_batch *batch);
+
+size_t tfd_operation_count(void);
+const char *tfd_operation_name(size_t operation);
+const char *tfd_operation_module(size_t operation); /* "POSIX" or "STDIO" */
+const char *tfd_operation_class(size_t operation);  /* "read", "write" or "meta" */
+const char *tfd_other_kind_name(size_t kind);
+
+#endif
