@@ -1,0 +1,67 @@
+"""tfdarshan: see a job's file I/O with one line, counted by Darshan's definitions.
+
+Importing this package does nothing: no library is loaded, no TensorFlow is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfdarshan.errors import (
+        ConfigurationError,
+        SessionActiveError,
+        SessionDataError,
+        StorageError,
+        TfdarshanError,
+        UnsupportedPlatformError,
+    )
+    from tfdarshan.profiler import Profile, profile
+    from tfdarshan.session import Session, find_sessions, open_session
+
+    __version__: str
+
+__all__ = [
+    "ConfigurationError",
+    "Profile",
+    "Session",
+    "SessionActiveError",
+    "SessionDataError",
+    "StorageError",
+    "TfdarshanError",
+    "UnsupportedPlatformError",
+    "__version__",
+    "find_sessions",
+    "open_session",
+    "profile",
+]
+
+_HOMES = {
+    "ConfigurationError": "errors",
+    "Profile": "profiler",
+    "Session": "session",
+    "SessionActiveError": "errors",
+    "SessionDataError": "errors",
+    "StorageError": "errors",
+    "TfdarshanError": "errors",
+    "UnsupportedPlatformError": "errors",
+    "find_sessions": "session",
+    "open_session": "session",
+    "profile": "profiler",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value: Any = importlib.import_module("tfdarshan.versions").VERSION
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"tfdarshan.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'tfdarshan' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,7 @@
+"""`python -m tfdarshan` is the `tfdarshan` command."""
+
+import sys
+
+from tfdarshan.commands import main
+
+sys.exit(main())

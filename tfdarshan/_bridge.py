@@ -1,0 +1,267 @@
+"""The only module that imports the C extension: its functions as plain typed Python.
+
+Importing this module loads nothing. The extension is loaded by the first call, which raises one clear
+sentence where tfdarshan cannot work.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfdarshan.errors import StorageError, UnsupportedPlatformError
+
+SUPPORTED_MACHINES = ("x86_64", "aarch64")
+
+
+class Core(NamedTuple):
+    """The extension's two objects."""
+
+    ffi: Any
+    lib: Any
+
+
+@dataclass(frozen=True)
+class AttachReport:
+    """What attaching, rescanning or detaching did to the slots of the loaded objects."""
+
+    objects_scanned: int
+    relocations_scanned: int
+    slots_patched: int
+    slots_foreign: int
+    slots_refused: int
+    objects_pinned: int
+    slots_restored: int
+    elapsed_ns: int
+
+
+@dataclass(frozen=True)
+class SessionTotals:
+    """Counts of the session being recorded in this process."""
+
+    events: int
+    events_dropped: int
+    files: int
+    threads: int
+    spool_bytes: int
+
+
+@dataclass(frozen=True)
+class Hook:
+    """One hooked symbol: its operation, whether this libc has it, and the slots patched for it now."""
+
+    name: str
+    operation: str
+    available: bool
+    slots: int
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One kind of recorded call: its name, module ("POSIX", "STDIO") and class ("read", "write", "meta")."""
+
+    name: str
+    module: str
+    io_class: str
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One per-file counter of the C core, spelled as Darshan spells it."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+def platform_problem(system: str, machine: str, c_library: str) -> str | None:
+    """Says why tfdarshan cannot work on such a platform; None where it can."""
+    what = "tfdarshan needs Linux with glibc on x86-64 or aarch64"
+    if not system.startswith("linux"):
+        return f"{what}, and this is {system}: profile the job on such a machine."
+    if machine not in SUPPORTED_MACHINES:
+        return f"{what}, and this machine is {machine}: profile the job on such a machine."
+    if not c_library.startswith("glibc"):
+        return (
+            f"{what}, and this Python runs on another C library (musl?): use a glibc-based Python or image."
+        )
+    return None
+
+
+def c_library_version() -> str:
+    """Gives the C library and its version ("glibc 2.36"), or "" where it does not say."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (AttributeError, ValueError, OSError):
+        return ""
+
+
+@lru_cache(maxsize=1)
+def core() -> Core:
+    """Loads the extension at first use.
+
+    Raises:
+        UnsupportedPlatformError: The platform is not supported, or the extension is missing or does not load.
+    """
+    problem = platform_problem(sys.platform, platform.machine(), c_library_version())
+    if problem is not None:
+        raise UnsupportedPlatformError(problem)
+    try:
+        from tfdarshan import _core
+    except ImportError as error:
+        raise UnsupportedPlatformError(
+            f"tfdarshan's C extension does not load ({error}): "
+            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
+        ) from error
+    return Core(_core.ffi, _core.lib)
+
+
+def start_session(
+    spool_directory: Path,
+    *,
+    capacity_bytes: int,
+    trace_limit_bytes: int,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    follow_children: bool,
+) -> AttachReport:
+    """Attaches to this process and starts recording into `spool_directory`.
+
+    Raises:
+        StorageError: The spool could not be made, or attaching failed; nothing is attached then.
+    """
+    ffi, lib = core()
+    includes, excludes = (_c_strings(patterns) for patterns in (include, exclude))
+    directory = ffi.new("char[]", os.fsencode(spool_directory))
+    options = ffi.new("struct tfd_options *")
+    options.spool_directory = directory
+    options.capacity_bytes = capacity_bytes
+    options.trace_limit_bytes = trace_limit_bytes
+    options.include, options.include_count = includes[0], len(include)
+    options.exclude, options.exclude_count = excludes[0], len(exclude)
+    options.follow_children = int(follow_children)
+    report = ffi.new("struct tfd_attach_report *")
+    _check(lib.tfd_session_start(options, report), "recording did not start")
+    return AttachReport(**plain(report[0]))
+
+
+def stop_session() -> AttachReport:
+    """Detaches, publishes all threads' events and ends the recording of this process.
+
+    Raises:
+        StorageError: No session was recording, or it could not be ended.
+    """
+    report = core().ffi.new("struct tfd_attach_report *")
+    _check(core().lib.tfd_session_stop(report), "recording did not stop cleanly")
+    return AttachReport(**plain(report[0]))
+
+
+def session_active() -> bool:
+    """Says whether this process is recording."""
+    return bool(core().lib.tfd_session_active())
+
+
+def session_totals() -> SessionTotals:
+    """Gives the counts of the running session; cheap enough to poll."""
+    totals = core().ffi.new("struct tfd_session_totals *")
+    _check(core().lib.tfd_session_totals(totals), "the session's totals cannot be read")
+    return SessionTotals(**plain(totals[0]))
+
+
+def rescan() -> AttachReport:
+    """Attaches to libraries loaded since the last scan."""
+    report = core().ffi.new("struct tfd_attach_report *")
+    _check(core().lib.tfd_rescan(report), "newly loaded libraries cannot be attached to")
+    return AttachReport(**plain(report[0]))
+
+
+def slots_holding_wrappers() -> int:
+    """Counts slots of all loaded objects that hold a wrapper: 0 when detached."""
+    return int(core().lib.tfd_slots_holding_wrappers())
+
+
+def hooks() -> list[Hook]:
+    """Lists the hooked symbols, one entry each."""
+    lib = core().lib
+    return [
+        Hook(
+            text(lib.tfd_hook_name(index)),
+            text(lib.tfd_hook_operation(index)),
+            bool(lib.tfd_hook_available(index)),
+            int(lib.tfd_hook_slots(index)),
+        )
+        for index in range(lib.tfd_hook_count())
+    ]
+
+
+@lru_cache(maxsize=1)
+def operations() -> tuple[Operation, ...]:
+    """Lists the operations; an event's operation code is the index."""
+    lib = core().lib
+    return tuple(
+        Operation(
+            text(lib.tfd_operation_name(code)),
+            text(lib.tfd_operation_module(code)),
+            text(lib.tfd_operation_class(code)),
+        )
+        for code in range(lib.tfd_operation_count())
+    )
+
+
+@lru_cache(maxsize=1)
+def counters() -> tuple[Counter, ...]:
+    """Lists the integer counters of a file, in the order of a batch's columns."""
+    lib = core().lib
+    return _counters(
+        lib.tfd_counter_count(), lib.tfd_counter_name, lib.tfd_counter_unit, lib.tfd_counter_meaning
+    )
+
+
+@lru_cache(maxsize=1)
+def f_counters() -> tuple[Counter, ...]:
+    """Lists the floating-point counters of a file, in the order of a batch's columns."""
+    lib = core().lib
+    return _counters(
+        lib.tfd_f_counter_count(), lib.tfd_f_counter_name, lib.tfd_f_counter_unit, lib.tfd_f_counter_meaning
+    )
+
+
+def text(pointer: Any) -> str:
+    """Decodes a C string; "" for NULL, undecodable bytes as surrogates."""
+    return os.fsdecode(core().ffi.string(pointer)) if pointer else ""
+
+
+def last_error() -> str:
+    """Gives the C core's sentence about what failed last."""
+    return text(core().lib.tfd_last_error()).rstrip(". ")
+
+
+def plain(struct: Any) -> dict[str, Any]:
+    """Turns a C struct of numbers and character arrays into a dictionary."""
+    ffi = core().ffi
+    values = {}
+    for name, field in ffi.typeof(struct).fields:
+        value = getattr(struct, name)
+        values[name] = value if field.type.kind == "primitive" else text(value)
+    return values
+
+
+def _counters(count: int, name: Any, unit: Any, meaning: Any) -> tuple[Counter, ...]:
+    return tuple(Counter(text(name(i)), text(unit(i)), text(meaning(i))) for i in range(count))
+
+
+def _c_strings(strings: Sequence[str]) -> tuple[Any, list[Any]]:
+    ffi = core().ffi
+    kept = [ffi.new("char[]", os.fsencode(string)) for string in strings]
+    return ffi.new("char *[]", kept or [ffi.NULL]), kept
+
+
+def _check(code: int, what: str) -> None:
+    if code < 0:
+        raise StorageError(f"{what}: {last_error() or os.strerror(-code)}.")

@@ -1,0 +1,52 @@
+"""The `tfdarshan` command: one module per verb, listed in COMMANDS."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from tfdarshan.commands import doctor, files, recover, run, summary
+from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.versions import VERSION
+
+COMMANDS = (run, summary, files, doctor, recover)
+
+FAILURE = 1
+WRONG_USE = 2
+BROKEN_PIPE = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a verb and gives the exit code: 0, 1 for a failure, 2 for wrong use."""
+    parsed = make_parser().parse_args(arguments)
+    try:
+        outcome: int | Callable[[], int] = parsed.command(parsed)
+        sys.stdout.flush()
+    except ConfigurationError as error:
+        return _complain(error, WRONG_USE)
+    except TfdarshanError as error:
+        return _complain(error, FAILURE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    # A script runs outside of the above: its errors are its own.
+    return outcome() if callable(outcome) else outcome
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Makes the parser of all verbs."""
+    parser = argparse.ArgumentParser(
+        prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions."
+    )
+    parser.add_argument("--version", action="version", version=f"tfdarshan {VERSION}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for module in COMMANDS:
+        module.add_parser(verbs)
+    return parser
+
+
+def _complain(error: TfdarshanError, code: int) -> int:
+    print(f"tfdarshan: {error}", file=sys.stderr)
+    return code

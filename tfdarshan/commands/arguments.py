@@ -1,0 +1,74 @@
+"""Arguments and output that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from typing import Any
+
+from tfdarshan.options import Options
+from tfdarshan.session import Session, open_session
+
+METAVARS = {"include": "PATTERN", "exclude": "PATTERN", "spool_dir": "DIR", "engine": "NAME"}
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Adds --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def add_session(parser: argparse.ArgumentParser) -> None:
+    """Adds the session to read."""
+    parser.add_argument(
+        "path", metavar="LOGDIR", help="a logdir, of which the newest session is read, or a session"
+    )
+    parser.add_argument(
+        "--skip-damaged",
+        action="store_true",
+        help="leave out processes whose data cannot be read, and say so",
+    )
+
+
+def session_of(arguments: argparse.Namespace) -> Session:
+    """Opens the session that the arguments name."""
+    return open_session(arguments.path, skip_damaged=arguments.skip_damaged)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds every session option, spelled with hyphens."""
+    group = parser.add_argument_group("session options")
+    for option in dataclasses.fields(Options):
+        flag, about = f"--{option.name.replace('_', '-')}", option.metadata["help"]
+        if isinstance(option.default, bool):
+            about += f" (default: {'yes' if option.default else 'no'})"
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=about)
+        elif option.default == ():
+            group.add_argument(flag, action="append", metavar="PATTERN", help=f"{about} (may be repeated)")
+        else:
+            kind = int if isinstance(option.default, int) else str
+            if option.default is not None:
+                about += f" (default: {option.default})"
+            group.add_argument(flag, type=kind, metavar=METAVARS.get(option.name, "MIB"), help=about)
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Gives the session options that were given."""
+    names = [option.name for option in dataclasses.fields(Options)]
+    return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+
+
+def print_json(value: Any) -> None:
+    """Prints data as JSON; dataclasses and paths become objects and strings."""
+    json.dump(value, sys.stdout, indent=1, default=_plain)
+    sys.stdout.write("\n")
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.item()  # a NumPy number

@@ -1,0 +1,105 @@
+"""`tfdarshan files`: a session's files as a table."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import re
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_totals import (
+    BYTES_READ,
+    BYTES_WRITTEN,
+    META_TIMES,
+    READ_TIMES,
+    READS,
+    WRITE_TIMES,
+    WRITES,
+)
+from tfdarshan.schema import MODULES
+from tfdarshan.units import human_bytes, human_seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Sums over a row that --sort knows besides the table's own columns.
+SHORT_COLUMNS = {
+    "time_s": READ_TIMES + WRITE_TIMES + META_TIMES,
+    "reads": READS,
+    "writes": WRITES,
+    "bytes_read": BYTES_READ,
+    "bytes_written": BYTES_WRITTEN,
+}
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "files",
+        help="list a session's files",
+        description="List a session's files, one row per file and module. With --json: all counters of each.",
+    )
+    add_session(parser)
+    parser.add_argument(
+        "--sort",
+        default="time_s",
+        metavar="COLUMN",
+        help=f"largest first: {', '.join(SHORT_COLUMNS)}, path or any counter (default: time_s)",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="rows to list, 0 for all (default: 20)"
+    )
+    parser.add_argument(
+        "--filter", metavar="PATTERN", help="only paths that match, such as '*.jpg'; * matches / too"
+    )
+    parser.add_argument("--module", choices=MODULES, help="only rows of one module")
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Prints the table."""
+    table = session_of(arguments).files
+    if arguments.module:
+        table = table[table["module"] == arguments.module]
+    if arguments.filter:
+        pattern = re.compile(fnmatch.translate(arguments.filter))
+        table = table[[pattern.match(path) is not None for path in table["path"]]]
+    matching = len(table)
+    table = _sorted(table, arguments.sort)
+    if arguments.limit > 0:
+        table = table.head(arguments.limit)
+    if arguments.json:
+        print_json({"matching": matching, "files": table.to_dict("records")})
+    else:
+        _print(table, matching)
+    return 0
+
+
+def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    if column in SHORT_COLUMNS:
+        order = table[list(SHORT_COLUMNS[column])].sum(axis=1).sort_values(ascending=False, kind="stable")
+        return table.loc[order.index]
+    if column not in table.columns:
+        raise ConfigurationError(
+            f"there is no column {column}: sort by path, {', '.join(SHORT_COLUMNS)} or a counter."
+        )
+    return table.sort_values(column, ascending=column == "path", kind="stable")
+
+
+def _print(table: pd.DataFrame, matching: int) -> None:
+    sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
+    opens = table["POSIX_OPENS"] + table["STDIO_OPENS"]
+    head = f"{'time':>10}{'opens':>9}{'reads':>10}{'of 0 B':>9}{'read':>10}{'writes':>10}{'written':>10}"
+    print(f"{head}  {'':<6} path")
+    for row in table.index:
+        print(
+            f"{human_seconds(sums['time_s'][row]):>10}{opens[row]:>9,}{sums['reads'][row]:>10,}"
+            f"{table['TFD_ZERO_READS'][row]:>9,}{human_bytes(sums['bytes_read'][row]):>10}"
+            f"{sums['writes'][row]:>10,}{human_bytes(sums['bytes_written'][row]):>10}"
+            f"  {table['module'][row]:<6} {table['path'][row]}"
+        )
+    if matching > len(table):
+        print(f"{matching - len(table):,} more rows: see --limit")

@@ -1,0 +1,36 @@
+"""The project's own errors: one base class, few children."""
+
+from __future__ import annotations
+
+import os
+
+
+class TfdarshanError(Exception):
+    """Base of every error tfdarshan raises on purpose."""
+
+
+class ConfigurationError(TfdarshanError, ValueError):
+    """An option, argument or path that cannot be used as given."""
+
+
+class UnsupportedPlatformError(TfdarshanError):
+    """This machine, C library or installation cannot run the hook layer."""
+
+
+class SessionActiveError(TfdarshanError):
+    """A session is already recording in this process, or this one still is."""
+
+
+class SessionDataError(TfdarshanError):
+    """Session data that is missing, damaged, incomplete or of a newer schema."""
+
+
+class StorageError(TfdarshanError, OSError):
+    """A directory or file that could not be created, written or read."""
+
+
+def reason(error: BaseException) -> str:
+    """Gives why `error` happened in a few words: strerror where there is one."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.strerror or os.strerror(error.errno)
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

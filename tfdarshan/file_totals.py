@@ -1,0 +1,157 @@
+"""Sums and rankings over the files tables, row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.process_data import ProcessData
+
+READ_TIMES = ("POSIX_F_READ_TIME", "STDIO_F_READ_TIME", "TFD_F_COPY_READ_TIME")
+WRITE_TIMES = ("POSIX_F_WRITE_TIME", "STDIO_F_WRITE_TIME", "TFD_F_COPY_WRITE_TIME")
+META_TIMES = ("POSIX_F_META_TIME", "STDIO_F_META_TIME")
+BYTES_READ = ("POSIX_BYTES_READ", "STDIO_BYTES_READ", "TFD_COPY_READ_BYTES")
+BYTES_WRITTEN = ("POSIX_BYTES_WRITTEN", "STDIO_BYTES_WRITTEN", "TFD_COPY_WRITE_BYTES")
+READS = ("POSIX_READS", "STDIO_READS", "TFD_COPY_READS")
+WRITES = ("POSIX_WRITES", "STDIO_WRITES", "TFD_COPY_WRITES")
+SUMMED_ALSO = (
+    "POSIX_OPENS", "POSIX_DUPS", "POSIX_FILENOS", "POSIX_SEEKS", "POSIX_STATS", "POSIX_MMAPS", "POSIX_FSYNCS",
+    "POSIX_FDSYNCS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "STDIO_OPENS", "STDIO_SEEKS", "STDIO_FLUSHES",
+    "TFD_STATS_OTHER", "TFD_MMAP_BYTES", "TFD_RENAMES", "TFD_UNLINKS", "TFD_TRUNCATES",
+)  # fmt: skip
+PER_ROW = (
+    "path",
+    "module",
+    "fs_type",
+    "size_bytes",
+    "POSIX_SEQ_READS",
+    "POSIX_CONSEC_READS",
+    "TFD_ZERO_READS",
+)
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One row of the files table, in short. Times in seconds; `time_s` is read, write and metadata time."""
+
+    path: str
+    module: str
+    pid: int
+    fs_type: str
+    size_bytes: int
+    reads: int
+    writes: int
+    bytes_read: int
+    bytes_written: int
+    read_s: float
+    write_s: float
+    meta_s: float
+    time_s: float
+
+
+@dataclass(frozen=True)
+class FileTotals:
+    """Counters summed over all rows, and the rows that stand out.
+
+    A file's zero-length reads count as consecutive ones here, which the probe for the end of a file is: reads
+    with data are what Darshan's sequential and consecutive counters hold beyond them, file by file.
+    """
+
+    sums: dict[str, int]
+    posix_zero_reads: int
+    sequential_reads_with_data: int
+    consecutive_reads_with_data: int
+    slowest: list[FileEntry]
+    most_read: list[FileEntry]
+
+
+def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
+    """Sums the files tables of all processes and picks the `top` slowest and most-read rows.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    sums: dict[str, int] = {}
+    zero = sequential = consecutive = 0
+    slowest: list[FileEntry] = []
+    most_read: list[FileEntry] = []
+    for process, columns in _batches(processes):
+        for name, values in columns.items():
+            if values.dtype == np.int64:
+                sums[name] = sums.get(name, 0) + int(values.sum())
+        empty = np.where(columns["module"] == "POSIX", columns["TFD_ZERO_READS"], 0)
+        zero += int(empty.sum())
+        sequential += int(np.maximum(columns["POSIX_SEQ_READS"] - empty, 0).sum())
+        consecutive += int(np.maximum(columns["POSIX_CONSEC_READS"] - empty, 0).sum())
+        seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
+        slowest = _best(slowest, process, columns, seconds, top, "time_s")
+        most_read = _best(most_read, process, columns, moved, top, "bytes_read")
+    return FileTotals(_Zeros(sums), zero, sequential, consecutive, slowest, most_read)
+
+
+class _Zeros(dict[str, int]):
+    """Sums in which a counter that no table has is 0."""
+
+    def __missing__(self, name: str) -> int:
+        return 0
+
+
+def _batches(processes: Sequence[ProcessData]) -> Iterator[tuple[ProcessData, dict[str, Any]]]:
+    for process in processes:
+        present = process.columns("files")
+        names = [
+            name for name in present if name in _WANTED or name.startswith(("POSIX_SIZE_", "STDIO_BYTES_"))
+        ]
+        for batch in process.batches("files", names):
+            yield process, {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
+
+
+_WANTED = frozenset(
+    READ_TIMES
+    + WRITE_TIMES
+    + META_TIMES
+    + BYTES_READ
+    + BYTES_WRITTEN
+    + READS
+    + WRITES
+    + SUMMED_ALSO
+    + PER_ROW
+)
+
+
+def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None)) -> Any:
+    return sum((columns[name][rows] for name in names if name in columns), start=0)
+
+
+def _best(
+    best: list[FileEntry], process: ProcessData, columns: dict[str, Any], measure: Any, top: int, key: str
+) -> list[FileEntry]:
+    count = min(top, len(measure))
+    rows = np.argpartition(measure, len(measure) - count)[len(measure) - count :].tolist() if count else []
+    entries = [_entry(process, columns, row) for row in rows if measure[row] > 0]
+    ranked = sorted([*best, *entries], key=lambda entry: (-getattr(entry, key), entry.path))
+    return ranked[:top]
+
+
+def _entry(process: ProcessData, columns: dict[str, Any], row: int) -> FileEntry:
+    read_s, write_s, meta_s = (
+        float(_sum(columns, names, row)) for names in (READ_TIMES, WRITE_TIMES, META_TIMES)
+    )
+    return FileEntry(
+        path=str(columns["path"][row]),
+        module=str(columns["module"][row]),
+        pid=process.pid,
+        fs_type=str(columns["fs_type"][row]),
+        size_bytes=int(columns["size_bytes"][row]),
+        reads=int(_sum(columns, READS, row)),
+        writes=int(_sum(columns, WRITES, row)),
+        bytes_read=int(_sum(columns, BYTES_READ, row)),
+        bytes_written=int(_sum(columns, BYTES_WRITTEN, row)),
+        read_s=read_s,
+        write_s=write_s,
+        meta_s=meta_s,
+        time_s=read_s + write_s + meta_s,
+    )

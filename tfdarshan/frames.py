@@ -1,0 +1,57 @@
+"""A session's tables as pandas DataFrames, all processes in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from tfdarshan import schema
+from tfdarshan.process_data import ProcessData
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def files_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Gives the files tables: one row per process, file and module."""
+    return _frame([process.table("files") for process in processes])
+
+
+def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Gives the events tables, sorted by start, with each segment's path."""
+    table = _frame([_with_path(process) for process in processes])
+    if len(processes) > 1:
+        table = table.sort_values("start_ns", kind="stable", ignore_index=True)
+    return table
+
+
+def empty_frame(columns: Sequence[schema.Column]) -> pd.DataFrame:
+    """Gives a frame without rows that has the columns' dtypes."""
+    import pandas as pd
+
+    return pd.DataFrame({column.name: pd.Series(dtype=column.dtype) for column in columns})
+
+
+def paths_of_files(process: ProcessData, files: Any) -> Any:
+    """Gives file ids' paths as a pyarrow dictionary array; "" for an id that has no row."""
+    table = process.table("files", ["file", "path"])
+    known, first = np.unique(table["file"].to_numpy(), return_index=True)
+    paths = pa.concat_arrays([pa.array([""]), table["path"].combine_chunks().take(pa.array(first))])
+    place = np.searchsorted(known, files)
+    found = place < len(known)
+    found[found] = known[place[found]] == files[found]
+    codes = np.where(found, place + 1, 0).astype(np.int32)
+    unique = paths.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(unique.indices.to_numpy()[codes], unique.dictionary)
+
+
+def _with_path(process: ProcessData) -> Any:
+    table = process.table("events")
+    return table.append_column(schema.EVENT_PATH.name, paths_of_files(process, table["file"].to_numpy()))
+
+
+def _frame(tables: list[Any]) -> pd.DataFrame:
+    return pa.concat_tables(tables, promote_options="default").unify_dictionaries().to_pandas()

@@ -1,0 +1,149 @@
+"""The options of a session: one spelling in Python, on the command line and in the documentation."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import site
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import ConfigurationError
+
+MIN_MEMORY_CAP_MB = 16
+MAX_MEMORY_CAP_MB = 1 << 20
+
+# /dev without /dev/shm, where data sets are kept.
+DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
+OTHER_PATTERNS = ("*.so", "*.so.*", "*.pyc", "/proc/*", "/sys/*")
+
+
+def _option(default: Any, meaning: str) -> Any:
+    return field(default=default, metadata={"help": meaning})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to record and how much of it.
+
+    A pattern is a shell glob matched against the absolute path; `*` also matches `/`, and a pattern that ends
+    in `/` means everything below. A path that `include` matches is recorded whatever `exclude` says. Files
+    left out have no rows, and are counted in the coverage.
+
+    Raises:
+        ConfigurationError: A value is of the wrong type or out of range.
+    """
+
+    engine: str = _option("auto", "which engine counts: builtin, or auto for the best one found")
+    include: Sequence[str] = _option((), "path patterns recorded whatever the exclude patterns say")
+    exclude: Sequence[str] = _option((), "path patterns left out, in addition to the default ones")
+    default_excludes: bool = _option(
+        True, "leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except /dev/shm"
+    )
+    memory_cap_mb: int = _option(1024, "memory cap of one process's recording, in MiB")
+    trace: bool = _option(True, "keep segments (one per call) besides the counters")
+    trace_memory_mb: int = _option(384, "part of the memory cap that segments may fill, in MiB")
+    spool_dir: str | os.PathLike[str] | None = _option(
+        None, "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)"
+    )
+    follow_children: bool = _option(True, "record forked child processes too")
+
+    def __post_init__(self) -> None:
+        _check_engine(self.engine)
+        for name in ("default_excludes", "trace", "follow_children"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
+        for name in ("include", "exclude"):
+            object.__setattr__(self, name, _checked_patterns(name, getattr(self, name)))
+        _check_megabytes("memory_cap_mb", self.memory_cap_mb, MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB)
+        _check_megabytes("trace_memory_mb", self.trace_memory_mb, 1, MAX_MEMORY_CAP_MB)
+        if self.trace and self.trace_memory_mb > self.memory_cap_mb:
+            raise ConfigurationError(
+                f"trace_memory_mb ({self.trace_memory_mb}) is part of memory_cap_mb "
+                f"({self.memory_cap_mb}) and cannot be larger: lower the one or raise the other."
+            )
+        if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
+            raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
+
+    def include_patterns(self) -> tuple[str, ...]:
+        """Gives the include patterns as the filter wants them."""
+        return tuple(map(_below, self.include))
+
+    def exclude_patterns(self) -> tuple[str, ...]:
+        """Gives the default and the user's exclude patterns as the filter wants them."""
+        defaults = default_exclude_patterns() if self.default_excludes else ()
+        return (*defaults, *map(_below, self.exclude))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Gives the options as they are written into the session's metadata."""
+        values = dataclasses.asdict(self)
+        values["include"], values["exclude"] = list(self.include), list(self.exclude)
+        values["spool_dir"] = None if self.spool_dir is None else os.fspath(self.spool_dir)
+        return values
+
+
+def make_options(values: dict[str, Any]) -> Options:
+    """Checks keyword arguments and gives the options.
+
+    Raises:
+        ConfigurationError: A name is unknown or a value cannot be used.
+    """
+    names = [option.name for option in dataclasses.fields(Options)]
+    for name in values:
+        if name not in names:
+            close = difflib.get_close_matches(name, names, 1)
+            hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(names)}."
+            raise ConfigurationError(f"there is no option {name}: {hint}")
+    return Options(**values)
+
+
+def default_exclude_patterns() -> tuple[str, ...]:
+    """Lists what is left out of the tables by default: the interpreter's libraries and what is not data."""
+    folders = dict.fromkeys(
+        path for folder in _library_folders() for path in (folder, str(Path(folder).resolve()))
+    )
+    return (*(f"{folder}/*" for folder in folders), *OTHER_PATTERNS, *DEV_PATTERNS)
+
+
+def _library_folders() -> list[str]:
+    paths = sysconfig.get_paths()
+    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib") if paths.get(name)]
+    return [folder.rstrip("/") for folder in (*folders, *site.getsitepackages(), site.getusersitepackages())]
+
+
+def _below(pattern: str) -> str:
+    return f"{pattern}*" if pattern.endswith("/") else pattern
+
+
+def _check_engine(engine: Any) -> None:
+    if engine == "darshan":
+        raise ConfigurationError(
+            "engine='darshan' is not available in this version: use engine='builtin', which counts by "
+            "Darshan's definitions without libdarshan."
+        )
+    if engine not in ("auto", "builtin"):
+        raise ConfigurationError(f"engine must be 'auto' or 'builtin', not {engine!r}.")
+
+
+def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
+    if isinstance(patterns, (str, bytes)) or not isinstance(patterns, Sequence):
+        raise ConfigurationError(
+            f"{name} must be a list of path patterns, not {patterns!r}: write {name}=['...']."
+        )
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern or "\0" in pattern:
+            raise ConfigurationError(
+                f"{name} holds {pattern!r}, which is no path pattern: use text such as '/data/*'."
+            )
+    return tuple(patterns)
+
+
+def _check_megabytes(name: str, value: Any, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigurationError(f"{name} must be a whole number of MiB, not {value!r}.")
+    if not low <= value <= high:
+        raise ConfigurationError(f"{name} must be between {low} and {high} MiB, not {value}.")

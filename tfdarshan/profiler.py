@@ -1,0 +1,288 @@
+"""`tfdarshan.profile(logdir)`: attaches, records, detaches, and writes the session."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import inspect
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from tfdarshan import _bridge
+from tfdarshan.errors import ConfigurationError, SessionActiveError, reason
+from tfdarshan.options import Options, make_options
+from tfdarshan.recording import ActiveRecording, start_recording
+from tfdarshan.session_directory import checked_logdir
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tfdarshan.session import Session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_lock = threading.Lock()
+_active: Profile | None = None
+
+
+class Profile:
+    """A session to be recorded: a context manager, a decorator, or `start()` and `stop()`.
+
+    Once stopped, it gives what was recorded: `path`, `files`, `events`, `steps`, `meta`, `summary()`. It can
+    be started again; it then stands for the newest session.
+
+    Args:
+        logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
+        options: See `tfdarshan.options.Options`.
+
+    Raises:
+        ConfigurationError: `logdir` or an option cannot be used.
+    """
+
+    def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
+        self.logdir = checked_logdir(logdir)
+        self.options: Options = make_options(options)
+        self._recording: ActiveRecording | None = None
+        self._joined: Profile | None = None
+        self._accepts_joins = False
+        self._path: Path | None = None
+        self._session: Session | None = None
+
+    def start(self) -> Profile:
+        """Attaches to this process and starts recording.
+
+        Raises:
+            SessionActiveError: A session is recording in this process already.
+            StorageError: The logdir or the spool folder cannot be written.
+            UnsupportedPlatformError: tfdarshan cannot work here.
+        """
+        global _active
+        with _lock:
+            holder = _current_holder()
+            if holder is not None:
+                self._join(holder)
+                return self
+            _reset_lock_in_children()
+            self._recording = start_recording(self.logdir, self.options)
+            self._path, self._session = self._recording.directory, None
+            _active = self
+        atexit.register(self._stop_at_exit)
+        return self
+
+    def stop(self) -> None:
+        """Detaches and writes the session.
+
+        A session that cannot be written does not raise: the job's results matter more. A warning says so, and
+        what was recorded stays in the spool for `tfdarshan recover`.
+
+        Raises:
+            SessionActiveError: This session is not recording.
+        """
+        global _active
+        with _lock:
+            if self._joined is not None:
+                self._joined = None
+                return
+            recording, self._recording = self._recording, None
+            if recording is None:
+                raise SessionActiveError(
+                    f"the session in {self.logdir} is not recording: call start() first."
+                )
+            if _active is self:
+                _active = None
+        atexit.unregister(self._stop_at_exit)
+        if recording.in_this_process():
+            _write(recording)
+        else:
+            recording.stop_in_child()
+
+    def __enter__(self) -> Profile:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._recording is not None or self._joined is not None:
+            self.stop()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Decorates a function or coroutine function: every call is a session of its own."""
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise ConfigurationError(
+                f"{function.__qualname__} is a generator, which runs while others do: "
+                "use `with tfdarshan.profile(...)` around the loop over it."
+            )
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def profiled_coroutine(*args: P.args, **kwargs: P.kwargs) -> Any:
+                with self._again():
+                    return await function(*args, **kwargs)
+
+            return profiled_coroutine  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def profiled(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return profiled
+
+    @property
+    def path(self) -> Path:
+        """The session directory.
+
+        Raises:
+            SessionActiveError: Nothing was recorded yet.
+        """
+        if self._joined is not None:
+            return self._joined.path
+        if self._path is None:
+            raise SessionActiveError(
+                "this session was never started: use it in a `with` statement, or call start()."
+            )
+        return self._path
+
+    @property
+    def session(self) -> Session:
+        """What was recorded.
+
+        Raises:
+            SessionActiveError: It is still recording.
+            SessionDataError: It could not be written.
+        """
+        from tfdarshan.session import open_session
+
+        if self._recording is not None or self._joined is not None:
+            raise SessionActiveError(
+                f"the session {self.path} is still recording: read it after it is stopped."
+            )
+        if self._session is None:
+            self._session = open_session(self.path)
+        return self._session
+
+    @property
+    def files(self) -> pd.DataFrame:
+        """One row per file and module, with Darshan's counters as columns."""
+        return self.session.files
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """One row per segment."""
+        return self.session.events
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """One row per training step."""
+        return self.session.steps
+
+    @property
+    def meta(self) -> list[dict[str, Any]]:
+        """The metadata of each process, the session's owner first."""
+        return self.session.meta
+
+    def summary(self) -> str:
+        """Gives the session's summary as text."""
+        return self.session.summary()
+
+    def _again(self) -> Profile:
+        return profile(self.logdir, **self.options.as_dict())
+
+    def _join(self, holder: Profile) -> None:
+        if holder is self or not holder._accepts_joins or not holder.in_this_process():
+            whose = "this process" if holder.in_this_process() else "this process's parent and its children"
+            raise SessionActiveError(
+                f"a session already records {whose}, into {holder.path}: "
+                "stop it first; a process is in one session at a time."
+            )
+        _warn(
+            f"this process runs under `tfdarshan run`: profile({str(self.logdir)!r}) joins its session "
+            f"{holder.path}."
+        )
+        self._joined = holder
+        self._path, self._session = holder.path, None
+
+    def in_this_process(self) -> bool:
+        """Says whether this process started the recording; a forked child did not."""
+        return self._recording is not None and self._recording.in_this_process()
+
+    def _stop_at_exit(self) -> None:
+        if self.in_this_process():
+            with suppress(SessionActiveError):
+                self.stop()
+
+
+def profile(logdir: str | os.PathLike[str], **options: Any) -> Profile:
+    """Records the file I/O of this process and of the children it forks.
+
+    Use it as `with profile("logs"):`, as a decorator, or with `.start()` and `.stop()`.
+
+    Args:
+        logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
+        **options: The fields of `tfdarshan.options.Options`, such as `include`, `exclude` or `memory_cap_mb`.
+
+    Raises:
+        ConfigurationError: `logdir` or an option cannot be used.
+    """
+    return Profile(logdir, **options)
+
+
+def start_shared(logdir: str | os.PathLike[str], options: dict[str, Any]) -> Profile:
+    """Starts a session that `profile()` calls of the same process join, as `tfdarshan run` does."""
+    shared = profile(logdir, **options)
+    shared._accepts_joins = True
+    return shared.start()
+
+
+def _current_holder() -> Profile | None:
+    """Gives the profile that records in this process; in a forked child that is its parent's."""
+    global _active
+    if _active is not None and not _bridge.session_active():
+        _active = None
+    return _active
+
+
+def _write(recording: ActiveRecording) -> None:
+    try:
+        recording.finish()
+    except Exception as error:
+        _warn(
+            f"the session {recording.directory} was not written: {reason(error).rstrip('.')}. "
+            f"What was recorded is kept in {recording.spool_directory}; write it with "
+            f"`tfdarshan recover {recording.logdir}`, or elsewhere with --to DIR."
+        )
+
+
+@functools.lru_cache(maxsize=1)
+def _reset_lock_in_children() -> None:
+    """A child forked while another thread held the lock would wait for it for ever."""
+
+    def reset() -> None:
+        global _lock
+        _lock = threading.Lock()
+
+    os.register_at_fork(after_in_child=reset)
+
+
+def _warn(sentence: str) -> None:
+    """Says it on stderr, as a warning where those are shown; never raises: the job goes on."""
+    try:
+        warnings.warn(f"tfdarshan: {sentence}", RuntimeWarning, stacklevel=4)
+        shown = not _ignored(RuntimeWarning)
+    except RuntimeWarning:
+        shown = False
+    if not shown:
+        print(f"tfdarshan: {sentence}", file=sys.stderr)
+
+
+def _ignored(category: type[Warning]) -> bool:
+    general = (entry for entry in warnings.filters if entry[1] is None and entry[3] is None and entry[4] == 0)
+    return next((entry[0] for entry in general if issubclass(category, entry[2])), "default") == "ignore"

@@ -1,0 +1,112 @@
+"""One recording from attach to the finished session directory."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan import _bridge
+from tfdarshan.options import Options
+from tfdarshan.session_directory import (
+    MARKER,
+    Recording,
+    boot_id,
+    discard_session_directory,
+    host_name,
+    make_session_directory,
+    pid_namespace,
+    write_marker,
+)
+from tfdarshan.spool import Spool, make_spool, remove_spool, writing
+from tfdarshan.versions import versions
+
+
+@dataclass
+class ActiveRecording:
+    """A recording that is attached. `directory` is the session directory."""
+
+    directory: Path
+    marker: Recording
+    attached: _bridge.AttachReport
+
+    @property
+    def spool_directory(self) -> Path:
+        """Where the spools are."""
+        return Path(self.marker.spool_directory)
+
+    @property
+    def logdir(self) -> Path:
+        """The logdir that the session directory is in."""
+        return self.directory.parent.parent.parent
+
+    def in_this_process(self) -> bool:
+        """Says whether this process started it; a forked child did not."""
+        return os.getpid() == self.marker.pid
+
+    def stop_in_child(self) -> None:
+        """Detaches a forked child from its parent's session, which the parent writes."""
+        if _bridge.session_active():
+            _bridge.stop_session()
+
+    def finish(self) -> None:
+        """Detaches and writes the session.
+
+        Raises:
+            Exception: Anything that went wrong in writing; nothing is attached then, and the spool is kept.
+        """
+        with writing(self.spool_directory):
+            detached = _bridge.stop_session()
+            from tfdarshan.writer import write_session
+
+            attach = {"start": dataclasses.asdict(self.attached), "stop": dataclasses.asdict(detached)}
+            marker = dataclasses.replace(self.marker, versions=versions())
+            write_session(self.directory, marker, {"attach": attach})
+            (self.directory / MARKER).unlink()
+        remove_spool(self.spool_directory)
+
+
+def start_recording(logdir: Path, options: Options) -> ActiveRecording:
+    """Checks the logdir, makes spool and session directory, and attaches; leaves nothing behind if it cannot.
+
+    Raises:
+        TfdarshanError: Logdir, spool or platform cannot be used.
+    """
+    _bridge.core()
+    directory = make_session_directory(logdir)
+    spool: Spool | None = None
+    try:
+        spool = make_spool(options, directory.name)
+        marker = _marker(directory, spool, options)
+        write_marker(directory, marker)
+        attached = _bridge.start_session(
+            spool.directory,
+            capacity_bytes=spool.capacity_bytes,
+            trace_limit_bytes=spool.trace_limit_bytes,
+            include=options.include_patterns(),
+            exclude=options.exclude_patterns(),
+            follow_children=options.follow_children,
+        )
+    except BaseException:
+        discard_session_directory(directory)
+        if spool is not None:
+            remove_spool(spool.directory)
+        raise
+    return ActiveRecording(directory, marker, attached)
+
+
+def _marker(directory: Path, spool: Spool, options: Options) -> Recording:
+    return Recording(
+        session=directory.name,
+        spool_directory=str(spool.directory),
+        host=host_name(),
+        pid=os.getpid(),
+        boot_id=boot_id(),
+        pid_namespace=pid_namespace(),
+        start_realtime_ns=time.time_ns(),
+        options=options.as_dict(),
+        notes=list(spool.notes),
+        versions=versions(),
+    )

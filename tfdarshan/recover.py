@@ -1,0 +1,145 @@
+"""Writes sessions whose process was killed, or could not write at the end, from their spools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, reason
+from tfdarshan.session_directory import (
+    MARKER,
+    META_SUFFIX,
+    PLUGIN_FOLDER,
+    Recording,
+    boot_id,
+    checked_logdir,
+    host_name,
+    pid_namespace,
+    read_marker,
+    walk_sessions,
+)
+from tfdarshan.spool import remove_spool, writing
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """One session that is whole now; `recorded` counts its children with data."""
+
+    path: Path
+    recorded: int
+    unreadable: tuple[str, ...]
+
+
+def interrupted_sessions(logdir: Path) -> list[Path]:
+    """Lists the session directories below a logdir, or the given one, that were begun and not finished.
+
+    Raises:
+        SessionDataError: The logdir does not exist.
+    """
+    if not logdir.is_dir():
+        raise SessionDataError(f"there is no logdir {logdir}: give the folder named in tfdarshan.profile().")
+    if (logdir / MARKER).exists():
+        return [logdir]
+    return [directory for directory in walk_sessions(logdir) if (directory / MARKER).exists()]
+
+
+def recover_session(directory: Path, *, to: Path | None = None, force: bool = False) -> Recovered:
+    """Writes an interrupted session from its spools and removes them.
+
+    Args:
+        directory: The session directory that has the marker.
+        to: Another logdir to write into, where the session's own has no room.
+        force: Do not ask whether its processes still run.
+
+    Raises:
+        SessionActiveError: A process still records, or that cannot be found out.
+        SessionDataError: The spool is gone or damaged.
+        StorageError: The session cannot be written.
+    """
+    recording = read_marker(directory)
+    target = _target(directory, to)
+    spool = Path(recording.spool_directory)
+    if (directory / f"{recording.host}.{recording.pid}{META_SUFFIX}").exists():
+        _finish(directory, spool)
+        return Recovered(directory, 0, ())
+    if not force:
+        _check_ended(directory, recording)
+    _check_spool(directory, recording, spool)
+    from tfdarshan.writer import write_session
+
+    try:
+        with writing(spool):
+            target.mkdir(parents=True, exist_ok=True)
+            written = write_session(target, recording)
+            _finish(directory, spool)
+    except OSError as error:
+        raise StorageError(
+            f"the session {directory.name} cannot be written to {target}: {reason(error)}; "
+            f"make room, or write it elsewhere with --to DIR. What was recorded is kept in {spool}."
+        ) from error
+    if target != directory:
+        _remove_partial(directory)
+    return Recovered(target, written.recorded, written.unreadable)
+
+
+def _target(directory: Path, to: Path | None) -> Path:
+    return directory if to is None else checked_logdir(to) / PLUGIN_FOLDER / directory.name
+
+
+def _finish(directory: Path, spool: Path) -> None:
+    (directory / MARKER).unlink(missing_ok=True)
+    remove_spool(spool)
+
+
+def _remove_partial(directory: Path) -> None:
+    """Removes what an attempt left in the session directory that another one now stands for."""
+    try:
+        for path in directory.iterdir():
+            path.unlink()
+        directory.rmdir()
+    except OSError:
+        pass
+
+
+def _check_spool(directory: Path, recording: Recording, spool: Path) -> None:
+    if (spool / f"{recording.pid}.spool").exists():
+        return
+    if recording.host != host_name():
+        why = f"it was recorded on {recording.host}: run `tfdarshan recover` there"
+    elif recording.boot_id != boot_id():
+        why = "the machine was restarted since, and its shared memory is lost: delete the session directory"
+    else:
+        why = "somebody removed it: delete the session directory"
+    raise SessionDataError(f"the spool {spool} of the session {directory} is not here: {why}.")
+
+
+def _check_ended(directory: Path, recording: Recording) -> None:
+    if recording.boot_id != boot_id():
+        if recording.host == host_name():
+            return
+        why = f"it was recorded on {recording.host}, and whether its process still runs cannot be seen here"
+    elif recording.pid_namespace != pid_namespace():
+        why = "it was recorded in another container, and whether its process still runs cannot be seen here"
+    else:
+        recorders = list(_recorders(Path(recording.spool_directory)))
+        if not recorders:
+            return
+        names = ", ".join(map(str, recorders))
+        raise SessionActiveError(
+            f"the session {directory} is still recording (process {names}): stop it, or wait for it to end."
+        )
+    raise SessionActiveError(
+        f"the session {directory} is not recovered: {why}; when it has ended, add --force."
+    )
+
+
+def _recorders(spool: Path) -> Iterator[int]:
+    """Yields the processes that have a spool mapped: a process id alone may be somebody else's by now."""
+    for path in spool.glob("*.spool"):
+        try:
+            maps = Path(f"/proc/{path.stem}/maps").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        if str(path) in maps:
+            yield int(path.stem)

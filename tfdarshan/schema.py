@@ -1,0 +1,89 @@
+"""Every table's columns, declared once: name, dtype, unit, meaning.
+
+A session's files carry SCHEMA_VERSION; readers refuse a newer one. The per-file counters are declared in C
+(csrc/counters.h) and reach this module through the bridge, so `files_columns()` needs the extension;
+everything else here works without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tfdarshan import _bridge
+
+SCHEMA_VERSION = 1
+OVERVIEW_BINS = 2048
+EVENTS_ROW_GROUP = 131_072
+FILES_ROW_GROUP = 65_536
+MODULES = ("POSIX", "STDIO")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `dtype` is NumPy's name of it, or "str" or "category"."""
+
+    name: str
+    dtype: str
+    unit: str
+    meaning: str
+
+
+FILE_COLUMNS = (
+    Column("file", "uint32", "", "file id within its process, as in events"),
+    Column("path", "str", "", "absolute path; bytes that are not UTF-8 appear as backslash escapes"),
+    Column("module", "category", "", "Darshan's module that counts the calls: POSIX or STDIO"),
+    Column("pid", "int32", "", "process that made the calls"),
+    Column("host", "category", "", "host the process ran on"),
+    Column("mount_point", "category", "", "mount point the path is below, empty if unknown"),
+    Column("fs_type", "category", "", "file-system type of that mount point, empty if unknown"),
+    Column("size_bytes", "int64", "B", "file size seen in the session or at its end, -1 if unknown"),
+)
+
+EVENT_COLUMNS = (
+    Column("start_ns", "int64", "ns", "start of the call since the session's start"),
+    Column("end_ns", "int64", "ns", "end of the call since the session's start"),
+    Column("pid", "int32", "", "process that made the call"),
+    Column("tid", "int32", "", "thread that made the call"),
+    Column("operation", "category", "", "kind of call, such as pread"),
+    Column("module", "category", "", "Darshan's module that counts the call: POSIX or STDIO"),
+    Column("file", "uint32", "", "file id within its process; 0 no file, 1 any file beyond the memory cap"),
+    Column("offset", "int64", "B", "file position the call began at or led to, -1 if it has none"),
+    Column("length", "int64", "B", "bytes moved, mapped or seen; 0 for a failed call"),
+    Column("error", "int16", "", "errno of a failed call, 0 on success"),
+    Column("flags", "uint8", "", "1 unaligned memory, 2 append (offset estimated), 4 open with truncation"),
+)
+
+EVENT_PATH = Column("path", "category", "", "path of the file, joined from the files table; empty if none")
+
+OVERVIEW_COLUMNS = (
+    Column("bin", "int32", "", "bin number, 0 to overview.bins - 1 of the metadata"),
+    Column("tid", "int32", "", "thread; 0 gathers threads beyond the busiest 255"),
+    Column("operation", "category", "", "kind of call"),
+    Column("count", "int64", "calls", "calls that started in the bin"),
+    Column("bytes", "int64", "B", "bytes moved, each call's spread evenly over its duration"),
+    Column("busy_ns", "int64", "ns", "time the thread spent in such calls within the bin"),
+)
+
+STEP_COLUMNS = (
+    Column("step", "int64", "", "step number"),
+    Column("start_ns", "int64", "ns", "start of the step since the session's start"),
+    Column("end_ns", "int64", "ns", "end of the step since the session's start"),
+)
+
+
+@lru_cache(maxsize=1)
+def counter_columns() -> tuple[Column, ...]:
+    """Gives the files table's integer counters, named as in Darshan's log formats."""
+    return tuple(Column(c.name, "int64", c.unit, c.meaning) for c in _bridge.counters())
+
+
+@lru_cache(maxsize=1)
+def f_counter_columns() -> tuple[Column, ...]:
+    """Gives the files table's floating-point counters: seconds, since session start or summed."""
+    return tuple(Column(c.name, "float64", c.unit, c.meaning) for c in _bridge.f_counters())
+
+
+def files_columns() -> tuple[Column, ...]:
+    """Gives all columns of the files table: one row per file and module."""
+    return FILE_COLUMNS + counter_columns() + f_counter_columns()

@@ -1,0 +1,123 @@
+"""Checks that tfdarshan works here, by known calls whose counts can only be one thing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan import _bridge
+from tfdarshan.errors import TfdarshanError
+from tfdarshan.options import Options
+from tfdarshan.profiler import profile
+from tfdarshan.spool import choose_folder
+from tfdarshan.units import human_bytes, plural
+
+# Sizes no other file is likely to have.
+FILE_BYTES = 1_234_567
+READ_BYTES = 400_000
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was tried."""
+
+    name: str
+    ok: bool
+    finding: str
+
+
+def run_checks() -> list[Check]:
+    """Runs all checks; where the first fails, the others cannot run."""
+    checks = [_tried("platform", _check_platform)]
+    if checks[0].ok:
+        steps = (
+            ("hooks", _check_hooks),
+            ("spool folder", _check_spool_folder),
+            ("known calls", _check_known_calls),
+            ("detached", _check_detached),
+        )
+        checks += [_tried(name, check) for name, check in steps]
+    return checks
+
+
+def known_calls(folder: Path) -> dict[str, int]:
+    """Makes calls on a new file and gives the counters that must come out."""
+    path = folder / "known"
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    os.pwrite(handle, bytes(FILE_BYTES), 0)
+    position = 0
+    while got := len(os.pread(handle, READ_BYTES, position)):
+        position += got
+    os.fstat(handle)
+    os.fsync(handle)
+    os.close(handle)
+    return {
+        "POSIX_OPENS": 1,
+        "POSIX_READS": -(-FILE_BYTES // READ_BYTES) + 1,
+        "POSIX_WRITES": 1,
+        "POSIX_STATS": 1,
+        "POSIX_FSYNCS": 1,
+        "POSIX_BYTES_READ": FILE_BYTES,
+        "POSIX_BYTES_WRITTEN": FILE_BYTES,
+        "TFD_ZERO_READS": 1,
+    }
+
+
+def _tried(name: str, check: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, check())
+    except TfdarshanError as error:
+        return Check(name, False, str(error))
+
+
+def _check_platform() -> str:
+    _bridge.core()
+    return f"{platform.machine()}, {_bridge.c_library_version()}, Python {platform.python_version()}"
+
+
+def _check_hooks() -> str:
+    hooks = _bridge.hooks()
+    here = sum(hook.available for hook in hooks)
+    if not here:
+        raise TfdarshanError(
+            "none of the hooked functions exists in this C library: please report this machine."
+        )
+    return f"{here} of {len(hooks)} hooked functions exist in this C library"
+
+
+def _check_spool_folder() -> str:
+    folder = choose_folder(Options())
+    usage = os.statvfs(folder)
+    return f"{folder}, {human_bytes(usage.f_bavail * usage.f_frsize)} free"
+
+
+def _check_known_calls() -> str:
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
+        folder = Path(name).resolve()
+        with profile(folder / "logs", include=[f"{folder}/"]) as session:
+            expected = known_calls(folder)
+        files = session.files
+        counted = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
+        wrong = {
+            counter: (int(counted.get(counter, 0)), count)
+            for counter, count in expected.items()
+            if int(counted.get(counter, 0)) != count
+        }
+        slots = session.meta[0]["attach"]["start"]["slots_patched"]
+    if wrong:
+        said = ", ".join(f"{counter} {found} instead of {count}" for counter, (found, count) in wrong.items())
+        raise TfdarshanError(f"known calls were miscounted: {said}; please report this machine.")
+    return f"{plural(slots, 'slot')} patched, {len(expected)} counters as expected"
+
+
+def _check_detached() -> str:
+    left = _bridge.slots_holding_wrappers()
+    if left:
+        raise TfdarshanError(
+            f"{plural(left, 'slot')} still patched after the session: please report this machine."
+        )
+    return "every slot holds its own value again"

@@ -1,0 +1,157 @@
+"""Reads sessions: what `profile()` gives back, and what the command line and the TensorBoard tab read."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan import schema
+from tfdarshan.errors import SessionDataError
+from tfdarshan.process_data import ProcessData, read_process
+from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Session:
+    """One recorded session. Tables are read when first asked for.
+
+    Attributes:
+        path: The session directory.
+        processes: The recorded processes, the one that started the session first.
+        problems: What could not be read, one sentence each; empty unless damaged parts are skipped.
+    """
+
+    def __init__(self, path: Path, processes: list[ProcessData], problems: list[str]) -> None:
+        self.path = path
+        self.processes = processes
+        self.problems = problems
+
+    def __repr__(self) -> str:
+        return f"<tfdarshan session {str(self.path)!r}, {len(self.processes)} processes>"
+
+    @property
+    def meta(self) -> list[dict[str, Any]]:
+        """The metadata of each process, the session's owner first."""
+        return [process.meta for process in self.processes]
+
+    @cached_property
+    def files(self) -> pd.DataFrame:
+        """One row per process, file and module: `schema.files_columns()`.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.frames import files_frame
+
+        return files_frame(self.processes)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per segment, sorted by start: `schema.EVENT_COLUMNS` and `schema.EVENT_PATH`.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.frames import events_frame
+
+        return events_frame(self.processes)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """One row per training step: `schema.STEP_COLUMNS`. Empty: steps are not recorded yet."""
+        from tfdarshan.frames import empty_frame
+
+        return empty_frame(schema.STEP_COLUMNS)
+
+    def summary(self) -> str:
+        """Gives the session's summary as text, at most 100 columns wide."""
+        from tfdarshan.summary import render
+        from tfdarshan.summary_data import summarize
+
+        return render(summarize(self))
+
+
+def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Session:
+    """Opens a session directory, or the newest finished session of a logdir.
+
+    Args:
+        path: The session directory or the logdir.
+        skip_damaged: Leave out processes whose data cannot be read, and say so in `Session.problems`.
+
+    Raises:
+        SessionDataError: There is no finished session, or its data is damaged or of a newer schema.
+    """
+    directory = locate_session(Path(path))
+    problems: list[str] = []
+    processes = []
+    for meta_path in sorted(directory.glob(f"*{META_SUFFIX}")):
+        try:
+            process = read_process(meta_path)
+            if skip_damaged:
+                process.check_tables()
+            processes.append(process)
+        except SessionDataError as error:
+            if not skip_damaged:
+                raise
+            problems.append(str(error))
+    if not processes:
+        raise SessionDataError(
+            f"no process's data in the session {directory} can be read: {' '.join(problems)}"
+        )
+    processes.sort(
+        key=lambda process: (not process.meta["owner"], process.meta["start_ns"], process.meta["pid"])
+    )
+    return Session(directory, processes, problems)
+
+
+def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
+    """Lists the directories of the finished sessions of a logdir and of the runs below it, oldest first.
+
+    Raises:
+        SessionDataError: The logdir does not exist.
+    """
+    folder = Path(logdir)
+    if not folder.is_dir():
+        raise SessionDataError(f"there is no logdir {folder}: give the folder named in tfdarshan.profile().")
+    return sorted((path for path in walk_sessions(folder) if _has_data(path)), key=_age)
+
+
+def locate_session(path: Path) -> Path:
+    """Gives the session directory that `path` is, or the newest finished one below it.
+
+    Raises:
+        SessionDataError: There is none.
+    """
+    if path.is_dir() and _has_data(path):
+        return path
+    if (path / MARKER).exists():
+        raise _unfinished(path, path)
+    sessions = find_sessions(path)
+    if sessions:
+        return sessions[-1]
+    unfinished = [directory for directory in walk_sessions(path) if (directory / MARKER).exists()]
+    if unfinished:
+        raise _unfinished(unfinished[-1], path)
+    raise SessionDataError(
+        f"there is no session in {path}: record one with tfdarshan.profile({str(path)!r})."
+    )
+
+
+def _unfinished(directory: Path, given: Path) -> SessionDataError:
+    return SessionDataError(
+        f"the session {directory} is still recording or was interrupted: "
+        f"if its process has ended, run `tfdarshan recover {given}`."
+    )
+
+
+def _has_data(directory: Path) -> bool:
+    return not (directory / MARKER).exists() and any(directory.glob(f"*{META_SUFFIX}"))
+
+
+def _age(directory: Path) -> tuple[int, str]:
+    stamps = [path.stat().st_mtime_ns for path in directory.glob(f"*{META_SUFFIX}")]
+    return (max(stamps, default=0), directory.name)

@@ -1,0 +1,173 @@
+"""Names and makes session directories, and keeps the marker of a recording that has not been written yet."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError, reason
+
+PLUGIN_FOLDER = Path("plugins") / "tfdarshan"
+MARKER = "recording.json"
+META_SUFFIX = ".meta.json"
+STAMP_FORMAT = "%Y_%m_%d_%H_%M_%S"
+REMOTE_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the marker says: enough to find the spool, and to tell whether its process still runs."""
+
+    session: str
+    spool_directory: str
+    host: str
+    pid: int
+    boot_id: str
+    pid_namespace: str
+    start_realtime_ns: int
+    options: dict[str, Any]
+    notes: list[str]
+    versions: dict[str, str]
+
+
+def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
+    """Gives the logdir as an absolute local path.
+
+    Raises:
+        ConfigurationError: It is no path, or a remote URL.
+    """
+    if not isinstance(logdir, (str, os.PathLike)) or not os.fspath(logdir):
+        raise ConfigurationError(f"logdir must be a path, not {logdir!r}.")
+    path = os.fsdecode(os.fspath(logdir))
+    if REMOTE_URL.match(path):
+        raise ConfigurationError(
+            f"logdir {path} is remote and tfdarshan writes local files only: "
+            "give a local folder and copy it afterwards."
+        )
+    return Path(path).absolute()
+
+
+def make_session_directory(logdir: Path, clock: time.struct_time | None = None) -> Path:
+    """Makes `<logdir>/plugins/tfdarshan/<stamp>/`; `_2`, `_3` ... is added to a stamp that is taken.
+
+    Raises:
+        StorageError: It cannot be made.
+    """
+    stamp = time.strftime(STAMP_FORMAT, clock or time.localtime())
+    parent = logdir / PLUGIN_FOLDER
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for number in range(1, 1000):
+            directory = parent / (stamp if number == 1 else f"{stamp}_{number}")
+            try:
+                directory.mkdir()
+            except FileExistsError:
+                continue
+            return directory
+    except OSError as error:
+        raise StorageError(
+            f"logdir {logdir} cannot be written: {reason(error)}; choose a folder you can write to."
+        ) from error
+    raise StorageError(f"logdir {logdir} already holds 999 sessions stamped {stamp}: choose another one.")
+
+
+def discard_session_directory(directory: Path) -> None:
+    """Removes a session directory in which nothing was recorded, and the folders made for it."""
+    try:
+        (directory / MARKER).unlink(missing_ok=True)
+        for folder in (directory, directory.parent, directory.parent.parent):
+            folder.rmdir()
+    except OSError:
+        pass
+
+
+def write_marker(directory: Path, recording: Recording) -> None:
+    """Writes the marker durably.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    try:
+        write_json(directory / MARKER, dataclasses.asdict(recording))
+    except OSError as error:
+        raise StorageError(
+            f"logdir {directory} cannot be written: {reason(error)}; choose a folder you can write to."
+        ) from error
+
+
+def read_marker(directory: Path) -> Recording:
+    """Reads the marker of an interrupted session.
+
+    Raises:
+        SessionDataError: It is missing or damaged.
+    """
+    path = directory / MARKER
+    try:
+        return Recording(**json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise SessionDataError(f"{path} cannot be read: {reason(error)}.") from error
+    except (ValueError, TypeError) as error:
+        raise SessionDataError(f"{path} is damaged: the spool it named cannot be found from here.") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON under a temporary name, makes it durable, and renames it."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(value, file, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def walk_sessions(logdir: Path) -> Iterator[Path]:
+    """Yields the session directories below a logdir, complete or not; other plug-ins' folders are skipped."""
+    for folder, names, _files in os.walk(logdir):
+        if "plugins" in names:
+            names.remove("plugins")
+            sessions = Path(folder) / PLUGIN_FOLDER
+            if sessions.is_dir():
+                yield from sorted(entry for entry in sessions.iterdir() if entry.is_dir())
+        names.sort()
+
+
+def is_complete(directory: Path) -> bool:
+    """Says whether all of a session was written: its owner's metadata is the last file."""
+    if (directory / MARKER).exists():
+        recording = read_marker(directory)
+        return (directory / f"{recording.host}.{recording.pid}{META_SUFFIX}").exists()
+    return any(directory.glob(f"*{META_SUFFIX}"))
+
+
+def host_name() -> str:
+    """Gives this host's name as files and tables have it."""
+    return platform.node() or "localhost"
+
+
+def boot_id() -> str:
+    """Gives the kernel's identifier of this boot, "" where it is hidden."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def pid_namespace() -> str:
+    """Names the pid namespace of this process, "" where it is hidden."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""

@@ -1,0 +1,122 @@
+"""Chooses and makes the spool directory: where a session is recorded before it is written to the logdir."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.errors import SessionActiveError, StorageError, reason
+from tfdarshan.options import MIN_MEMORY_CAP_MB, Options
+
+ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
+SHARED_MEMORY = Path("/dev/shm")
+LOCK = "lock"
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Spool:
+    """A session's spool directory and its bounds.
+
+    `notes` says which bounds were lowered for want of room, one sentence each.
+    """
+
+    directory: Path
+    capacity_bytes: int
+    trace_limit_bytes: int
+    notes: tuple[str, ...]
+
+
+def make_spool(options: Options, session: str) -> Spool:
+    """Makes `<folder>/tfdarshan-<uid>-<session>-<pid>-<random>/`, readable by this user only.
+
+    Raises:
+        StorageError: No folder can be written or has room for the smallest recording.
+    """
+    parent = choose_folder(options)
+    free_bytes = _free_bytes(parent)
+    wanted_bytes = options.memory_cap_mb * MIB
+    capacity_bytes = min(wanted_bytes, free_bytes)
+    if capacity_bytes < MIN_MEMORY_CAP_MB * MIB:
+        raise StorageError(
+            f"the spool folder {parent} has {free_bytes / MIB:.0f} MiB free and a session needs at least "
+            f"{MIN_MEMORY_CAP_MB}: make room there, or name another with spool_dir or {ENVIRONMENT_VARIABLE}."
+        )
+    notes = []
+    if capacity_bytes < wanted_bytes:
+        notes.append(
+            f"memory_cap_mb lowered from {options.memory_cap_mb} to {capacity_bytes // MIB}: "
+            f"the spool folder {parent} has no more room"
+        )
+    trace_bytes = options.trace_memory_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
+    return Spool(_make_directory(parent, session), capacity_bytes, trace_bytes, tuple(notes))
+
+
+def choose_folder(options: Options) -> Path:
+    """Gives the option, else TFDARSHAN_SPOOL_DIR, else /dev/shm or TMPDIR, whichever has room."""
+    named = options.spool_dir or os.environ.get(ENVIRONMENT_VARIABLE)
+    if named:
+        return Path(named).absolute()
+    folders = [
+        folder for folder in (SHARED_MEMORY, Path(tempfile.gettempdir())) if os.access(folder, os.W_OK)
+    ]
+    if not folders:
+        raise StorageError(
+            "neither /dev/shm nor TMPDIR can be written: name a spool folder with spool_dir or "
+            f"{ENVIRONMENT_VARIABLE}."
+        )
+    wanted_bytes = options.memory_cap_mb * MIB
+    roomy = [folder for folder in folders if _free_bytes(folder) >= wanted_bytes]
+    return roomy[0] if roomy else max(folders, key=_free_bytes)
+
+
+def remove_spool(directory: Path) -> None:
+    """Removes a spool directory that is no longer needed; what cannot be removed is left."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """Marks the spool as being written into its session; the kernel takes the mark away with the process.
+
+    Raises:
+        SessionActiveError: Another process is writing it.
+        OSError: The spool directory cannot be used.
+    """
+    with (directory / LOCK).open("ab") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SessionActiveError(
+                f"another process is writing the session recorded in {directory}."
+            ) from error
+        yield
+
+
+def _free_bytes(folder: Path) -> int:
+    try:
+        usage = os.statvfs(folder)
+    except OSError as error:
+        raise StorageError(
+            f"the spool folder {folder} cannot be used: {reason(error)}; name another one."
+        ) from error
+    return usage.f_bavail * usage.f_frsize
+
+
+def _make_directory(parent: Path, session: str) -> Path:
+    prefix = f"tfdarshan-{os.getuid()}-{session}-{os.getpid()}-"
+    try:
+        directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        (directory / LOCK).touch()
+        return directory
+    except OSError as error:
+        raise StorageError(
+            f"no spool can be made in {parent}: {reason(error)}; name another folder with spool_dir or "
+            f"{ENVIRONMENT_VARIABLE}."
+        ) from error

@@ -1,0 +1,262 @@
+"""Reads one process's spool through the C core: counters and segments as NumPy arrays, batch by batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdarshan import _bridge
+from tfdarshan.errors import SessionDataError
+
+Array = npt.NDArray[Any]
+
+OTHER_FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "other_calls")
+
+
+@dataclass(frozen=True)
+class SpoolInfo:
+    """What a spool says about its process and its session; times in ns, sizes in bytes.
+
+    `stopped` is 0 where the process ended without stopping the session. The kernel's figures (`rchar` to
+    `write_bytes`) count the session only and mean nothing where `kernel_valid` is 0. `io_ns`, `read_ns`,
+    `write_ns` and `meta_ns` are unions of intervals: wall-clock time with at least one such call running.
+    """
+
+    pid: int
+    parent_pid: int
+    stopped: int
+    mount_count: int
+    host: str
+    command: str
+    start_realtime_ns: int
+    duration_ns: int
+    threads: int
+    files: int
+    file_rows: int
+    events: int
+    segments: int
+    events_dropped: int
+    files_over_cap: int
+    spool_bytes: int
+    spool_full: int
+    damaged: int
+    kernel_valid: int
+    rchar: int
+    wchar: int
+    syscr: int
+    syscw: int
+    read_bytes: int
+    write_bytes: int
+    io_ns: int
+    read_ns: int
+    write_ns: int
+    meta_ns: int
+    first_event_ns: int
+    last_event_ns: int
+
+
+@dataclass(frozen=True)
+class ThreadInfo:
+    """One thread: its events, and its traffic that is in no table, by kind (see OTHER_FIELDS)."""
+
+    tid: int
+    name: str
+    events: int
+    events_dropped: int
+    other: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One mount point of the process's mount table; `block_size` in bytes, 0 if unknown."""
+
+    point: str
+    fs_type: str
+    source: str
+    block_size: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How many calls of an operation failed with an errno."""
+
+    operation: str
+    error: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class FileBatch:
+    """Rows of the files table.
+
+    `counters` and `f_counters` have one row per counter and one column per row of the batch.
+    """
+
+    file: Array
+    module: Array
+    mount: Array
+    size_bytes: Array
+    counters: Array
+    f_counters: Array
+
+
+@dataclass(frozen=True)
+class EventBatch:
+    """Segments sorted by start; `start_ns` and `end_ns` count from the process's own start."""
+
+    start_ns: Array
+    end_ns: Array
+    tid: Array
+    operation: Array
+    flags: Array
+    error: Array
+    file: Array
+    offset: Array
+    length: Array
+
+
+EVENT_DTYPES = {
+    "start_ns": np.int64,
+    "end_ns": np.int64,
+    "tid": np.int32,
+    "operation": np.uint8,
+    "flags": np.uint8,
+    "error": np.int16,
+    "file": np.uint32,
+    "offset": np.int64,
+    "length": np.int64,
+}
+FILE_DTYPES = {"file": np.uint32, "module": np.uint8, "mount": np.int32, "size_bytes": np.int64}
+
+
+class SpoolReader:
+    """An open spool. Use it in a `with` statement."""
+
+    def __init__(self, path: Path) -> None:
+        self._ffi, self._lib = _bridge.core()
+        self.path = path
+        self._reader = self._lib.tfd_reader_open(os.fsencode(path))
+        if not self._reader:
+            raise SessionDataError(
+                f"the spool {path} cannot be read: {_bridge.last_error() or 'no reason given'}."
+            )
+
+    def __enter__(self) -> SpoolReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unmaps the spool; a second call does nothing."""
+        if self._reader:
+            self._lib.tfd_reader_close(self._reader)
+            self._reader = None
+
+    def info(self) -> SpoolInfo:
+        """Gives the process's figures. The first call folds whatever the process had not folded yet."""
+        info = self._ffi.new("struct tfd_spool_info *")
+        self._check(self._lib.tfd_reader_info(self._reader, info))
+        return SpoolInfo(**_bridge.plain(info[0]))
+
+    def threads(self, count: int) -> list[ThreadInfo]:
+        """Gives the first `count` threads."""
+        info = self._ffi.new("struct tfd_thread_info *")
+        kinds = other_kinds()
+        threads = []
+        for index in range(count):
+            self._check(self._lib.tfd_reader_thread(self._reader, index, info))
+            rows = self._ffi.unpack(info.other, len(kinds))
+            other = {
+                kind: dict(zip(OTHER_FIELDS, row, strict=True)) for kind, row in zip(kinds, rows, strict=True)
+            }
+            name = _bridge.text(info.name)
+            threads.append(ThreadInfo(info.tid, name, info.events, info.events_dropped, other))
+        return threads
+
+    def mounts(self, count: int) -> list[Mount]:
+        """Gives the first `count` mounts; a batch's `mount` column indexes them."""
+        info = self._ffi.new("struct tfd_mount_info *")
+        mounts = []
+        for index in range(count):
+            self._check(self._lib.tfd_reader_mount(self._reader, index, info))
+            point, fs_type, source = map(_bridge.text, (info.point, info.fs_type, info.source))
+            mounts.append(Mount(point, fs_type, source, info.block_size))
+        return mounts
+
+    def failures(self) -> list[Failure]:
+        """Gives the failed calls by operation and errno."""
+        count = self._lib.tfd_reader_failures(self._reader, self._ffi.NULL, 0)
+        found = self._ffi.new("struct tfd_failure[]", max(count, 1))
+        count = min(count, self._lib.tfd_reader_failures(self._reader, found, count))
+        operations = _bridge.operations()
+        return [Failure(operations[f.operation].name, f.error, f.calls) for f in found[0:count]]
+
+    def paths(self, files: Array) -> list[str]:
+        """Gives the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
+        path_of, unpack, reader = self._lib.tfd_reader_path, self._ffi.unpack, self._reader
+        length = self._ffi.new("size_t *")
+        paths = []
+        for file in files.tolist():
+            pointer = path_of(reader, file, length)
+            paths.append(unpack(pointer, length[0]).decode("utf-8", "backslashreplace") if pointer else "")
+        return paths
+
+    def file_batches(self, rows: int) -> Iterator[FileBatch]:
+        """Yields the files table, at most `rows` rows at a time."""
+        counts = len(_bridge.counters()), len(_bridge.f_counters())
+        first = 0
+        while True:
+            arrays = {name: np.empty(rows, dtype) for name, dtype in FILE_DTYPES.items()}
+            arrays["counters"] = np.empty((rows, counts[0]), np.int64)
+            arrays["f_counters"] = np.empty((rows, counts[1]), np.float64)
+            filled = self._fill("struct tfd_file_batch *", self._lib.tfd_reader_files, first, rows, arrays)
+            if filled == 0:
+                return
+            cut = {name: array[:filled] for name, array in arrays.items()}
+            cut["counters"] = np.ascontiguousarray(cut["counters"].T)
+            cut["f_counters"] = np.ascontiguousarray(cut["f_counters"].T)
+            yield FileBatch(**cut)
+            first += filled
+
+    def event_batches(self, rows: int) -> Iterator[EventBatch]:
+        """Yields the segments in order of start, at most `rows` at a time."""
+        first = 0
+        while True:
+            arrays = {name: np.empty(rows, dtype) for name, dtype in EVENT_DTYPES.items()}
+            filled = self._fill("struct tfd_event_batch *", self._lib.tfd_reader_events, first, rows, arrays)
+            if filled == 0:
+                return
+            yield EventBatch(**{name: array[:filled] for name, array in arrays.items()})
+            first += filled
+
+    def _fill(self, kind: str, function: Any, first: int, rows: int, arrays: dict[str, Array]) -> int:
+        batch = self._ffi.new(kind)
+        kept = []
+        for name, field in self._ffi.typeof(batch[0]).fields:
+            pointer = self._ffi.from_buffer(field.type, arrays[name], require_writable=True)
+            kept.append(pointer)
+            setattr(batch, name, pointer)
+        return int(function(self._reader, first, rows, batch))
+
+    def _check(self, code: int) -> None:
+        if code < 0:
+            why = _bridge.last_error() or os.strerror(-code)
+            raise SessionDataError(f"the spool {self.path} cannot be read: {why}.")
+
+
+def other_kinds() -> tuple[str, ...]:
+    """Names the kinds of traffic that are counted and in no table."""
+    core = _bridge.core()
+    count = core.ffi.typeof("struct tfd_thread_info").fields
+    kinds = dict(count)["other"].type.length
+    return tuple(_bridge.text(core.lib.tfd_other_kind_name(kind)) for kind in range(kinds))

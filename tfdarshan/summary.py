@@ -1,0 +1,265 @@
+"""Words a session's summary: data in, text out, at most 100 columns wide."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from tfdarshan.coverage import Coverage, Direction
+from tfdarshan.file_totals import FileEntry
+from tfdarshan.summary_data import ModuleCalls, SizeBucket, SummaryData
+from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
+
+WIDTH = 100
+BAR_WIDTH = 20
+
+KIND_NAMES = {
+    "excluded": "files left out by patterns",
+    "pipe": "pipes",
+    "socket": "sockets",
+    "device": "terminals and devices",
+    "anonymous": "memory files and event descriptors",
+    "unknown": "descriptors of unknown kind",
+    "skipped": "calls made by signal handlers inside the recorder",
+}
+
+
+def render(data: SummaryData) -> str:
+    """Gives the summary as text, ending in a newline."""
+    sections = [
+        _header(data),
+        _calls(data),
+        _time(data),
+        _sizes(data.sizes),
+        _pattern(data),
+        _slowest(data),
+        _most_read(data),
+        _failures(data),
+        _coverage(data.coverage),
+        _notes(data),
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def _header(data: SummaryData) -> list[str]:
+    engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
+    processes = plural(data.processes, "process", "processes")
+    if data.silent_children:
+        processes += f" ({plural(data.silent_children, 'more child', 'more children')} made no calls)"
+    counts = (
+        processes,
+        plural(data.threads, "thread"),
+        plural(data.files, "file"),
+        plural(data.calls, "call"),
+    )
+    lines = [
+        f"tfdarshan session {data.session}, {human_seconds(data.duration_s)} on {data.host}, engine {engine}",
+        ", ".join(counts),
+    ]
+    if data.command:
+        command = data.command if len(data.command) < WIDTH else data.command[: WIDTH - 4] + " ..."
+        lines.append(command)
+    if not data.finished:
+        lines.append(
+            "The process ended without stopping the session: this is what it had recorded until then."
+        )
+    return lines
+
+
+def _calls(data: SummaryData) -> list[str]:
+    rows: list[tuple[str, int | None, int | None, int | None]] = [
+        (label, getattr(data.posix, name), getattr(data.stdio, name), data.copies.get(copies))
+        for label, name, copies in (
+            ("opens", "opens", ""),
+            ("reads", "reads", "reads"),
+            ("  of them zero-length", "zero_length_reads", ""),
+            ("writes", "writes", "writes"),
+            ("seeks", "seeks", ""),
+            ("stats", "stats", ""),
+            ("syncs and flushes", "syncs", ""),
+            ("bytes read", "bytes_read", "read_bytes"),
+            ("bytes written", "bytes_written", "write_bytes"),
+        )
+    ]
+    if not (data.copies.get("reads") or data.copies.get("writes")):
+        rows = [(label, posix, stdio, None) for label, posix, stdio, _ in rows]
+        copies_title = ""
+    else:
+        copies_title = "in-kernel copies"
+    lines = [f"{'Calls':<22}{'POSIX':>19}{'STDIO':>19}{copies_title:>19}".rstrip()]
+    for label, *counts in rows:
+        cells = "".join(f"{'' if count is None else f'{count:,}':>19}" for count in counts)
+        total = sum(count or 0 for count in counts)
+        in_all = f"   {human_bytes(total)} in all" if label.startswith("bytes") else ""
+        lines.append(
+            f"  {label:<20}{cells.rstrip() if not in_all or not copies_title else cells}{in_all}".rstrip()
+        )
+    extra = [
+        (data.mmaps, f"{plural(data.mmaps, 'mmap')} of {exact_bytes(data.mmap_bytes)}"),
+        (data.renames, plural(data.renames, "rename")),
+        (data.unlinks, plural(data.unlinks, "unlink")),
+        (data.truncates, plural(data.truncates, "truncate")),
+    ]
+    said = [words for count, words in extra if count]
+    return [*lines, f"  also {', '.join(said)}"] if said else lines
+
+
+def _time(data: SummaryData) -> list[str]:
+    clock = data.wall_clock
+    read, written = _moved(data, "read"), _moved(data, "write")
+    bound = "" if clock.exact else "at most "
+    rows = (
+        ("any call", clock.io_s, ""),
+        ("reads", clock.read_s, f"{human_bytes(read)} at {human_rate(read, clock.read_s)}"),
+        ("writes", clock.write_s, f"{human_bytes(written)} at {human_rate(written, clock.write_s)}"),
+        ("open, stat, close ...", clock.meta_s, ""),
+    )
+    lines = ["Time in I/O (wall clock: at least one such call was running)"]
+    for label, seconds, moved in rows:
+        share = percent(seconds, clock.duration_s)
+        line = f"  {label:<22}{bound + human_seconds(seconds):>17}{share:>11}   {moved if seconds else ''}"
+        lines.append(line.rstrip())
+    if clock.thread_s is not None and clock.io_s > 0:
+        concurrency = f"{clock.thread_s / clock.io_s:.1f} calls at a time on average"
+        lines.append(
+            f"  {'summed over threads':<22}{human_seconds(clock.thread_s):>17}{'':>11}   {concurrency}"
+        )
+    return lines
+
+
+def _moved(data: SummaryData, direction: str) -> int:
+    suffix = "bytes_read" if direction == "read" else "bytes_written"
+    modules: tuple[ModuleCalls, ...] = (data.posix, data.stdio)
+    moved: int = sum(getattr(module, suffix) for module in modules)
+    return moved + data.copies.get(f"{direction}_bytes", 0)
+
+
+def _sizes(buckets: Sequence[SizeBucket]) -> list[str]:
+    reads, writes = sum(bucket.reads for bucket in buckets), sum(bucket.writes for bucket in buckets)
+    if not reads and not writes:
+        return []
+    lines = [f"{'Access sizes (POSIX)':<22}{'reads':>12}{'':<32}{'writes':>12}".rstrip()]
+    for bucket in buckets:
+        if bucket.reads or bucket.writes:
+            cells = _bar_cell(bucket.reads, reads) + "  " + _bar_cell(bucket.writes, writes)
+            lines.append(f"  {bucket.label:<20}{cells}".rstrip())
+    return lines
+
+
+def _bar_cell(count: int, total: int) -> str:
+    if not count:
+        return f"{'':<{12 + 10 + BAR_WIDTH}}"
+    bar = "#" * max(1, round(BAR_WIDTH * count / total))
+    return f"{count:>12,}{percent(count, total):>9} {bar:<{BAR_WIDTH}}"
+
+
+def _pattern(data: SummaryData) -> list[str]:
+    pattern = data.pattern
+    if not pattern.reads_with_data and not pattern.writes and not pattern.zero_length_reads:
+        return []
+    lines = ["Access pattern (POSIX; sequential: after the last byte accessed, consecutive: right after it)"]
+    for label, total, sequential, consecutive in (
+        ("reads with data", pattern.reads_with_data, pattern.sequential_reads, pattern.consecutive_reads),
+        ("writes", pattern.writes, pattern.sequential_writes, pattern.consecutive_writes),
+    ):
+        if total:
+            lines.append(
+                f"  {label:<20}{total:>12,}{percent(sequential, total):>9} sequential"
+                f"{percent(consecutive, total):>9} consecutive"
+            )
+    if pattern.zero_length_reads:
+        about = "a class of their own: probes for the end of a file"
+        lines.append(f"  {'zero-length reads':<20}{pattern.zero_length_reads:>12,}   {about}")
+    return lines
+
+
+def _slowest(data: SummaryData) -> list[str]:
+    head = f"{'Slowest files':<14}{'read':>10}{'write':>10}{'open, stat':>12}{'bytes':>11}   path"
+    return _entries(
+        head,
+        data.slowest_files,
+        data.processes,
+        lambda entry: (
+            f"{human_seconds(entry.time_s):>14}{human_seconds(entry.read_s):>10}{human_seconds(entry.write_s):>10}"
+            f"{human_seconds(entry.meta_s):>12}{human_bytes(entry.bytes_read + entry.bytes_written):>11}"
+        ),
+    )
+
+
+def _most_read(data: SummaryData) -> list[str]:
+    head = f"{'Most read':<14}{'reads':>10}{'time':>10}{'bandwidth':>12}{'file size':>11}   path"
+    return _entries(
+        head,
+        data.most_read_files,
+        data.processes,
+        lambda entry: (
+            f"{human_bytes(entry.bytes_read):>14}{entry.reads:>10,}{human_seconds(entry.read_s):>10}"
+            f"{human_rate(entry.bytes_read, entry.read_s):>12}"
+            f"{human_bytes(entry.size_bytes) if entry.size_bytes >= 0 else '-':>11}"
+        ),
+    )
+
+
+def _entries(
+    head: str, entries: Iterable[FileEntry], processes: int, cells: Callable[[FileEntry], str]
+) -> list[str]:
+    lines = []
+    for entry in entries:
+        where = f" (process {entry.pid})" if processes > 1 else ""
+        where = f" (STDIO){where}" if entry.module == "STDIO" else where
+        row = f"{cells(entry)}   "
+        lines.append(row + shortened(entry.path, WIDTH - len(row) - len(where)) + where)
+    return [head, *lines] if lines else []
+
+
+def _failures(data: SummaryData) -> list[str]:
+    if not data.failures:
+        return []
+    lines = ["Failed calls"]
+    for failure in data.failures:
+        calls = ", ".join(f"{count:,} {operation}" for operation, count in failure.calls.items())
+        lines.append(f"  {failure.name:<12} {os.strerror(failure.error):<34} {calls}")
+    return lines
+
+
+def _coverage(coverage: Coverage) -> list[str]:
+    lines = ["Coverage (what was seen, against what the kernel charged to the process)"]
+    for label, direction, counter, storage in (
+        ("read", coverage.read, "rchar", "read_bytes"),
+        ("written", coverage.written, "wchar", "write_bytes"),
+    ):
+        lines += _direction(label, direction, counter, storage)
+    if coverage.processes_left_out:
+        children = plural(coverage.processes_left_out, "child", "children")
+        lines.append(f"  {children} ended without the kernel's figures.")
+    return [
+        *lines,
+        "  Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late,",
+        "  programs started with exec (charged when they are waited for), pages touched through mmap.",
+    ]
+
+
+def _direction(label: str, direction: Direction, counter: str, storage: str) -> list[str]:
+    if direction.kernel is None:
+        share = "of an unknown total: the kernel's figures are missing"
+    else:
+        share = (
+            f"{percent(direction.accounted, direction.kernel)} of {exact_bytes(direction.kernel)} ({counter})"
+        )
+    lines = [f"  {label:<9}{share}", f"    {'in the tables':<38}{exact_bytes(direction.in_tables)}"]
+    for kind, count in sorted(direction.elsewhere.items(), key=lambda item: -item[1]):
+        lines.append(f"    {KIND_NAMES.get(kind, kind):<38}{exact_bytes(count)}")
+    if direction.kernel is not None and direction.storage is not None:
+        verb = "from" if label == "read" else "to"
+        cached = (
+            f"    {f'{verb} storage, not the page cache ({storage})':<38}{exact_bytes(direction.storage)}"
+        )
+        lines.append(cached)
+    return lines
+
+
+def _notes(data: SummaryData) -> list[str]:
+    lines = [f"  {bound}." for bound in data.bounds]
+    lines = ["Bounds reached", *lines] if lines else []
+    problems = [f"  {problem}" for problem in data.problems]
+    return lines + (["Not read", *problems] if problems else [])

@@ -1,0 +1,229 @@
+"""What a session's summary says, as data: `tfdarshan summary --json` prints it, `summary.render` words it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.coverage import Coverage, measure_coverage
+from tfdarshan.file_totals import FileEntry, FileTotals, total_files
+from tfdarshan.wall_clock import WallClock, measure_wall_clock
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
+
+
+@dataclass(frozen=True)
+class SizeBucket:
+    """One bucket of the access-size histograms, by Darshan's limits; reads of nothing have their own."""
+
+    label: str
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True)
+class FailureCount:
+    """Calls that failed with one errno, by operation."""
+
+    error: int
+    name: str
+    calls: dict[str, int]
+
+
+@dataclass(frozen=True)
+class ModuleCalls:
+    """Calls and bytes of one module; a call the module does not have is None."""
+
+    opens: int
+    reads: int
+    zero_length_reads: int | None
+    writes: int
+    seeks: int
+    stats: int | None
+    syncs: int
+    bytes_read: int
+    bytes_written: int
+
+
+@dataclass(frozen=True)
+class AccessPattern:
+    """Sequential: anywhere after the last byte; consecutive: right after it. Empty reads are left out."""
+
+    reads_with_data: int
+    sequential_reads: int
+    consecutive_reads: int
+    zero_length_reads: int
+    writes: int
+    sequential_writes: int
+    consecutive_writes: int
+
+
+@dataclass(frozen=True)
+class SummaryData:
+    """All that the summary says. Times in seconds, sizes in bytes."""
+
+    session: str
+    path: str
+    command: str
+    host: str
+    engine: dict[str, str]
+    versions: dict[str, str]
+    finished: bool
+    duration_s: float
+    processes: int
+    silent_children: int
+    threads: int
+    files: int
+    calls: int
+    posix: ModuleCalls
+    stdio: ModuleCalls
+    mmaps: int
+    mmap_bytes: int
+    copies: dict[str, int]
+    renames: int
+    unlinks: int
+    truncates: int
+    wall_clock: WallClock
+    sizes: list[SizeBucket]
+    pattern: AccessPattern
+    slowest_files: list[FileEntry]
+    most_read_files: list[FileEntry]
+    failures: list[FailureCount]
+    coverage: Coverage
+    bounds: list[str]
+    problems: list[str]
+
+
+SIZE_BUCKETS = (
+    ("0_100", "1 - 100 B"),
+    ("100_1K", "101 B - 1 KiB"),
+    ("1K_10K", "1 - 10 KiB"),
+    ("10K_100K", "10 - 100 KiB"),
+    ("100K_1M", "100 KiB - 1 MiB"),
+    ("1M_4M", "1 - 4 MiB"),
+    ("4M_10M", "4 - 10 MiB"),
+    ("10M_100M", "10 - 100 MiB"),
+    ("100M_1G", "100 MiB - 1 GiB"),
+    ("1G_PLUS", "over 1 GiB"),
+)
+
+
+def summarize(session: Session, top: int = 5) -> SummaryData:
+    """Reads what the summary needs, in bounded memory.
+
+    Args:
+        session: The session.
+        top: How many of the slowest and of the most-read files are listed.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    owner = session.meta[0]
+    files = total_files(session.processes, top)
+    wall_clock = measure_wall_clock(session.processes)
+    children = owner.get("children", {})
+    return SummaryData(
+        session=owner.get("session", session.path.name),
+        path=str(session.path),
+        command=owner.get("command", ""),
+        host=owner["host"],
+        engine=owner.get("engine", {}),
+        versions=owner.get("versions", {}),
+        finished=bool(owner.get("stopped", True)),
+        duration_s=wall_clock.duration_s,
+        processes=len(session.processes),
+        silent_children=int(children.get("silent", 0)),
+        threads=sum(len(meta.get("threads", ())) for meta in session.meta),
+        files=sum(int(meta["counts"]["files"]) for meta in session.meta),
+        calls=sum(int(meta["counts"]["events"]) for meta in session.meta),
+        posix=_posix_calls(files),
+        stdio=_stdio_calls(files),
+        mmaps=files.sums["POSIX_MMAPS"],
+        mmap_bytes=files.sums["TFD_MMAP_BYTES"],
+        copies={
+            name: files.sums[f"TFD_COPY_{name.upper()}"]
+            for name in ("reads", "read_bytes", "writes", "write_bytes")
+        },
+        renames=files.sums["TFD_RENAMES"],
+        unlinks=files.sums["TFD_UNLINKS"],
+        truncates=files.sums["TFD_TRUNCATES"],
+        wall_clock=wall_clock,
+        sizes=_sizes(files),
+        pattern=_pattern(files),
+        slowest_files=files.slowest,
+        most_read_files=files.most_read,
+        failures=_failures(session.meta),
+        coverage=measure_coverage(session.meta, files),
+        bounds=[bound for meta in session.meta for bound in _named_bounds(meta, len(session.meta))],
+        problems=[*session.problems, *children.get("unreadable", ())],
+    )
+
+
+def _posix_calls(files: FileTotals) -> ModuleCalls:
+    sums = files.sums
+    return ModuleCalls(
+        opens=sums["POSIX_OPENS"] - sums["POSIX_DUPS"] - sums["POSIX_FILENOS"],
+        reads=sums["POSIX_READS"],
+        zero_length_reads=files.posix_zero_reads,
+        writes=sums["POSIX_WRITES"],
+        seeks=sums["POSIX_SEEKS"],
+        stats=sums["POSIX_STATS"] + sums["TFD_STATS_OTHER"],
+        syncs=sums["POSIX_FSYNCS"] + sums["POSIX_FDSYNCS"],
+        bytes_read=sums["POSIX_BYTES_READ"],
+        bytes_written=sums["POSIX_BYTES_WRITTEN"],
+    )
+
+
+def _stdio_calls(files: FileTotals) -> ModuleCalls:
+    sums = files.sums
+    return ModuleCalls(
+        opens=sums["STDIO_OPENS"],
+        reads=sums["STDIO_READS"],
+        zero_length_reads=None,
+        writes=sums["STDIO_WRITES"],
+        seeks=sums["STDIO_SEEKS"],
+        stats=None,
+        syncs=sums["STDIO_FLUSHES"],
+        bytes_read=sums["STDIO_BYTES_READ"],
+        bytes_written=sums["STDIO_BYTES_WRITTEN"],
+    )
+
+
+def _sizes(files: FileTotals) -> list[SizeBucket]:
+    buckets = [SizeBucket("0 B", files.posix_zero_reads, 0)]
+    for suffix, label in SIZE_BUCKETS:
+        reads, writes = files.sums[f"POSIX_SIZE_READ_{suffix}"], files.sums[f"POSIX_SIZE_WRITE_{suffix}"]
+        buckets.append(
+            SizeBucket(label, reads - (files.posix_zero_reads if suffix == "0_100" else 0), writes)
+        )
+    return buckets
+
+
+def _pattern(files: FileTotals) -> AccessPattern:
+    sums = files.sums
+    return AccessPattern(
+        reads_with_data=sums["POSIX_READS"] - files.posix_zero_reads,
+        sequential_reads=files.sequential_reads_with_data,
+        consecutive_reads=files.consecutive_reads_with_data,
+        zero_length_reads=files.posix_zero_reads,
+        writes=sums["POSIX_WRITES"],
+        sequential_writes=sums["POSIX_SEQ_WRITES"],
+        consecutive_writes=sums["POSIX_CONSEC_WRITES"],
+    )
+
+
+def _failures(metas: list[dict[str, Any]]) -> list[FailureCount]:
+    found: dict[tuple[int, str], Counter[str]] = {}
+    for meta in metas:
+        for failure in meta.get("failures", ()):
+            calls = found.setdefault((failure["error"], failure["name"]), Counter())
+            calls[failure["operation"]] += failure["calls"]
+    ordered = sorted(found.items(), key=lambda item: (-item[1].total(), item[0]))
+    return [FailureCount(error, name, dict(calls.most_common())) for (error, name), calls in ordered]
+
+
+def _named_bounds(meta: dict[str, Any], processes: int) -> list[str]:
+    prefix = f"process {meta['pid']}: " if processes > 1 else ""
+    return [prefix + bound for bound in meta.get("bounds", ())]

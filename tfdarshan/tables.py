@@ -1,0 +1,171 @@
+"""Writes one process's tables as Parquet: batch by batch from its spool, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tfdarshan import _bridge, schema
+from tfdarshan.file_size import SizeFinder
+from tfdarshan.overview import Overview
+from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolReader
+
+DELTA = "DELTA_BINARY_PACKED"
+
+
+@dataclass(frozen=True)
+class Process:
+    """What every row of a process's tables has in common; `start_ns` is since the session's start."""
+
+    pid: int
+    host: str
+    start_ns: int
+    mounts: Sequence[Mount]
+
+
+def write_files(reader: SpoolReader, process: Process, path: Path) -> int:
+    """Writes the files table: one row per file and module. Returns the number of rows."""
+    columns = schema.files_columns()
+    shift = _timestamps()
+    sizes = SizeFinder(process.mounts)
+    rows = 0
+    with parquet_file(path, columns, encodings={}) as write:
+        for batch in reader.file_batches(schema.FILES_ROW_GROUP):
+            paths = reader.paths(batch.file)
+            batch.f_counters[shift] += np.where(batch.f_counters[shift] != 0, process.start_ns / 1e9, 0)
+            write(_file_arrays(batch, paths, sizes.fill(paths, batch.mount, batch.size_bytes), process))
+            rows += len(batch.file)
+    return rows
+
+
+def write_events(reader: SpoolReader, process: Process, path: Path, overview: Overview) -> int:
+    """Writes the events table and adds its segments to `overview`. Returns the number of rows."""
+    operations = _bridge.operations()
+    moves = np.array([operation.io_class in ("read", "write") for operation in operations])
+    rows = 0
+    encodings = {"start_ns": DELTA, "end_ns": DELTA}
+    with parquet_file(path, schema.EVENT_COLUMNS, encodings=encodings) as write:
+        for batch in reader.event_batches(schema.EVENTS_ROW_GROUP):
+            overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
+            write(_event_arrays(batch, process))
+            rows += len(batch.start_ns)
+    return rows
+
+
+def write_overview(overview: Overview, path: Path) -> int:
+    """Writes the overview table. Returns the number of rows."""
+    columns = overview.columns()
+    with parquet_file(path, schema.OVERVIEW_COLUMNS, encodings={}) as write:
+        write(
+            [
+                _operation_array(columns[c.name]) if c.name == "operation" else pa.array(columns[c.name])
+                for c in schema.OVERVIEW_COLUMNS
+            ]
+        )
+    return len(columns["bin"])
+
+
+@contextmanager
+def parquet_file(
+    path: Path, columns: Sequence[schema.Column], *, encodings: dict[str, str]
+) -> Iterator[Callable[[list[Any]], None]]:
+    """Gives a function that appends one row group; the file gets its name when all of it is durable."""
+    arrow_schema = pa.schema(
+        [_field(column) for column in columns],
+        metadata={"tfdarshan.schema_version": str(schema.SCHEMA_VERSION)},
+    )
+    dictionaries = [c.name for c in columns if c.name not in encodings and _repeats(c)]
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            with pq.ParquetWriter(
+                file,
+                arrow_schema,
+                compression="zstd",
+                use_dictionary=dictionaries,
+                column_encoding=encodings or None,
+            ) as writer:
+                yield lambda arrays: writer.write_batch(
+                    pa.RecordBatch.from_arrays(arrays, schema=arrow_schema),
+                    row_group_size=schema.EVENTS_ROW_GROUP,
+                )
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Process) -> list[Any]:
+    mounts = process.mounts
+    known = np.where(batch.mount >= 0, batch.mount, len(mounts)).astype(np.int32)
+    same = np.zeros(len(paths), np.int8)
+    return [
+        pa.array(batch.file),
+        pa.array(paths, pa.string()),
+        _dictionary(batch.module.astype(np.int8), schema.MODULES),
+        pa.array(np.full(len(paths), process.pid, np.int32)),
+        _dictionary(same, [process.host]),
+        _dictionary(known, [*(mount.point for mount in mounts), ""]),
+        _dictionary(known, [*(mount.fs_type for mount in mounts), ""]),
+        pa.array(sizes),
+        *map(pa.array, batch.counters),
+        *map(pa.array, batch.f_counters),
+    ]
+
+
+def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
+    modules = np.array([schema.MODULES.index(op.module) for op in _bridge.operations()], np.int8)
+    return [
+        pa.array(batch.start_ns + process.start_ns),
+        pa.array(batch.end_ns + process.start_ns),
+        pa.array(np.full(len(batch.tid), process.pid, np.int32)),
+        pa.array(batch.tid),
+        _operation_array(batch.operation.astype(np.int8)),
+        _dictionary(modules[batch.operation], schema.MODULES),
+        pa.array(batch.file),
+        pa.array(batch.offset),
+        pa.array(batch.length),
+        pa.array(batch.error),
+        pa.array(batch.flags),
+    ]
+
+
+def _operation_array(codes: Array) -> Any:
+    return _dictionary(codes, [operation.name for operation in _bridge.operations()])
+
+
+def _dictionary(codes: Array, values: Sequence[str]) -> Any:
+    """Gives a dictionary array; values that occur twice (two mounts of one type) are merged."""
+    unique = list(dict.fromkeys(values))
+    places = np.array([unique.index(value) for value in values], codes.dtype)
+    return pa.DictionaryArray.from_arrays(places[codes], pa.array(unique, pa.string()))
+
+
+def _field(column: schema.Column) -> Any:
+    kinds = {"str": pa.string(), "float64": pa.float64()}
+    if column.dtype == "category":
+        index = pa.int32() if column.name in ("mount_point", "fs_type") else pa.int8()
+        kind = pa.dictionary(index, pa.string())
+    else:
+        kind = kinds.get(column.dtype) or getattr(pa, column.dtype)()
+    about = {key: value for key, value in (("unit", column.unit), ("meaning", column.meaning)) if value}
+    return pa.field(column.name, kind, nullable=False, metadata=about)
+
+
+def _repeats(column: schema.Column) -> bool:
+    return column.name not in ("file", "path", "offset", "length", "size_bytes")
+
+
+def _timestamps() -> Array:
+    """Marks the counters that are seconds since session start, as against durations."""
+    return np.array(["TIMESTAMP" in column.name for column in schema.f_counter_columns()])

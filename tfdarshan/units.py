@@ -1,0 +1,53 @@
+"""Numbers as people read them: decimal units, thousands separators, lines of fixed width."""
+
+from __future__ import annotations
+
+BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+def human_bytes(count: float) -> str:
+    """Gives bytes with three or four digits and a decimal unit: 88123 is "88.1 kB"."""
+    value, unit = float(count), 0
+    while abs(value) >= 999.95 and unit < len(BYTE_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{count:,.0f} B" if unit == 0 else f"{value:.1f} {BYTE_UNITS[unit]}"
+
+
+def exact_bytes(count: int) -> str:
+    """Gives bytes both ways: "88.1 kB (88,123 B)"."""
+    return human_bytes(count) if abs(count) < 1000 else f"{human_bytes(count)} ({count:,} B)"
+
+
+def human_seconds(seconds: float) -> str:
+    """Gives a duration with a unit that keeps it readable, from ns to s."""
+    for limit, scale, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
+        if abs(seconds) < limit * 0.9995:
+            return f"{seconds * scale:.{0 if unit == 'ns' else 1}f} {unit}"
+    return f"{seconds:,.3f} s" if abs(seconds) < 1000 else f"{seconds:,.0f} s"
+
+
+def human_rate(bytes_moved: float, seconds: float) -> str:
+    """Gives a bandwidth, "-" where no time passed."""
+    return f"{human_bytes(bytes_moved / seconds)}/s" if seconds > 0 else "-"
+
+
+def percent(part: float, whole: float) -> str:
+    """Gives a share with one digit, "-" of nothing; never "100.0 %" or "0.0 %" where that is not exact."""
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    if part < whole and share >= 99.95:
+        return "> 99.9 %"
+    if part > 0 and share < 0.05:
+        return "< 0.1 %"
+    return f"{share:.1f} %"
+
+
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """Gives a count with its noun: "1 process", "2 processes"."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def shortened(text: str, width: int) -> str:
+    """Gives `text`, or its end after "..." where it is longer than `width`."""
+    return text if len(text) <= width else "..." + text[len(text) - width + 3 :]

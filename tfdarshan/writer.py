@@ -1,0 +1,202 @@
+"""Writes a session: each process's spool becomes its tables and, last, its metadata.
+
+The owner's metadata is the last file of all: a session directory that has it is complete.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan import _bridge, schema
+from tfdarshan.errors import SessionDataError
+from tfdarshan.overview import Overview
+from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
+from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
+from tfdarshan.tables import Process, write_events, write_files, write_overview
+from tfdarshan.versions import engine
+
+KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
+TIME_FIELDS = ("io_ns", "read_ns", "write_ns", "meta_ns", "first_event_ns", "last_event_ns")
+COUNT_FIELDS = (
+    "files", "events", "segments", "events_dropped", "files_over_cap", "spool_bytes", "spool_full", "damaged"
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of the spools: `silent` children recorded nothing, `unreadable` ones are named."""
+
+    recorded: int
+    silent: int
+    unreadable: tuple[str, ...]
+
+
+def write_session(directory: Path, recording: Recording, extra: dict[str, Any] | None = None) -> Written:
+    """Writes all processes of a session, children first.
+
+    Args:
+        directory: The session directory to write into.
+        recording: What the marker says.
+        extra: Entries added to the owner's metadata.
+
+    Raises:
+        SessionDataError: The owner's spool cannot be read.
+        OSError: A file could not be written. What is there has its full name only if it is whole.
+    """
+    spool_directory = Path(recording.spool_directory)
+    owner = spool_directory / f"{recording.pid}.spool"
+    with SpoolReader(owner) as reader:
+        recording = dataclasses.replace(recording, start_realtime_ns=reader.info().start_realtime_ns)
+        others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
+        written = _write_children(directory, recording, others)
+        _write_process(
+            directory, recording, reader, {"children": dataclasses.asdict(written), **(extra or {})}
+        )
+    _sync_directory(directory)
+    return written
+
+
+def _write_children(directory: Path, recording: Recording, spools: list[Path]) -> Written:
+    silent, recorded, unreadable = 0, 0, []
+    for path in spools:
+        try:
+            with SpoolReader(path) as reader:
+                info = reader.info()
+                if _is_silent(info, reader.threads(info.threads)):
+                    silent += 1
+                    continue
+                _write_process(directory, recording, reader, None)
+                recorded += 1
+        except SessionDataError as error:
+            unreadable.append(str(error))
+    return Written(recorded, silent, tuple(unreadable))
+
+
+def _write_process(
+    directory: Path, recording: Recording, reader: SpoolReader, owner: dict[str, Any] | None
+) -> None:
+    """Writes one process; `owner` has the entries that only the session's owner's metadata has."""
+    info = reader.info()
+    threads = reader.threads(info.threads)
+    meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
+    meta["tables"] = _write_tables(directory, recording, info, threads, reader)
+    write_json(directory / f"{recording.host}.{info.pid}{META_SUFFIX}", meta | (owner or {}))
+
+
+def _write_tables(
+    directory: Path, recording: Recording, info: SpoolInfo, threads: list[ThreadInfo], reader: SpoolReader
+) -> dict[str, Any]:
+    stem = f"{recording.host}.{info.pid}"
+    start_ns = _start_ns(recording, info)
+    process = Process(info.pid, recording.host, start_ns, reader.mounts(info.mount_count))
+    overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
+    rows = {
+        "files": write_files(reader, process, directory / f"{stem}.files.parquet"),
+        "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
+        "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
+    }
+    tables: dict[str, Any] = {
+        name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()
+    }
+    tables["overview"] |= {"bins": schema.OVERVIEW_BINS, "bin_ns": overview.bin_ns, "start_ns": start_ns}
+    return tables
+
+
+def _process_meta(
+    recording: Recording, info: SpoolInfo, threads: list[ThreadInfo], reader: SpoolReader, *, owner: bool
+) -> dict[str, Any]:
+    return {
+        "schema_version": schema.SCHEMA_VERSION,
+        "session": recording.session,
+        "owner": owner,
+        "host": recording.host,
+        "pid": info.pid,
+        "parent_pid": info.parent_pid,
+        "command": info.command,
+        "stopped": bool(info.stopped),
+        "origin_realtime_ns": recording.start_realtime_ns,
+        "start_realtime_ns": info.start_realtime_ns,
+        "start_ns": _start_ns(recording, info),
+        "duration_ns": info.duration_ns,
+        "engine": engine(),
+        "versions": recording.versions,
+        "options": recording.options,
+        "counts": _picked(info, COUNT_FIELDS),
+        "time": _picked(info, TIME_FIELDS),
+        "kernel": {
+            "valid": bool(info.kernel_valid),
+            "counted": _counted(info, owner=owner),
+            **_picked(info, KERNEL_FIELDS),
+        },
+        "other": _other_traffic(threads),
+        "threads": [
+            {"tid": t.tid, "name": t.name, "events": t.events, "events_dropped": t.events_dropped}
+            for t in threads
+        ],
+        "failures": [
+            dataclasses.asdict(f) | {"name": errno.errorcode.get(f.error, str(f.error))}
+            for f in reader.failures()
+        ],
+        "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
+        "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
+        "bounds": [*(recording.notes if owner else ()), *_bounds_reached(recording, info)],
+    }
+
+
+def _bounds_reached(recording: Recording, info: SpoolInfo) -> list[str]:
+    options = recording.options
+    bounds = []
+    if info.events_dropped and options.get("trace", True):
+        bounds.append(
+            f"{info.events_dropped:,} of {info.events:,} segments dropped at trace_memory_mb = "
+            f"{options['trace_memory_mb']}; the counters have all of them"
+        )
+    if info.files_over_cap:
+        bounds.append(
+            f"{info.files_over_cap:,} files beyond memory_cap_mb = {options['memory_cap_mb']} share one row; "
+            "the totals have all of them"
+        )
+    if info.spool_full and not info.files_over_cap and not info.events_dropped:
+        bounds.append("the spool was full for part of the session")
+    if info.damaged:
+        bounds.append(f"{info.damaged:,} damaged parts of the spool were left out")
+    return bounds
+
+
+def _counted(info: SpoolInfo, *, owner: bool) -> str:
+    """Says where the kernel counts a process's bytes: in its parent's, for a child that was waited for."""
+    return "own" if owner or Path(f"/proc/{info.pid}").exists() else "parent"
+
+
+def _is_silent(info: SpoolInfo, threads: list[ThreadInfo]) -> bool:
+    return info.events == 0 and not any(any(kind.values()) for kind in _other_traffic(threads).values())
+
+
+def _other_traffic(threads: list[ThreadInfo]) -> dict[str, dict[str, int]]:
+    totals: dict[str, Counter[str]] = {}
+    for thread in threads:
+        for kind, fields in thread.other.items():
+            totals.setdefault(kind, Counter()).update(fields)
+    return {kind: {field: fields[field] for field in OTHER_FIELDS} for kind, fields in totals.items()}
+
+
+def _start_ns(recording: Recording, info: SpoolInfo) -> int:
+    return info.start_realtime_ns - recording.start_realtime_ns
+
+
+def _picked(info: SpoolInfo, names: tuple[str, ...]) -> dict[str, int]:
+    return {name: int(getattr(info, name)) for name in names}
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
