@@ -1,0 +1,56 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tfdarshan import _bridge, profiler
+
+
+@pytest.fixture(autouse=True)
+def detached() -> Iterator[None]:
+    """Proves that nothing is attached and every slot holds its own value, before and after each test."""
+    _assert_detached()
+    yield
+    leaked = profiler._active
+    if leaked is not None:
+        leaked.stop()
+    assert leaked is None, f"the test left a session recording in {leaked.path}"
+    _assert_detached()
+
+
+@pytest.fixture(autouse=True)
+def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Gives each test a spool folder of its own."""
+    folder = tmp_path_factory.mktemp("spool")
+    monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs this Python with arguments in a temporary folder and gives exit code and output."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+def _assert_detached() -> None:
+    assert not _bridge.session_active()
+    assert _bridge.slots_holding_wrappers() == 0

@@ -1,0 +1,157 @@
+import multiprocessing
+import os
+import signal
+import time
+
+import pytest
+
+import tfdarshan
+
+
+def write(path, size):
+    handle = os.open(path, os.O_CREAT | os.O_WRONLY)
+    os.write(handle, bytes(size))
+    os.close(handle)
+
+
+def rows_of(session, path):
+    files = session.files
+    return files[files["path"] == str(path)]
+
+
+@pytest.mark.parametrize("end", ["os._exit", "SIGKILL"])
+def test_forked_child_is_in_the_session_however_it_ends(tmp_path, end):
+    # GIVEN
+    path = tmp_path / "child.bin"
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        child = os.fork()
+        if child == 0:
+            write(path, 2_222)
+            if end == "SIGKILL":
+                os.kill(os.getpid(), signal.SIGKILL)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    # THEN
+    rows = rows_of(session, path)
+    assert rows["pid"].tolist() == [child]
+    assert rows["POSIX_BYTES_WRITTEN"].tolist() == [2_222]
+    assert [meta["pid"] for meta in session.meta] == [os.getpid(), child]
+    assert session.meta[1]["parent_pid"] == os.getpid()
+    events = session.events
+    assert set(events.loc[events["path"] == str(path), "pid"]) == {child}
+
+
+def test_times_of_children_are_on_the_sessions_clock(tmp_path):
+    # WHEN a child starts 200 ms into the session
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        time.sleep(0.2)
+        child = os.fork()
+        if child == 0:
+            write(tmp_path / "child.bin", 10)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    # THEN
+    started_s = rows_of(session, tmp_path / "child.bin")["POSIX_F_OPEN_START_TIMESTAMP"].item()
+    assert 0.2 <= started_s <= session.meta[0]["duration_ns"] / 1e9
+    events = session.events
+    assert events.loc[events["pid"] == child, "start_ns"].min() == pytest.approx(started_s * 1e9, abs=10_000)
+
+
+def test_pool_of_workers_is_in_the_session(tmp_path):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            pool.starmap(write, [(tmp_path / f"{number}.bin", 3_333) for number in range(40)], chunksize=5)
+            pool.close()
+            pool.join()
+
+    # THEN
+    files = session.files
+    mine = files[files["path"].str.endswith(".bin")]
+    assert len(mine) == 40
+    assert (mine["POSIX_BYTES_WRITTEN"] == 3_333).all()
+    assert os.getpid() not in set(mine["pid"])
+
+
+def test_child_that_makes_no_calls_is_only_counted(tmp_path):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    # THEN
+    assert len(session.meta) == 1
+
+
+def test_children_can_be_left_out(tmp_path):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", follow_children=False) as session:
+        child = os.fork()
+        if child == 0:
+            write(tmp_path / "child.bin", 10)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    # THEN
+    assert len(session.meta) == 1
+    assert len(rows_of(session, tmp_path / "child.bin")) == 0
+
+
+def test_child_that_leaves_the_block_does_not_write_the_session(tmp_path):
+    # WHEN parent and child both run the end of the block
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        child = os.fork()
+        write(tmp_path / f"{'child' if child == 0 else 'parent'}.bin", 77)
+        if child:
+            os.waitpid(child, 0)
+    if child == 0:
+        os._exit(0 if not list(session.path.glob("*.meta.json")) else 9)
+
+    # THEN
+    assert len(rows_of(session, tmp_path / "child.bin")) == 1
+    assert len(rows_of(session, tmp_path / "parent.bin")) == 1
+
+
+def test_child_cannot_start_a_session_of_its_own(tmp_path):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs"):
+        child = os.fork()
+        if child == 0:
+            write(tmp_path / "child.bin", 10)
+            try:
+                tfdarshan.profile(tmp_path / "own").start()
+            except tfdarshan.SessionActiveError as error:
+                os._exit(3 if "this process's parent" in str(error) else 4)
+            os._exit(5)
+        status = os.waitpid(child, 0)[1]
+
+    # THEN
+    assert os.waitstatus_to_exitcode(status) == 3
+
+
+def test_child_alive_at_the_end_has_what_it_did_until_then(tmp_path):
+    # GIVEN
+    wrote, done = os.pipe(), os.pipe()
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        child = os.fork()
+        if child == 0:
+            write(tmp_path / "child.bin", 4_444)
+            os.write(wrote[1], b"x")
+            os.read(done[0], 1)
+            os._exit(0)
+        os.read(wrote[0], 1)
+
+    # THEN
+    assert rows_of(session, tmp_path / "child.bin")["POSIX_BYTES_WRITTEN"].tolist() == [4_444]
+    os.write(done[1], b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    for end in (*wrote, *done):
+        os.close(end)

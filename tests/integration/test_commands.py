@@ -1,0 +1,150 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import tfdarshan
+from tfdarshan import self_check
+from tfdarshan.commands import COMMANDS, main
+from tfdarshan.summary import WIDTH
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory):
+    """A session of known I/O: 30 files of 10,000 bytes read whole, one of 5,000 written."""
+    folder = tmp_path_factory.mktemp("commands")
+    for number in range(30):
+        (folder / f"{number:02}.bin").write_bytes(bytes(10_000))
+    with tfdarshan.profile(folder / "logs", spool_dir=folder):
+        for number in range(30):
+            handle = os.open(folder / f"{number:02}.bin", os.O_RDONLY)
+            while os.read(handle, 4_000):
+                pass
+            os.close(handle)
+        handle = os.open(folder / "out.txt", os.O_CREAT | os.O_WRONLY)
+        os.write(handle, bytes(5_000))
+        os.close(handle)
+    return folder / "logs"
+
+
+def output(capsys, *arguments):
+    code = main([*map(str, arguments)])
+    said = capsys.readouterr()
+    assert (code, said.err) == (0, "")
+    return said.out
+
+
+def test_summary_text(capsys, logdir):
+    text = output(capsys, "summary", logdir)
+
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert all(line == line.rstrip() for line in lines)
+    words = " ".join(text.split())
+    for part in (
+        "opens 31 0",
+        "reads 120 0",
+        "of them zero-length 30",
+        "writes 1 0",
+        "bytes read 300,000 0 300.0 kB in all",
+        "bytes written 5,000 0 5.0 kB in all",
+        "0 B 30 25.0 % #####",
+        "1 - 10 KiB 90 75.0 %",
+        "reads with data 90 66.7 % sequential 66.7 % consecutive",
+        "engine builtin",
+        "in the tables 300.0 kB (300,000 B)",
+    ):
+        assert part in words
+
+
+def test_summary_json_has_the_same_figures(capsys, logdir):
+    data = json.loads(output(capsys, "summary", logdir, "--json"))
+
+    assert (data["posix"]["opens"], data["posix"]["reads"], data["posix"]["zero_length_reads"]) == (
+        31,
+        120,
+        30,
+    )
+    assert (data["posix"]["bytes_read"], data["files"]) == (300_000, 31)
+    assert data["pattern"]["reads_with_data"] == 90
+    assert data["pattern"]["sequential_reads"] == 60
+    assert [bucket["reads"] for bucket in data["sizes"] if bucket["reads"]] == [30, 90]
+    assert sum(bucket["writes"] for bucket in data["sizes"]) == 1
+    clock = data["wall_clock"]
+    assert 0 < clock["io_s"] <= clock["thread_s"] * 1.0001
+    assert clock["io_s"] < clock["duration_s"]
+    assert len(data["most_read_files"]) == 5
+    assert data["coverage"]["read"]["in_tables"] == 300_000
+
+
+def test_files_text(capsys, logdir):
+    lines = output(capsys, "files", logdir, "--limit", 3, "--sort", "path", "--filter", "*.bin").splitlines()
+
+    assert [line.split()[-1].rsplit("/")[-1] for line in lines[1:4]] == ["00.bin", "01.bin", "02.bin"]
+    assert lines[4] == "27 more rows: see --limit"
+
+
+def test_files_json_has_every_counter(capsys, logdir):
+    data = json.loads(output(capsys, "files", logdir, "--json", "--sort", "bytes_written", "--limit", 1))
+
+    (row,) = data["files"]
+    assert data["matching"] == 31
+    assert row["path"].endswith("out.txt")
+    assert (row["POSIX_BYTES_WRITTEN"], row["POSIX_WRITES"], row["STDIO_READS"]) == (5_000, 1, 0)
+
+
+def test_files_by_module(capsys, logdir):
+    assert len(output(capsys, "files", logdir, "--module", "STDIO").splitlines()) == 1
+
+
+def test_unknown_sort_column(capsys, logdir):
+    assert main(["files", str(logdir), "--sort", "nonsense"]) == 2
+    assert "there is no column nonsense" in capsys.readouterr().err
+
+
+def test_path_that_is_no_logdir(capsys, tmp_path):
+    assert main(["summary", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith(f"tfdarshan: there is no session in {tmp_path}")
+
+
+def test_broken_pipe_is_quiet(logdir):
+    # WHEN the reader goes away at once
+    program = f"{sys.executable} -m tfdarshan files {logdir} --json | true"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {program}"], capture_output=True, text=True, check=False
+    )
+
+    # THEN
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_every_verb_has_help_and_json(capsys, module):
+    with pytest.raises(SystemExit) as ended:
+        main([module.__name__.rpartition(".")[2], "--help"])
+
+    assert ended.value.code == 0
+    assert "--json" in capsys.readouterr().out
+
+
+def test_doctor_passes_here(capsys):
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("ok ") == 5
+    assert "FAILED" not in said
+
+
+def test_doctor_says_what_is_wrong(capsys, monkeypatch):
+    # GIVEN calls that do not do what is expected of them
+    monkeypatch.setattr(self_check, "known_calls", lambda folder: {"POSIX_READS": 3})
+
+    # WHEN
+    code = main(["doctor", "--json"])
+
+    # THEN
+    report = json.loads(capsys.readouterr().out)
+    assert (code, report["ok"]) == (1, False)
+    (failed,) = (check for check in report["checks"] if not check["ok"])
+    assert "POSIX_READS 0 instead of 3" in failed["finding"]

@@ -1,0 +1,111 @@
+import json
+import os
+
+import pytest
+
+import tfdarshan
+from tfdarshan.commands import main
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A session of this process and one child."""
+    with tfdarshan.profile(tmp_path / "logs") as profile:
+        (tmp_path / "parent.bin").write_bytes(bytes(1_111))
+        child = os.fork()
+        if child == 0:
+            (tmp_path / "child.bin").write_bytes(bytes(2_222))
+            os._exit(0)
+        os.waitpid(child, 0)
+    return profile.path
+
+
+def child_file(session, kind):
+    (found,) = (path for path in session.glob(f"*.{kind}") if f".{os.getpid()}." not in path.name)
+    return found
+
+
+def test_newer_schema_is_refused(session):
+    # GIVEN
+    path = child_file(session, "meta.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 2}))
+
+    # WHEN / THEN
+    with pytest.raises(tfdarshan.SessionDataError) as error:
+        tfdarshan.open_session(session)
+    assert str(error.value) == (
+        f"{path} has schema version 2 and this tfdarshan reads up to 1: "
+        "upgrade with `pip install -U tfdarshan`."
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": "x"}', '{"schema_version": 1}'])
+def test_damaged_metadata_is_named(session, text):
+    # GIVEN
+    path = child_file(session, "meta.json")
+    path.write_text(text)
+
+    # WHEN / THEN
+    with pytest.raises(tfdarshan.SessionDataError, match=f"{path.name} is damaged"):
+        tfdarshan.open_session(session)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "missing"])
+def test_damaged_table_is_named_and_the_rest_can_be_read(session, tmp_path, damage):
+    # GIVEN
+    path = child_file(session, "files.parquet")
+    whole = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(
+            {"cut": whole[: len(whole) // 2], "empty": b"", "noise": os.urandom(len(whole))}[damage]
+        )
+
+    # WHEN / THEN
+    with pytest.raises(tfdarshan.SessionDataError, match=path.name) as error:
+        _ = tfdarshan.open_session(session).files
+    assert "\n" not in str(error.value)
+    rest = tfdarshan.open_session(session, skip_damaged=True)
+    assert rest.files["path"].tolist() == [str(tmp_path / "parent.bin")]
+    assert len(rest.problems) == 1
+    assert path.name in rest.summary()
+
+
+def test_damage_inside_a_table_is_found(session):
+    # GIVEN a table whose footer is whole and whose data is not
+    path = child_file(session, "events.parquet")
+    data = bytearray(path.read_bytes())
+    data[4:200] = bytes(196)
+    path.write_bytes(data)
+
+    # WHEN / THEN
+    with pytest.raises(tfdarshan.SessionDataError, match=path.name):
+        _ = tfdarshan.open_session(session).events
+
+
+def test_commands_say_it_in_one_line(session, capsys):
+    # GIVEN
+    path = child_file(session, "files.parquet")
+    path.write_bytes(b"PAR1")
+
+    # WHEN
+    code = main(["summary", str(session)])
+
+    # THEN
+    said = capsys.readouterr()
+    assert code == 1
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert said.err.startswith(f"tfdarshan: {path} is damaged")
+    assert main(["files", str(session), "--skip-damaged"]) == 0
+
+
+def test_half_written_session_is_said(session):
+    # GIVEN what a crash between the first table and the metadata leaves
+    for path in session.glob("*.meta.json"):
+        path.unlink()
+
+    # WHEN / THEN
+    with pytest.raises(tfdarshan.SessionDataError, match="there is no session in"):
+        tfdarshan.open_session(session)

@@ -1,0 +1,197 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import tfdarshan
+from tfdarshan.commands import main
+from tfdarshan.recover import recover_session
+
+VICTIM = """
+import os, sys, tfdarshan
+tfdarshan.profile("logs").start()
+for number in range(50):
+    open(f"{number}.bin", "wb").write(bytes(6_543))
+if "fork" in sys.argv:
+    if os.fork() == 0:
+        open("child.bin", "wb").write(bytes(777))
+        print("child", flush=True)
+        sys.stdin.read()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def victim(tmp_path):
+    """A job that records 50 files and waits; gives the process."""
+    started = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", VICTIM, *arguments],
+            cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        started.append(process)
+        for _ in range(1 + len(arguments)):
+            assert process.stdout.readline()
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.stdin.close()
+        process.stdout.close()
+        process.wait()
+
+
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_killed_job_gives_back_everything(victim, tmp_path, spool_folder, capsys):
+    # GIVEN
+    kill(victim())
+
+    # WHEN
+    code = main(["recover", str(tmp_path / "logs")])
+
+    # THEN
+    said = capsys.readouterr().out
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert (code, said.startswith(f"recovered {session.path}")) == (0, True)
+    files = session.files
+    mine = files[files["path"].str.endswith(".bin")]
+    assert len(mine) == 50
+    assert (mine["POSIX_BYTES_WRITTEN"] == 6_543).all()
+    assert len(session.events[session.events["path"].isin(mine["path"])]) >= 150
+    assert "ended without stopping the session" in session.summary()
+    assert list(spool_folder.iterdir()) == []
+    assert not (session.path / "recording.json").exists()
+
+
+def test_summary_of_a_killed_job_says_how_to_recover(victim, tmp_path, capsys):
+    # GIVEN
+    kill(victim())
+
+    # WHEN
+    code = main(["summary", str(tmp_path / "logs")])
+
+    # THEN
+    assert code == 1
+    assert f"tfdarshan recover {tmp_path / 'logs'}" in capsys.readouterr().err
+
+
+def test_running_job_is_left_alone(victim, tmp_path, capsys):
+    # GIVEN
+    process = victim()
+
+    # WHEN
+    code = main(["recover", str(tmp_path / "logs")])
+
+    # THEN
+    assert code == 1
+    assert f"is still recording (process {process.pid})" in capsys.readouterr().err
+    process.stdin.close()
+    assert process.wait() == 0
+    assert len(tfdarshan.open_session(tmp_path / "logs").files) == 50
+
+
+def test_child_that_outlives_the_job_is_waited_for(victim, tmp_path, capsys):
+    # GIVEN a killed job whose child still records
+    process = victim("fork")
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+    # WHEN / THEN
+    assert main(["recover", str(tmp_path / "logs")]) == 1
+    assert "is still recording" in capsys.readouterr().err
+
+    # WHEN the child has ended
+    process.stdin.close()
+    process.stdout.read()
+    code = main(["recover", str(tmp_path / "logs"), "--json"])
+
+    # THEN
+    assert (code, json.loads(capsys.readouterr().out)["recovered"][0]["recorded"]) == (0, 1)
+    files = tfdarshan.open_session(tmp_path / "logs").files
+    assert files.loc[files["path"] == str(tmp_path / "child.bin"), "POSIX_BYTES_WRITTEN"].tolist() == [777]
+
+
+def test_recover_to_another_logdir(victim, tmp_path):
+    # GIVEN
+    kill(victim())
+    (directory,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
+
+    # WHEN
+    recovered = recover_session(directory, to=tmp_path / "other")
+
+    # THEN
+    assert recovered.path == tmp_path / "other" / "plugins" / "tfdarshan" / directory.name
+    assert len(tfdarshan.open_session(tmp_path / "other").files) == 50
+    assert not directory.exists()
+
+
+def test_spool_that_is_gone_is_said(victim, tmp_path, capsys):
+    # GIVEN
+    kill(victim())
+    (marker,) = (tmp_path / "logs").rglob("recording.json")
+    recording = json.loads(marker.read_text())
+    marker.write_text(json.dumps(recording | {"spool_directory": "/nowhere", "boot_id": "another"}))
+
+    # WHEN
+    code = main(["recover", str(tmp_path / "logs")])
+
+    # THEN
+    said = capsys.readouterr().err
+    assert (code, said.count("\n")) == (1, 1)
+    assert "the machine was restarted since, and its shared memory is lost" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"host": "elsewhere", "boot_id": "x"}, "recorded on elsewhere"),
+        ({"pid_namespace": "x"}, "another container"),
+    ],
+)
+def test_process_that_cannot_be_seen_needs_force(victim, tmp_path, capsys, change, why):
+    # GIVEN
+    kill(victim())
+    (marker,) = (tmp_path / "logs").rglob("recording.json")
+    marker.write_text(json.dumps(json.loads(marker.read_text()) | change))
+
+    # WHEN / THEN
+    assert main(["recover", str(tmp_path / "logs")]) == 1
+    said = capsys.readouterr().err
+    assert why in said
+    assert "add --force" in said
+    assert main(["recover", str(tmp_path / "logs"), "--force"]) == 0
+
+
+def test_nothing_to_recover(tmp_path, capsys):
+    assert main(["recover", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"nothing to recover in {tmp_path}\n"
+    assert main(["recover", str(tmp_path / "nowhere")]) == 1
+    assert "there is no logdir" in capsys.readouterr().err
+
+
+def test_crash_after_the_metadata_needs_only_tidying(victim, tmp_path, spool_folder):
+    # GIVEN a session that was written, and whose marker and spool were not removed
+    process = victim()
+    (marker,) = (tmp_path / "logs").rglob("recording.json")
+    recording = marker.read_text()
+    process.stdin.close()
+    process.wait()
+    marker.write_text(recording)
+    (spool_folder / "left").mkdir()
+
+    # WHEN
+    recover_session(marker.parent)
+
+    # THEN
+    assert len(tfdarshan.open_session(tmp_path / "logs").files) == 50

@@ -1,0 +1,248 @@
+import json
+import sys
+
+import pytest
+
+import tfdarshan
+from tfdarshan.commands import main
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Writes a script and gives its path."""
+
+    def write(text, name="job.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def run(run_python, *arguments):
+    return run_python("-m", "tfdarshan", "run", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "stderr"),
+    [
+        ("", 0, ""),
+        ("sys.exit()", 0, ""),
+        ("sys.exit(7)", 7, ""),
+        ("sys.exit('no luck')", 1, "no luck\n"),
+        ("raise SystemExit(True)", 1, ""),
+    ],
+)
+def test_exit_code_is_the_scripts(run_python, script, tmp_path, end, code, stderr):
+    # GIVEN
+    path = script(f"import sys\nopen('x.bin', 'wb').write(bytes(4567))\n{end}\n")
+
+    # WHEN
+    done = run(run_python, path)
+
+    # THEN
+    session = tfdarshan.open_session(tmp_path / "logs")
+    announced = (
+        f"tfdarshan: the session is in {session.path}; see it with: tfdarshan summary {session.path}\n"
+    )
+    assert (done.returncode, done.stderr) == (code, stderr + announced)
+    files = session.files
+    assert files.loc[files["path"] == str(tmp_path / "x.bin"), "POSIX_BYTES_WRITTEN"].tolist() == [4567]
+
+
+def test_script_sees_what_python_would_give_it(run_python, script):
+    # GIVEN
+    path = script(
+        "import sys, json, pickle\n"
+        "class Thing: pass\n"
+        "pickle.loads(pickle.dumps(Thing()))\n"
+        "print(json.dumps([sys.argv, sys.path[0], __name__, __file__, __spec__ is None,\n"
+        "                  __package__ is None, sys.modules['__main__'].Thing is Thing, sorted(globals())[0], __doc__]))\n"
+    )
+
+    # WHEN
+    plain = run_python(path, "--epochs", "2", "-m", "x")
+    ours = run(run_python, "--logdir", "here", path, "--epochs", "2", "-m", "x")
+
+    # THEN
+    assert plain.returncode == ours.returncode == 0
+    assert json.loads(ours.stdout) == json.loads(plain.stdout)
+
+
+def test_module_sees_what_python_would_give_it(run_python, script):
+    # GIVEN
+    script("", "package/__init__.py")
+    program = (
+        "import sys, json\n"
+        "print(json.dumps([sys.argv, sys.path[0], __name__, __file__, __spec__.name, __package__]))\n"
+    )
+    script(program, "package/__main__.py")
+    script(program, "package/part.py")
+
+    for name in ("package", "package.part"):
+        # WHEN
+        plain = run_python("-m", name, "--epochs", "2")
+        ours = run(run_python, "--no-trace", "-m", name, "--epochs", "2")
+
+        # THEN
+        assert plain.returncode == ours.returncode == 0, ours.stderr
+        assert json.loads(ours.stdout) == json.loads(plain.stdout)
+
+
+@pytest.mark.parametrize("mode", ["script", "module"])
+def test_traceback_is_pythons_own(run_python, script, mode):
+    # GIVEN
+    path = script("def work():\n    return 1 / 0\n\nwork()\n")
+    arguments = ("-m", "job") if mode == "module" else (path,)
+
+    # WHEN
+    plain = run_python(path)
+    ours = run(run_python, *arguments)
+
+    # THEN
+    assert plain.returncode == ours.returncode == 1
+    assert ours.stderr.startswith(plain.stderr)
+    assert "runpy" not in ours.stderr
+
+
+def test_syntax_error_is_pythons_own(run_python, script, tmp_path):
+    # GIVEN
+    path = script("def work(:\n")
+
+    # WHEN
+    plain, ours = run_python(path), run(run_python, path)
+
+    # THEN
+    assert (ours.returncode, ours.stderr) == (plain.returncode, plain.stderr)
+    assert not (tmp_path / "logs").exists()
+
+
+def test_error_of_ours_in_the_script_is_the_scripts(run_python, script):
+    # WHEN
+    done = run(run_python, script("import tfdarshan\ntfdarshan.profile('gs://x')\n"))
+
+    # THEN
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "tfdarshan.errors.ConfigurationError: logdir gs://x is remote" in done.stderr
+
+
+def test_interrupt_ends_as_in_python(run_python, script, tmp_path):
+    # WHEN
+    path = script("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time; time.sleep(5)\n")
+    plain, ours = run_python(path), run(run_python, path)
+
+    # THEN
+    assert ours.returncode == plain.returncode
+    assert "KeyboardInterrupt" in ours.stderr
+    assert tfdarshan.open_session(tmp_path / "logs").path.exists()
+
+
+def test_io_of_exit_functions_and_threads_is_recorded(run_python, script, tmp_path):
+    # GIVEN
+    path = script(
+        "import atexit, threading, time\n"
+        "atexit.register(lambda: open('exit.bin', 'wb').write(bytes(11)))\n"
+        "def late():\n    time.sleep(0.3)\n    open('late.bin', 'wb').write(bytes(22))\n"
+        "threading.Thread(target=late).start()\n"
+    )
+
+    # WHEN
+    done = run(run_python, path)
+
+    # THEN
+    assert done.returncode == 0
+    paths = set(tfdarshan.open_session(tmp_path / "logs").files["path"])
+    assert {str(tmp_path / "exit.bin"), str(tmp_path / "late.bin")} <= paths
+
+
+def test_inner_profile_joins_the_session(run_python, script, tmp_path):
+    # GIVEN
+    path = script(
+        "import tfdarshan\n"
+        "with tfdarshan.profile('inner') as session:\n"
+        "    open('x.bin', 'wb').write(bytes(99))\n"
+        "try: session.summary()\n"
+        "except tfdarshan.TfdarshanError as error: print(error)\n"
+    )
+
+    # WHEN
+    done = run(run_python, path)
+
+    # THEN
+    assert done.returncode == 0, done.stderr
+    assert "profile('" in done.stderr
+    assert "joins its session" in done.stderr
+    assert "still recording" in done.stdout
+    assert not (tmp_path / "inner").exists()
+    assert str(tmp_path / "x.bin") in set(tfdarshan.open_session(tmp_path / "logs").files["path"])
+
+
+def test_spawned_and_forked_workers_work(run_python, script):
+    # GIVEN
+    path = script(
+        "import multiprocessing as mp\n"
+        "def square(x): return x * x\n"
+        "if __name__ == '__main__':\n"
+        "    for way in ('fork', 'spawn', 'forkserver'):\n"
+        "        with mp.get_context(way).Pool(2) as pool: print(pool.map(square, [2, 3]))\n"
+    )
+
+    # WHEN
+    done = run(run_python, path)
+
+    # THEN
+    assert done.stdout == "[4, 9]\n" * 3, done.stderr
+    assert done.stderr.count("the session is in") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "run needs a script, or -m and a module"),
+        (["missing.py"], "the script missing.py cannot be read: No such file or directory."),
+        (["-m", "no_such_module"], "there is no module no_such_module"),
+        (["--engine", "darshan", "x.py"], "engine='darshan' is not available"),
+        (["--memory-cap-mb", "3", "x.py"], "memory_cap_mb must be between 16 and"),
+        (["--logdir", "gs://b", "x.py"], "logdir gs://b is remote"),
+    ],
+)
+def test_wrong_use_is_one_line_and_code_2(run_python, script, arguments, sentence):
+    # GIVEN
+    script("", "x.py")
+
+    # WHEN
+    done = run(run_python, *arguments)
+
+    # THEN
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"tfdarshan: {sentence}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_json_says_where_the_session_is(run_python, script, tmp_path):
+    done = run(run_python, "--json", script("print('output')"))
+
+    assert done.stdout == "output\n"
+    assert json.loads(done.stderr)["session"] == str(tfdarshan.open_session(tmp_path / "logs").path)
+
+
+def test_help_names_every_option(capsys):
+    # WHEN
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--help"])
+
+    # THEN
+    said = capsys.readouterr().out
+    assert ended.value.code == 0
+    for option in (
+        "--logdir",
+        "--include PATTERN",
+        "--memory-cap-mb MIB",
+        "--trace",
+        "--no-trace",
+        "--spool-dir DIR",
+    ):
+        assert option in said
+    assert sys.argv[0] not in said

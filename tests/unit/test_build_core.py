@@ -1,0 +1,50 @@
+"""How csrc/build_core.py reads headers for cffi and chooses what to compile."""
+
+import importlib.util
+from pathlib import Path
+
+import cffi
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def build_core():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        spec = importlib.util.spec_from_file_location("build_core", "csrc/build_core.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module
+
+
+def test_declarations_have_neither_comments_nor_preprocessor_lines(build_core, tmp_path):
+    # GIVEN a header with all that cffi's parser refuses
+    header = tmp_path / "sample.h"
+    header.write_text(
+        "#ifndef SAMPLE_H\n#define SAMPLE_H\n#include <stdint.h>\n"
+        "/* two\n   lines */ struct sample { int a; /* x; */ uint64_t b; }; // end\n"
+        "#define LIST(X) \\\n    X(one) \\\n    X(two)\n"
+        "int count(const struct sample *sample);\n#endif\n"
+    )
+
+    # WHEN it is read
+    text = build_core.declarations(header)
+
+    # THEN cffi takes it
+    ffi = cffi.FFI()
+    ffi.cdef(text)
+    assert [name for name, _ in ffi.typeof("struct sample").fields] == ["a", "b"]
+
+
+def test_every_source_but_the_probe_is_compiled_into_the_core(build_core):
+    names = {source.name for source in build_core.core_sources()}
+
+    assert names == {path.name for path in (ROOT / "csrc").glob("*.c")} - {"probe.c"}
+
+
+def test_every_header_is_a_dependency(build_core):
+    _name, _source, _extension, options = build_core.core._assigned_source
+
+    assert {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").glob("*.h")} < set(options["depends"])

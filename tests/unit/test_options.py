@@ -1,0 +1,89 @@
+import fnmatch
+import sysconfig
+
+import pytest
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.options import Options, default_exclude_patterns, make_options
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"memory_cap": 5}, "there is no option memory_cap: did you mean memory_cap_mb?"),
+        ({"zebra": 5}, "there is no option zebra: the options are engine,"),
+        ({"engine": "darshan"}, "engine='darshan' is not available in this version"),
+        ({"engine": 3}, "engine must be 'auto' or 'builtin', not 3."),
+        (
+            {"include": "*.jpg"},
+            "include must be a list of path patterns, not '*.jpg': write include=['...'].",
+        ),
+        ({"exclude": [""]}, "exclude holds ''"),
+        ({"exclude": [b"x"]}, "exclude holds b'x'"),
+        ({"memory_cap_mb": 8}, "memory_cap_mb must be between 16 and"),
+        ({"memory_cap_mb": 64.5}, "memory_cap_mb must be a whole number of MiB, not 64.5."),
+        ({"memory_cap_mb": True}, "memory_cap_mb must be a whole number of MiB, not True."),
+        ({"memory_cap_mb": 128}, "trace_memory_mb (384) is part of memory_cap_mb (128)"),
+        ({"trace_memory_mb": 0}, "trace_memory_mb must be between 1 and"),
+        ({"trace": "yes"}, "trace must be True or False, not 'yes'."),
+        ({"follow_children": 1}, "follow_children must be True or False, not 1."),
+        ({"spool_dir": 7}, "spool_dir must be a path, not 7."),
+    ],
+)
+def test_wrong_option_is_one_clear_sentence(values, sentence):
+    # WHEN
+    with pytest.raises(ConfigurationError) as error:
+        make_options(values)
+
+    # THEN
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_small_cap_without_trace_is_allowed():
+    assert make_options({"memory_cap_mb": 16, "trace": False}).memory_cap_mb == 16
+
+
+def test_options_survive_the_marker():
+    # GIVEN
+    options = make_options({"include": ["/data/"], "spool_dir": "/tmp/x", "trace": False})
+
+    # WHEN
+    again = make_options(options.as_dict())
+
+    # THEN
+    assert again == options
+
+
+def test_pattern_ending_in_slash_means_everything_below():
+    options = Options(include=["/data/"], exclude=["*/cache/"])
+
+    assert options.include_patterns() == ("/data/*",)
+    assert options.exclude_patterns()[-1] == "*/cache/*"
+
+
+@pytest.mark.parametrize(
+    ("path", "excluded"),
+    [
+        (f"{sysconfig.get_path('stdlib')}/json/__init__.py", True),
+        (f"{sysconfig.get_path('purelib')}/numpy/__init__.py", True),
+        ("/data/libfoo.so", True),
+        ("/data/libfoo.so.1.2", True),
+        ("/data/__pycache__/x.pyc", True),
+        ("/proc/self/io", True),
+        ("/sys/devices", True),
+        ("/dev/null", True),
+        ("/dev/snd/timer", True),
+        ("/dev/shmem", True),
+        ("/dev/shm", False),
+        ("/dev/shm/data.bin", False),
+        ("/data/train.jpg", False),
+        ("/data/solution.txt", False),
+    ],
+)
+def test_default_excludes(path, excluded):
+    assert any(fnmatch.fnmatchcase(path, pattern) for pattern in default_exclude_patterns()) == excluded
+
+
+def test_default_excludes_can_be_dropped():
+    assert Options(default_excludes=False, exclude=["/a/*"]).exclude_patterns() == ("/a/*",)

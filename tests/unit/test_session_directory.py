@@ -1,0 +1,87 @@
+import time
+
+import pytest
+
+from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError
+from tfdarshan.session import find_sessions, open_session
+from tfdarshan.session_directory import (
+    checked_logdir,
+    discard_session_directory,
+    make_session_directory,
+    read_marker,
+    walk_sessions,
+)
+
+CLOCK = time.strptime("2024-02-03 04:05:06", "%Y-%m-%d %H:%M:%S")
+
+
+@pytest.mark.parametrize("url", ["gs://bucket/logs", "s3://b", "hdfs://x/y", "file:///tmp/x"])
+def test_remote_logdir_is_refused(url):
+    with pytest.raises(ConfigurationError, match="is remote and tfdarshan writes local files only"):
+        checked_logdir(url)
+
+
+@pytest.mark.parametrize("logdir", [None, 3, "", b""])
+def test_logdir_that_is_no_path_is_refused(logdir):
+    with pytest.raises(ConfigurationError, match="logdir must be a path"):
+        checked_logdir(logdir)
+
+
+def test_session_directory_has_tensorflows_stamp_and_is_unique(tmp_path):
+    # WHEN
+    names = [make_session_directory(tmp_path, CLOCK).name for _ in range(3)]
+
+    # THEN
+    assert names == ["2024_02_03_04_05_06", "2024_02_03_04_05_06_2", "2024_02_03_04_05_06_3"]
+    assert [path.name for path in walk_sessions(tmp_path)] == names
+
+
+def test_logdir_that_is_a_file_is_refused(tmp_path):
+    # GIVEN
+    (tmp_path / "logs").write_text("x")
+
+    # WHEN / THEN
+    with pytest.raises(StorageError, match=r"cannot be written: .*; choose a folder you can write to"):
+        make_session_directory(tmp_path / "logs", CLOCK)
+
+
+def test_logdir_that_cannot_be_made_is_refused():
+    with pytest.raises(StorageError, match="logdir /proc/tfdarshan cannot be written"):
+        make_session_directory(checked_logdir("/proc/tfdarshan"), CLOCK)
+
+
+def test_discarding_leaves_nothing_of_ours_and_everything_else(tmp_path):
+    # GIVEN
+    (tmp_path / "keep").write_text("x")
+    directory = make_session_directory(tmp_path, CLOCK)
+
+    # WHEN
+    discard_session_directory(directory)
+
+    # THEN
+    assert [path.name for path in tmp_path.iterdir()] == ["keep"]
+
+
+def test_walk_finds_runs_below_and_skips_other_plugins(tmp_path):
+    # GIVEN
+    first = make_session_directory(tmp_path / "run1", CLOCK)
+    (tmp_path / "run2" / "plugins" / "profile" / "plugins" / "tfdarshan" / "trap").mkdir(parents=True)
+
+    # WHEN / THEN
+    assert list(walk_sessions(tmp_path)) == [first]
+
+
+def test_logdir_without_sessions_is_said(tmp_path):
+    with pytest.raises(SessionDataError, match="there is no session in"):
+        open_session(tmp_path)
+    with pytest.raises(SessionDataError, match="there is no logdir"):
+        find_sessions(tmp_path / "nowhere")
+
+
+def test_damaged_marker_is_said(tmp_path):
+    # GIVEN
+    (tmp_path / "recording.json").write_text('{"session": "x"')
+
+    # WHEN / THEN
+    with pytest.raises(SessionDataError, match=r"recording\.json is damaged"):
+        read_marker(tmp_path)

@@ -1,0 +1,114 @@
+import os
+import stat
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tfdarshan import spool
+from tfdarshan.errors import SessionActiveError, StorageError
+from tfdarshan.options import Options
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def free(monkeypatch):
+    """Free MiB by folder, in place of what the file systems say."""
+    sizes = {}
+
+    def statvfs(folder):
+        return SimpleNamespace(f_bavail=sizes[str(folder)] * MIB, f_frsize=1)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    return sizes
+
+
+@pytest.fixture
+def default_folders(monkeypatch, tmp_path):
+    """Stands for /dev/shm and TMPDIR."""
+    monkeypatch.delenv("TFDARSHAN_SPOOL_DIR", raising=False)
+    for name in ("shm", "tmp"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(spool, "SHARED_MEMORY", tmp_path / "shm")
+    monkeypatch.setattr(spool.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("shm_mib", "tmp_mib", "chosen", "capacity_mib"),
+    [(4096, 9999, "shm", 1024), (64, 9999, "tmp", 1024), (64, 100, "tmp", 100), (200, 100, "shm", 200)],
+)
+def test_default_folder_is_the_first_with_room_or_the_roomier(
+    default_folders, free, shm_mib, tmp_mib, chosen, capacity_mib
+):
+    # GIVEN
+    free.update({str(default_folders / "shm"): shm_mib, str(default_folders / "tmp"): tmp_mib})
+
+    # WHEN
+    made = spool.make_spool(Options(), "s")
+
+    # THEN
+    assert made.directory.parent.name == chosen
+    assert made.capacity_bytes == capacity_mib * MIB
+    assert made.trace_limit_bytes == capacity_mib * MIB * 384 // 1024
+    assert len(made.notes) == (capacity_mib < 1024)
+
+
+def test_lowered_cap_is_said(default_folders, free):
+    free.update({str(default_folders / "shm"): 64, str(default_folders / "tmp"): 32})
+
+    note = spool.make_spool(Options(), "s").notes[0]
+
+    assert note.startswith("memory_cap_mb lowered from 1024 to 64: the spool folder")
+
+
+def test_full_spool_folder_is_refused(default_folders, free):
+    free.update({str(default_folders / "shm"): 3, str(default_folders / "tmp"): 5})
+
+    with pytest.raises(StorageError, match="has 5 MiB free and a session needs at least 16"):
+        spool.make_spool(Options(), "s")
+
+
+def test_option_wins_over_environment(monkeypatch, tmp_path):
+    # GIVEN
+    monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", "/nowhere")
+
+    # WHEN / THEN
+    assert spool.choose_folder(Options(spool_dir=tmp_path)) == tmp_path
+    assert spool.choose_folder(Options()) == Path("/nowhere")
+
+
+def test_missing_spool_folder_is_said(tmp_path):
+    with pytest.raises(StorageError, match="cannot be used: No such file or directory; name another one"):
+        spool.make_spool(Options(spool_dir=tmp_path / "nowhere"), "s")
+
+
+def test_spool_directory_is_private_and_named_after_the_session(tmp_path):
+    made = spool.make_spool(Options(spool_dir=tmp_path, trace=False), "2024_02_03")
+
+    assert stat.S_IMODE(made.directory.stat().st_mode) == 0o700
+    assert made.directory.name.startswith(f"tfdarshan-{os.getuid()}-2024_02_03-{os.getpid()}-")
+    assert made.trace_limit_bytes == 0
+
+
+def test_spool_being_written_by_another_process_is_left_alone(tmp_path):
+    # GIVEN a child that writes it until it is told to end
+    ready, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        with spool.writing(tmp_path):
+            os.write(ready[1], b"x")
+            os.read(done[0], 1)
+        os._exit(0)
+    os.read(ready[0], 1)
+
+    # WHEN / THEN
+    with pytest.raises(SessionActiveError, match="another process is writing"), spool.writing(tmp_path):
+        pass
+    os.write(done[1], b"x")
+    os.waitpid(child, 0)
+    with spool.writing(tmp_path):
+        pass
+    for end in (*ready, *done):
+        os.close(end)

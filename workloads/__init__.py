@@ -1,0 +1,1 @@
+"""Real training jobs to profile: data generators and the jobs themselves."""
