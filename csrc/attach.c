@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -20,21 +22,48 @@
 #include "spool_file.h"
 #include "tfdarshan.h"
 
-#define LATE_LIBRARY_POLL_NS 10000000
+#define LATE_LIBRARY_POLL_TICKS 10000000u /* some milliseconds */
+#define LOCK_PATIENCE_NS 50000000
 
 static struct tfd_shared_state before_initialization;
 struct tfd_shared_state *tfd_shared = &before_initialization;
 struct tfd_session tfd_session;
 pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Error checking: a signal handler that forks while its thread attaches must not wait for itself. */
+static pthread_mutex_t attach_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static __thread bool locked_for_fork;
+static _Atomic int32_t child_starter; /* thread that makes the child's spool */
 static struct tfd_clock_sample calibration;
 static _Atomic uint64_t next_poll_ticks;
-static uint64_t poll_interval_ticks = LATE_LIBRARY_POLL_NS;
+
+/* Waits a while for whoever attaches, never for good: that may in turn wait
+ * for the loader's lock, which the caller holds inside a dlopen. */
+static bool lock_with_patience(void)
+{
+    struct timespec until;
+    if (!pthread_mutex_trylock(&attach_lock))
+        return true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOCK_PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return !pthread_mutex_timedlock(&attach_lock, &until);
+}
+
+/* A child inherits the lock of the loader's list as it is, and nobody there
+ * would release it (glibc resets its other locks only): none of our threads
+ * may hold it now. All that look at the list hold the attach lock. */
+static void before_fork(void)
+{
+    locked_for_fork = lock_with_patience();
+}
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
 static void after_fork_in_parent(void)
 {
+    if (locked_for_fork)
+        pthread_mutex_unlock(&attach_lock);
     if (tfd_session.active)
         __atomic_fetch_add(&tfd_session.forks, 1, __ATOMIC_RELAXED);
 }
@@ -44,12 +73,13 @@ static void after_fork_in_parent(void)
  * begins with the child's first call, so a child that only execs pays nothing. */
 static void after_fork_in_child(void)
 {
-    pthread_mutex_init(&attach_lock, NULL);
+    attach_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
     tfd_slots_reset_in_child();
-    if (tfd_session.active && tfd_session.follow_children)
+    tfd_session.active = tfd_session.active && tfd_session.follow_children;
+    if (tfd_session.active)
         atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
 }
 
@@ -66,7 +96,7 @@ static int initialize_once(void)
     if (status)
         return status;
     tfd_got_initialize();
-    if (pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child))
+    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     done = true;
     return 0;
@@ -126,11 +156,23 @@ static void begin_recording(void)
     atomic_store(&tfd_shared->generation, tfd_session.generation);
 }
 
+/* Other threads of the child wait: what they do meanwhile would be lost. */
+static bool wait_for_child_start(int32_t own_tid)
+{
+    if (atomic_load(&child_starter) == own_tid) /* in a signal handler of that thread */
+        return false;
+    while (atomic_load(&tfd_shared->child_pending) == TFD_CHILD_STARTING)
+        sched_yield();
+    return atomic_load(&tfd_shared->generation);
+}
+
 bool tfd_child_begin(void)
 {
     uint32_t pending = TFD_CHILD_PENDING;
+    int32_t own_tid = (int32_t)syscall(SYS_gettid);
     if (!atomic_compare_exchange_strong(&tfd_shared->child_pending, &pending, TFD_CHILD_STARTING))
-        return false;
+        return wait_for_child_start(own_tid);
+    atomic_store(&child_starter, own_tid);
     int32_t parent_pid = tfd_session.pid;
     pthread_mutex_lock(&tfd_tables_lock);
     tfd_positions_reset();
@@ -208,10 +250,18 @@ static void take_closing_snapshots(struct tfd_spool_header *header)
     header->stop = tfd_clock_sample_now();
 }
 
+/* False in a child made without fork handlers: the spool is not mapped there. */
+static bool is_recording_here(void)
+{
+    if (atomic_load(&tfd_shared->child_pending))
+        tfd_child_begin();
+    return tfd_session.active && tfd_session.pid == (int32_t)getpid();
+}
+
 static int stop(struct tfd_attach_report *report)
 {
     struct tfd_spool *spool = &tfd_session.spool;
-    if (!tfd_session.active)
+    if (!is_recording_here())
         return tfd_fail(EINVAL, "no session is recording in this process");
     take_closing_snapshots(spool->header);
     tfd_got_undo(report);
@@ -252,7 +302,7 @@ int tfd_session_totals(struct tfd_session_totals *totals)
 {
     *totals = (struct tfd_session_totals){0};
     pthread_mutex_lock(&attach_lock);
-    bool active = tfd_session.active;
+    bool active = is_recording_here();
     if (active) {
         const struct tfd_spool *spool = &tfd_session.spool;
         totals->threads = atomic_load(&spool->header->thread_count);
@@ -263,7 +313,7 @@ int tfd_session_totals(struct tfd_session_totals *totals)
             totals->events_dropped += thread->events_dropped;
             for (uint64_t at = thread->first_chunk; at;) {
                 const struct tfd_chunk *chunk = tfd_at(spool, at);
-                totals->events += atomic_load(&chunk->count);
+                totals->events += tfd_chunk_events(chunk);
                 at = chunk->next;
             }
         }
@@ -282,31 +332,36 @@ int tfd_rescan(struct tfd_attach_report *report)
     return status;
 }
 
-/* Never waits: whoever holds the lock is starting, stopping or doing just this. */
+/* Patching allocates memory. So it happens only inside calls that no signal
+ * handler may make (dlsym, fopen): one that interrupted malloc would wait for
+ * itself. Waits for others that look or patch: they may have begun before the
+ * caller loaded its library, which it is about to use. */
 static void patch_late_libraries(void)
 {
     struct tfd_attach_report report = {0};
-    if (!tfd_got_stale() || pthread_mutex_trylock(&attach_lock))
-        return;
-    if (tfd_session.active)
-        tfd_got_patch(&report);
-    pthread_mutex_unlock(&attach_lock);
+    int saved_errno = errno, cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    if (lock_with_patience()) {
+        if (tfd_session.active && tfd_got_stale())
+            tfd_got_patch(&report);
+        pthread_mutex_unlock(&attach_lock);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
 }
 
 void tfd_catch_late_libraries(uint64_t now_ticks)
 {
     uint64_t due = atomic_load_explicit(&next_poll_ticks, memory_order_relaxed);
-    if (now_ticks >= due && atomic_compare_exchange_strong(&next_poll_ticks, &due, now_ticks + poll_interval_ticks))
+    if (atomic_load(&tfd_shared->generation) && now_ticks >= due &&
+        atomic_compare_exchange_strong(&next_poll_ticks, &due, now_ticks + LATE_LIBRARY_POLL_TICKS))
         patch_late_libraries();
 }
 
 void tfd_before_dlsym(void)
 {
-    if (!atomic_load(&tfd_shared->generation))
-        return;
-    int saved_errno = errno;
-    patch_late_libraries();
-    errno = saved_errno;
+    if (atomic_load(&tfd_shared->generation))
+        patch_late_libraries();
 }
 
 /* The process may go on recording after this (other exit handlers, other

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Patches libraries loaded since the last look; cheap when there are none. */
+/* Patches libraries loaded since the last look, at most every 10 ms. Only where memory may be allocated. */
 void tfd_catch_late_libraries(uint64_t now_ticks);
 /* Before a dlsym: what it finds may be called at once. */
 void tfd_before_dlsym(void);

@@ -7,7 +7,7 @@ struct cursor {
     uint64_t end; /* ticks, of the next event */
     uint64_t chunk;
     uint32_t thread;
-    uint32_t index, count; /* next event; events seen published in the chunk */
+    uint32_t index, next, count; /* places of the next event and of the one after it; places seen published */
 };
 
 struct merge {
@@ -41,7 +41,9 @@ static bool find_event(const struct merge *merge, struct cursor *cursor)
                 continue;
             }
         }
-        cursor->end = chunk->events[cursor->index].end;
+        struct tfd_event event;
+        cursor->next = tfd_chunk_event(chunk, cursor->index, &event);
+        cursor->end = event.end;
         return true;
     }
     return false;
@@ -58,21 +60,25 @@ static bool first_event(const struct merge *merge, uint32_t index, struct cursor
     return find_event(merge, cursor);
 }
 
+/* The place among `place` and its children of the cursor that ends first. */
+static uint32_t first_of_family(const struct merge *merge, uint32_t place)
+{
+    uint32_t first = place, end = 2 * place + 3 < merge->size ? 2 * place + 3 : merge->size;
+    for (uint32_t child = 2 * place + 1; child < end; child++)
+        if (merge->heap[child].end < merge->heap[first].end)
+            first = child;
+    return first;
+}
+
 static void sift_down(struct merge *merge, uint32_t place)
 {
-    struct cursor moving = merge->heap[place];
-    for (;;) {
-        uint32_t child = 2 * place + 1;
-        if (child >= merge->size)
-            break;
-        if (child + 1 < merge->size && merge->heap[child + 1].end < merge->heap[child].end)
-            child++;
-        if (merge->heap[child].end >= moving.end)
-            break;
-        merge->heap[place] = merge->heap[child];
-        place = child;
+    uint32_t first;
+    while ((first = first_of_family(merge, place)) != place) {
+        struct cursor moving = merge->heap[place];
+        merge->heap[place] = merge->heap[first];
+        merge->heap[first] = moving;
+        place = first;
     }
-    merge->heap[place] = moving;
 }
 
 static void collect_threads(struct merge *merge, uint32_t thread_count)
@@ -88,7 +94,7 @@ static void collect_threads(struct merge *merge, uint32_t thread_count)
 static void advance_first(struct merge *merge)
 {
     struct cursor *first = &merge->heap[0];
-    first->index++;
+    first->index = first->next;
     if (!find_event(merge, first))
         *first = merge->heap[--merge->size];
     if (merge->size > 1)

@@ -81,6 +81,4 @@ struct tfd_event {
     uint16_t error; /* errno, 0 on success */
 };
 
-_Static_assert(sizeof(struct tfd_event) == 40, "events are 40 bytes in every spool");
-
 #endif

@@ -32,12 +32,6 @@ struct fold_root *tfd_fold_root(struct tfd_spool *spool)
     return tfd_at(spool, offset);
 }
 
-static bool makes_sense(const struct tfd_spool *spool, const struct tfd_event *event)
-{
-    return event->operation < TFD_OPERATION_COUNT &&
-           event->file < atomic_load_explicit(&spool->header->file_count, memory_order_acquire);
-}
-
 static bool plan_unions(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step)
 {
     uint32_t limit = tfd_is_recording(spool) ? TFD_RECORDER_INTERVALS : TFD_READER_INTERVALS;
@@ -131,20 +125,20 @@ static bool begin_journal(struct tfd_spool *spool, struct fold_root *root, const
 
 bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index)
 {
-    struct fold_step step = {.event = chunk->events[index]};
+    struct fold_step step = {0};
+    uint32_t next = tfd_chunk_event(chunk, index, &step.event);
     bool recording = tfd_is_recording(spool);
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
-    if (makes_sense(spool, &step.event)) {
+    if (tfd_event_makes_sense(spool, &step.event)) {
         if (!plan(spool, root, &step) || (recording && !begin_journal(spool, root, &step, chunk, index)))
             return false;
         apply(root, &step);
     } else {
         root->totals.broken++;
-        root->totals.broken_kept += chunk->kept != 0;
     }
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&chunk->folded, index + 1, memory_order_release);
+    atomic_store_explicit(&chunk->folded, next, memory_order_release);
     if (recording)
         tfd_journal_end(&root->journal);
     return true;

@@ -33,6 +33,7 @@ bool tfd_plan_record(struct tfd_spool *spool, uint32_t file, struct fold_record 
             return false;
         publish_order();
         entry->record = offset;
+        atomic_fetch_add_explicit(&spool->header->files_folded, 1, memory_order_relaxed);
     }
     *record = tfd_at(spool, entry->record);
     return true;

@@ -104,10 +104,10 @@ static uint64_t import_union(struct spool_image *image, uint64_t offset, bool *s
 {
     if (!offset)
         return 0;
-    const struct interval_set *set = tfd_at(&image->spool, offset);
-    bool sane = tfd_image_holds_block(image, offset, sizeof *set) && set->capacity &&
-                set->capacity <= TFD_RECORDER_INTERVALS && (set->capacity & (set->capacity - 1)) == 0 &&
-                set->count <= set->capacity;
+    const struct interval_set *set =
+        tfd_image_holds_block(image, offset, sizeof *set) ? tfd_at(&image->spool, offset) : NULL;
+    bool sane = set && set->capacity && set->capacity <= TFD_RECORDER_INTERVALS &&
+                (set->capacity & (set->capacity - 1)) == 0 && set->count <= set->capacity;
     *sound &= sane;
     return sane ? import_block(image, offset, sizeof *set + set->capacity * sizeof(struct interval), sound)
                 : 0;

@@ -153,7 +153,7 @@ static void apply_copy_write(struct fold_step *step)
     step->rare->copy_writes++;
     step->rare->copy_write_bytes += (uint64_t)step->event.length;
     tfd_add_busy(&step->rare->copy_write_time, &step->rare->copy_write_busy_until, &step->event);
-    tfd_size_reaches(step->record, step->event.offset, step->event.length);
+    tfd_size_grows(step->record, step->event.offset, step->event.length);
 }
 
 /* Operations Darshan has no wrapper for: they make no record of its kind. */

@@ -103,9 +103,8 @@ struct fold_failure {
 };
 
 struct fold_totals {
-    uint64_t events;      /* folded; events that made no sense are not among them */
-    uint64_t broken;      /* made no sense: only in a damaged spool */
-    uint64_t broken_kept; /* of these, in the trace */
+    uint64_t events; /* folded; events that made no sense are not among them */
+    uint64_t broken; /* made no sense: only in a damaged spool */
     uint64_t first_start, last_end;
 };
 
@@ -120,6 +119,13 @@ struct fold_root {
     uint64_t other_failures[TFD_OPERATION_COUNT]; /* where the table had no place */
     struct fold_failure failures[TFD_FAILURE_SLOTS];
 };
+
+/* False only in a damaged spool. */
+static inline bool tfd_event_makes_sense(const struct tfd_spool *spool, const struct tfd_event *event)
+{
+    return event->operation < TFD_OPERATION_COUNT &&
+           event->file < atomic_load_explicit(&spool->header->file_count, memory_order_acquire);
+}
 
 static inline void *tfd_block(const struct tfd_spool *spool, tfd_ref ref)
 {

@@ -56,16 +56,25 @@ static bool is_counted(const struct tfd_event *event)
     return event->length != 0 || (event->flags & TFD_FLAG_EMPTY_COUNTS);
 }
 
+static void show_size_read(struct fold_step *step)
+{
+    const struct tfd_event *event = &step->event;
+    tfd_size_reaches(step->record, event->offset, event->length);
+    if (event->length == 0) {
+        step->stdio->zero_reads++;
+        tfd_size_ends_at(step->record, event->offset);
+    }
+}
+
 static void apply_transfer(struct fold_step *step)
 {
     struct fold_stdio *stdio = step->stdio;
     const struct tfd_event *event = &step->event;
     bool reads = event->operation == TFD_OP_FREAD;
-    if (reads && event->length == 0) {
-        stdio->zero_reads++;
-        tfd_size_ends_at(step->record, event->offset);
-    }
-    tfd_size_reaches(step->record, event->offset, event->length);
+    if (reads)
+        show_size_read(step);
+    else
+        tfd_size_grows(step->record, event->offset, event->length);
     if (!is_counted(event))
         return;
     if (reads)

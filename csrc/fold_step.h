@@ -86,9 +86,10 @@ static inline void tfd_add_busy(uint64_t *time, uint64_t *busy_until, const stru
 }
 
 /* What the event shows of the file's size: it is known from stat, truncate
- * and a read that met the end, and grows with what is transferred beyond. */
+ * and a read that met the end, and grows with what is written beyond. */
 void tfd_size_is(struct fold_record *record, int64_t size);
-void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length);
-void tfd_size_ends_at(struct fold_record *record, int64_t offset);
+void tfd_size_grows(struct fold_record *record, int64_t offset, int64_t length);   /* written */
+void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length); /* read */
+void tfd_size_ends_at(struct fold_record *record, int64_t offset);                 /* read nothing */
 
 #endif

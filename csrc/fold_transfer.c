@@ -108,16 +108,22 @@ static void count_transfer(struct fold_step *step, uint8_t this_way, uint8_t oth
     record->mem_not_aligned += (event->flags & TFD_FLAG_MEM_UNALIGNED) != 0;
     record->switches += (record->flags & other_way) != 0;
     record->flags = (uint8_t)((record->flags & ~other_way) | this_way);
-    tfd_size_reaches(record, event->offset, event->length);
 }
 
 static void apply_read(struct fold_step *step)
 {
     count_transfer(step, TFD_RECORD_LAST_READ, TFD_RECORD_LAST_WRITE);
+    tfd_size_reaches(step->record, step->event.offset, step->event.length);
     if (step->event.length == 0) {
         step->direction->zero_calls++;
         tfd_size_ends_at(step->record, step->event.offset);
     }
+}
+
+static void apply_write(struct fold_step *step)
+{
+    count_transfer(step, TFD_RECORD_LAST_WRITE, TFD_RECORD_LAST_READ);
+    tfd_size_grows(step->record, step->event.offset, step->event.length);
 }
 
 void tfd_transfer_apply(struct fold_step *step)
@@ -125,5 +131,5 @@ void tfd_transfer_apply(struct fold_step *step)
     if (step->is_read)
         apply_read(step);
     else
-        count_transfer(step, TFD_RECORD_LAST_WRITE, TFD_RECORD_LAST_READ);
+        apply_write(step);
 }

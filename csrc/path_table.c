@@ -15,8 +15,13 @@
 #include "spool_file.h"
 
 #define FIRST_INDEX_SIZE 4096u
-/* Room the counters of one file may take when they are folded: kept free, so folding never fails. */
+/* Kept free so that folding never fails: room for the counters of each file
+ * that has none yet, and a share for those that will need another group. */
 #define FOLD_RESERVE_BYTES 512u
+#define FOLD_GROWTH_BYTES 64u
+/* Also for the order of the threads' events, and for what all files share. */
+#define FOLD_THREAD_BYTES 128u
+#define FOLD_SHARED_BYTES (1u << 20)
 
 /* Open addressing, in private memory: the spool's readers do not need it. */
 static uint32_t *index_of_hash;
@@ -79,13 +84,20 @@ static bool ensure_segment(struct tfd_spool *spool, uint32_t file)
     uint32_t within, segment = tfd_segment_of(file, TFD_FILES_IN_FIRST_SEGMENT, &within);
     uint64_t *offset = &spool->header->file_segments[segment];
     if (!*offset)
-        *offset = tfd_arena_allocate(spool, ((uint64_t)TFD_FILES_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_file));
+        *offset = tfd_arena_allocate_leaving(
+            spool, ((uint64_t)TFD_FILES_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_file),
+            tfd_fold_reserve_bytes(spool));
     return *offset;
 }
 
 uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool)
 {
-    return (uint64_t)FOLD_RESERVE_BYTES * atomic_load_explicit(&spool->header->file_count, memory_order_relaxed);
+    uint64_t files = atomic_load_explicit(&spool->header->file_count, memory_order_relaxed);
+    uint64_t folded = atomic_load_explicit(&spool->header->files_folded, memory_order_relaxed);
+    uint64_t threads = atomic_load_explicit(&spool->header->thread_count, memory_order_relaxed);
+    uint64_t shared = spool->capacity_bytes / 8 < FOLD_SHARED_BYTES ? spool->capacity_bytes / 8 : FOLD_SHARED_BYTES;
+    return FOLD_RESERVE_BYTES * (files > folded ? files - folded : 0) + FOLD_GROWTH_BYTES * folded +
+           FOLD_THREAD_BYTES * threads + shared;
 }
 
 static bool has_room_for_file(const struct tfd_spool *spool, size_t path_length)

@@ -77,6 +77,7 @@ void tfd_reader_close(struct tfd_reader *reader)
     tfd_spool_image_unmap(&reader->image);
     free(reader->rows);
     free(reader->segments);
+    free(reader->chunks);
     free(reader);
 }
 
@@ -135,7 +136,7 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
     info->files = files > TFD_FIRST_FILE ? files - TFD_FIRST_FILE : 0;
     info->file_rows = reader->row_count;
     info->events = totals->events;
-    info->segments = reader->contents.events_kept - totals->broken_kept;
+    info->segments = reader->contents.events_kept;
     info->events_dropped = info->events > info->segments ? info->events - info->segments : 0;
     info->files_over_cap = atomic_load(&header->files_over_cap);
     info->spool_full = atomic_load(&header->spool_full) != 0;
@@ -171,7 +172,7 @@ int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thre
     info->events_dropped = thread->events_dropped;
     for (uint64_t offset = thread->first_chunk; offset;) {
         const struct tfd_chunk *chunk = tfd_at(spool, offset);
-        *(chunk->kept ? &info->events : &info->events_dropped) += atomic_load(&chunk->count);
+        *(chunk->kept ? &info->events : &info->events_dropped) += tfd_chunk_events(chunk);
         offset = chunk->next;
     }
     info->events += info->events_dropped;

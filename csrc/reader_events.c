@@ -13,17 +13,15 @@
 #include "error.h"
 #include "reader_state.h"
 
-/* An index entry is where the event is, and whose: offset / 8 in the high 44 bits, thread in the low 20. */
-#define THREAD_BITS 20
-
-_Static_assert(TFD_MAX_THREADS <= 1u << THREAD_BITS, "a thread's number fits an index entry");
+/* An index entry is where the event is: its chunk's number in the reader's list, and its place there. */
+#define PLACE_BITS 32
 
 struct run {
     uint64_t start; /* ticks, of the entry */
     uint64_t entry; /* next of the run */
     uint64_t latest_start;
-    uint64_t chunk; /* of a thread; 0 = these are the stragglers */
-    uint32_t thread, index;
+    uint32_t chunk, last_chunk; /* of a thread, in the list; equal at its end, and for the stragglers */
+    uint32_t thread, place;
 };
 
 struct trace {
@@ -35,20 +33,55 @@ struct trace {
     bool collecting;
 };
 
-static uint64_t entry_of(const struct tfd_spool *spool, const struct tfd_event *event, uint32_t thread)
+static uint64_t entry_of(uint32_t chunk, uint32_t place)
 {
-    return (uint64_t)((const char *)event - spool->base) / 8 << THREAD_BITS | thread;
+    return (uint64_t)chunk << PLACE_BITS | place;
 }
 
-static const struct tfd_event *event_of(const struct tfd_spool *spool, uint64_t entry)
+static const struct listed_chunk *event_of(const struct tfd_reader *reader, uint64_t entry,
+                                           struct tfd_event *event)
 {
-    return tfd_at(spool, (entry >> THREAD_BITS) * 8);
+    const struct listed_chunk *listed = &reader->chunks[entry >> PLACE_BITS];
+    tfd_chunk_event(tfd_at(&reader->image.spool, listed->offset), (uint32_t)entry, event);
+    return listed;
 }
 
-static bool makes_sense(const struct tfd_reader *reader, const struct tfd_event *event)
+static bool list_chunk(struct tfd_reader *reader, uint32_t *capacity, struct listed_chunk chunk)
 {
-    return event->operation < TFD_OPERATION_COUNT &&
-           event->file < atomic_load_explicit(&reader->image.spool.header->file_count, memory_order_relaxed);
+    if (reader->chunk_count == *capacity) {
+        uint32_t larger_capacity = *capacity ? *capacity * 2 : 256;
+        struct listed_chunk *larger = realloc(reader->chunks, larger_capacity * sizeof *larger);
+        if (!larger)
+            return false;
+        reader->chunks = larger;
+        *capacity = larger_capacity;
+    }
+    reader->chunks[reader->chunk_count++] = chunk;
+    return true;
+}
+
+/* Recycled chunks are not in the trace. */
+static int list_chunks(struct tfd_reader *reader, uint32_t thread_count)
+{
+    const struct tfd_spool *spool = &reader->image.spool;
+    uint32_t capacity = 0;
+    for (uint32_t thread = 0; thread < thread_count; thread++)
+        for (uint64_t offset = tfd_thread_at(spool, thread)->first_chunk; offset;) {
+            const struct tfd_chunk *chunk = tfd_at(spool, offset);
+            if (chunk->kept && !list_chunk(reader, &capacity, (struct listed_chunk){offset, thread}))
+                return -ENOMEM;
+            offset = chunk->next;
+        }
+    return 0;
+}
+
+static struct run run_of_thread(const struct tfd_reader *reader, uint32_t thread, uint32_t *from)
+{
+    struct run run = {.thread = thread, .chunk = *from};
+    while (*from < reader->chunk_count && reader->chunks[*from].thread == thread)
+        ++*from;
+    run.last_chunk = *from;
+    return run;
 }
 
 static bool add_straggler(struct trace *trace, uint64_t entry)
@@ -69,19 +102,21 @@ static bool add_straggler(struct trace *trace, uint64_t entry)
 static int next_of_thread(struct trace *trace, struct run *run)
 {
     const struct tfd_spool *spool = &trace->reader->image.spool;
-    while (run->chunk) {
-        const struct tfd_chunk *chunk = tfd_at(spool, run->chunk);
-        if (!chunk->kept || run->index >= atomic_load_explicit(&chunk->count, memory_order_relaxed)) {
-            run->chunk = chunk->next;
-            run->index = 0;
+    while (run->chunk != run->last_chunk) {
+        const struct tfd_chunk *chunk = tfd_at(spool, trace->reader->chunks[run->chunk].offset);
+        if (run->place >= atomic_load_explicit(&chunk->count, memory_order_relaxed)) {
+            run->chunk++;
+            run->place = 0;
             continue;
         }
-        const struct tfd_event *event = &chunk->events[run->index++];
-        if (!makes_sense(trace->reader, event))
+        struct tfd_event event;
+        uint32_t place = run->place;
+        run->place = tfd_chunk_event(chunk, place, &event);
+        if (!tfd_event_makes_sense(spool, &event))
             continue;
-        run->entry = entry_of(spool, event, run->thread);
-        if (event->start >= run->latest_start) {
-            run->start = run->latest_start = event->start;
+        run->entry = entry_of(run->chunk, place);
+        if (event.start >= run->latest_start) {
+            run->start = run->latest_start = event.start;
             return 1;
         }
         if (trace->collecting && !add_straggler(trace, run->entry))
@@ -92,10 +127,10 @@ static int next_of_thread(struct trace *trace, struct run *run)
 
 static int collect_stragglers(struct trace *trace, uint32_t thread_count)
 {
+    uint32_t from = 0;
     trace->collecting = true;
     for (uint32_t thread = 0; thread < thread_count; thread++) {
-        struct run run = {.thread = thread,
-                          .chunk = tfd_thread_at(&trace->reader->image.spool, thread)->first_chunk};
+        struct run run = run_of_thread(trace->reader, thread, &from);
         int status;
         while ((status = next_of_thread(trace, &run)) > 0)
             ;
@@ -129,13 +164,19 @@ static void sift_down(struct run *heap, size_t size, size_t place)
 }
 
 /* qsort() has no argument for it. */
-static __thread const struct tfd_spool *sorted_spool;
+static __thread const struct tfd_reader *sorted_reader;
+
+static uint64_t start_of(const struct tfd_reader *reader, uint64_t entry)
+{
+    struct tfd_event event;
+    event_of(reader, entry, &event);
+    return event.start;
+}
 
 static int by_start(const void *a, const void *b)
 {
     uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    uint64_t left_start = event_of(sorted_spool, left)->start,
-             right_start = event_of(sorted_spool, right)->start;
+    uint64_t left_start = start_of(sorted_reader, left), right_start = start_of(sorted_reader, right);
     if (left_start != right_start)
         return left_start < right_start ? -1 : 1;
     return left < right ? -1 : left > right;
@@ -145,7 +186,7 @@ static void sort_stragglers(struct trace *trace)
 {
     if (trace->straggler_count < 2)
         return;
-    sorted_spool = &trace->reader->image.spool;
+    sorted_reader = trace->reader;
     qsort(trace->stragglers, trace->straggler_count, sizeof *trace->stragglers, by_start);
 }
 
@@ -154,7 +195,7 @@ static bool next_straggler(struct trace *trace, struct run *run)
     if (trace->next_straggler == trace->straggler_count)
         return false;
     run->entry = trace->stragglers[trace->next_straggler++];
-    run->start = event_of(&trace->reader->image.spool, run->entry)->start;
+    run->start = start_of(trace->reader, run->entry);
     return true;
 }
 
@@ -165,12 +206,12 @@ static bool next_of_run(struct trace *trace, struct run *run)
 
 static void start_runs(struct trace *trace, uint32_t thread_count)
 {
+    uint32_t from = 0;
     for (uint32_t thread = 0; thread <= thread_count; thread++) {
         struct run *run = &trace->heap[trace->run_count];
         *run = (struct run){.thread = UINT32_MAX};
         if (thread < thread_count)
-            *run = (struct run){.thread = thread,
-                                .chunk = tfd_thread_at(&trace->reader->image.spool, thread)->first_chunk};
+            *run = run_of_thread(trace->reader, thread, &from);
         trace->run_count += next_of_run(trace, run);
     }
     for (size_t place = trace->run_count / 2; place-- > 0;)
@@ -195,7 +236,9 @@ static int index_trace(struct tfd_reader *reader)
     struct trace trace = {.reader = reader};
     trace.heap = malloc((thread_count + (size_t)1) * sizeof *trace.heap);
     reader->segments = malloc((reader->contents.events_kept + 1) * sizeof *reader->segments);
-    int status = trace.heap && reader->segments ? collect_stragglers(&trace, thread_count) : -ENOMEM;
+    int status = trace.heap && reader->segments ? list_chunks(reader, thread_count) : -ENOMEM;
+    if (!status)
+        status = collect_stragglers(&trace, thread_count);
     if (!status) {
         sort_stragglers(&trace);
         start_runs(&trace, thread_count);
@@ -214,17 +257,18 @@ static void show_event(const struct tfd_reader *reader, uint64_t entry, struct t
                        size_t row)
 {
     const struct tfd_spool *spool = &reader->image.spool;
-    const struct tfd_event *event = event_of(spool, entry);
-    uint64_t start = event->start < event->end ? event->start : event->end;
+    struct tfd_event event;
+    const struct listed_chunk *chunk = event_of(reader, entry, &event);
+    uint64_t start = event.start < event.end ? event.start : event.end;
     batch->start_ns[row] = tfd_ticks_to_ns(&reader->scale, start);
-    batch->end_ns[row] = tfd_ticks_to_ns(&reader->scale, event->end);
-    batch->tid[row] = tfd_thread_at(spool, entry & ((1u << THREAD_BITS) - 1))->tid;
-    batch->operation[row] = event->operation;
-    batch->flags[row] = event->flags;
-    batch->error[row] = (int16_t)event->error;
-    batch->file[row] = event->file;
-    batch->offset[row] = event->offset;
-    batch->length[row] = event->length;
+    batch->end_ns[row] = tfd_ticks_to_ns(&reader->scale, event.end);
+    batch->tid[row] = tfd_thread_at(spool, chunk->thread)->tid;
+    batch->operation[row] = event.operation;
+    batch->flags[row] = event.flags;
+    batch->error[row] = (int16_t)event.error;
+    batch->file[row] = event.file;
+    batch->offset[row] = event.offset;
+    batch->length[row] = event.length;
 }
 
 size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,

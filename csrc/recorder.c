@@ -23,36 +23,38 @@
 #define FOLD_BATCH_EVENTS 65536u
 
 __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
-/* The slot while this thread's memory is lent to a vfork child. */
+/* Since its vfork this thread's memory may be in use by a child: process that called it, and its slot. */
+static __thread int32_t lender_pid __attribute__((tls_model("initial-exec")));
 static __thread struct tfd_slot *lent_slot __attribute__((tls_model("initial-exec")));
 
-static struct tfd_slot *slots; /* MAX_SLOTS, zeroed in a forked child */
-static _Atomic uint32_t *slots_used; /* beside them, zeroed with them */
+static struct tfd_slot *slots;       /* MAX_SLOTS */
+static _Atomic uint32_t *slots_used; /* beside tfd_shared, zeroed in a forked child */
 
 /* For threads that get no chunk of their own any more: one chunk, under the fold lock. */
 static struct tfd_chunk *shared_chunk;
-
-static void *wiped_on_fork(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-    madvise(memory, bytes, MADV_WIPEONFORK);
-    return memory;
-}
+/* The chunk of a thread that has none yet: always full. */
+static struct tfd_chunk no_chunk = {.kept = 1};
 
 bool tfd_slots_initialize(void)
 {
     if (slots)
         return true;
-    size_t state_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    char *memory = wiped_on_fork(state_bytes + MAX_SLOTS * sizeof *slots);
-    if (!memory)
+    size_t state_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = state_bytes + MAX_SLOTS * sizeof *slots;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
         return false;
+    /* The slots themselves stay: zeroed, a slot would seem set up for the child's session number 0. */
+    madvise(memory, state_bytes, MADV_WIPEONFORK);
     tfd_shared = (struct tfd_shared_state *)memory;
     slots_used = (_Atomic uint32_t *)(memory + 64);
     slots = (struct tfd_slot *)(memory + state_bytes);
     return true;
+}
+
+/* Not getpid(): old C libraries remember it, also across a vfork. */
+static int32_t own_pid(void)
+{
+    return (int32_t)syscall(SYS_getpid);
 }
 
 static int32_t own_tid(void)
@@ -68,6 +70,14 @@ static bool thread_is_gone(int32_t tid)
 /* No session has this number, so the slot's first use sets it up. */
 #define NEVER_SET_UP UINT32_MAX
 
+static struct tfd_slot *clean_slot(struct tfd_slot *slot)
+{
+    atomic_store(&slot->generation, NEVER_SET_UP);
+    atomic_store(&slot->busy, 0);
+    slot->early = (struct tfd_other_traffic){0};
+    return slot;
+}
+
 /* A new slot, or that of a thread that ended. Slots outlive threads: the
  * stopping thread reads them, and a thread's own memory is gone when it ends. */
 static struct tfd_slot *take_slot(void)
@@ -76,17 +86,13 @@ static struct tfd_slot *take_slot(void)
     uint32_t index = atomic_load(slots_used);
     while (index < MAX_SLOTS)
         if (atomic_compare_exchange_weak(slots_used, &index, index + 1)) {
-            atomic_store(&slots[index].generation, NEVER_SET_UP);
             atomic_store(&slots[index].tid, tid);
-            return &slots[index];
+            return clean_slot(&slots[index]);
         }
     for (index = 0; index < MAX_SLOTS; index++) {
         int32_t old = atomic_load(&slots[index].tid);
-        if (thread_is_gone(old) && atomic_compare_exchange_strong(&slots[index].tid, &old, tid)) {
-            atomic_store(&slots[index].generation, NEVER_SET_UP);
-            atomic_store(&slots[index].busy, 0);
-            return &slots[index];
-        }
+        if (thread_is_gone(old) && atomic_compare_exchange_strong(&slots[index].tid, &old, tid))
+            return clean_slot(&slots[index]);
     }
     return NULL;
 }
@@ -96,22 +102,30 @@ void tfd_lend_to_vfork_child(void)
     if (tfd_own_slot)
         lent_slot = tfd_own_slot;
     tfd_own_slot = NULL;
+    if (!lender_pid)
+        lender_pid = own_pid();
+}
+
+/* The child has left this memory as soon as its parent runs again. */
+static bool memory_is_ours(void)
+{
+    if (lender_pid == own_pid())
+        lender_pid = 0;
+    return !lender_pid;
 }
 
 static struct tfd_slot *take_back_lent_slot(void)
 {
-    struct tfd_slot *slot = NULL;
-    if (getpid() == tfd_session.pid) {
-        slot = lent_slot;
-        lent_slot = NULL;
-        tfd_own_slot = slot;
-    }
+    struct tfd_slot *slot = lent_slot;
+    lent_slot = NULL;
     return slot;
 }
 
 struct tfd_slot *tfd_find_slot(void)
 {
     if (!atomic_load(&tfd_shared->generation) && !atomic_load(&tfd_shared->child_pending))
+        return NULL;
+    if (lender_pid && !memory_is_ours())
         return NULL;
     int saved_errno = errno;
     struct tfd_slot *slot = lent_slot ? take_back_lent_slot() : take_slot();
@@ -123,6 +137,7 @@ struct tfd_slot *tfd_find_slot(void)
 void tfd_slots_reset_in_child(void)
 {
     tfd_own_slot = lent_slot = NULL;
+    lender_pid = 0;
     shared_chunk = NULL;
 }
 
@@ -130,10 +145,12 @@ void tfd_slots_reset_in_child(void)
  * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
 {
-    if (!slot->thread || atomic_load(&slot->generation) != atomic_load(&tfd_shared->generation) ||
-        !atomic_load(&tfd_shared->generation))
+    uint32_t generation = atomic_load(&tfd_shared->generation);
+    if (!generation && !atomic_load(&tfd_shared->child_pending))
         return;
-    struct tfd_other_traffic *skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
+    struct tfd_other_traffic *skipped = &slot->early;
+    if (atomic_load(&slot->generation) == generation && slot->thread)
+        skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
     skipped->reads += bytes_read > 0;
     skipped->bytes_read += bytes_read;
     skipped->writes += bytes_written > 0;
@@ -151,8 +168,9 @@ static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const
     uint32_t segment = tfd_segment_of(index, TFD_THREADS_IN_FIRST_SEGMENT, &within);
     uint64_t *offset = &header->thread_segments[segment];
     if (!*offset)
-        *offset = tfd_arena_allocate(
-            spool, ((uint64_t)TFD_THREADS_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_thread));
+        *offset = tfd_arena_allocate_leaving(
+            spool, ((uint64_t)TFD_THREADS_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_thread),
+            tfd_fold_reserve_bytes(spool));
     if (!*offset)
         return NULL;
     struct tfd_thread *thread = tfd_thread_at(spool, index);
@@ -164,14 +182,11 @@ static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const
 
 static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes, bool kept)
 {
-    uint64_t used = atomic_load(&spool->header->used_bytes);
-    if (used + bytes + tfd_fold_reserve_bytes(spool) > spool->capacity_bytes)
-        return NULL;
-    uint64_t offset = tfd_arena_allocate(spool, bytes);
+    uint64_t offset = tfd_arena_allocate_leaving(spool, bytes, tfd_fold_reserve_bytes(spool));
     if (!offset)
         return NULL;
     struct tfd_chunk *chunk = tfd_at(spool, offset);
-    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(struct tfd_event));
+    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(struct tfd_packed));
     chunk->kept = kept;
     if (thread->current_chunk)
         ((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next = offset;
@@ -188,25 +203,51 @@ bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
     return shared_chunk;
 }
 
+/* Number of the session this call belongs to, 0 for none. Read once: a session
+ * may stop at any moment, and a slot set up for none would seem current ever
+ * after. A vfork child whose vfork we did not see shows by its process number. */
+static uint32_t session_to_join(void)
+{
+    uint32_t generation = atomic_load(&tfd_shared->generation);
+    if (!generation && atomic_load(&tfd_shared->child_pending) && tfd_child_begin())
+        generation = atomic_load(&tfd_shared->generation);
+    return generation && own_pid() == tfd_session.pid ? generation : 0;
+}
+
+/* What signal handlers did while the slot was being set up. */
+static void add_early(struct tfd_slot *slot)
+{
+    struct tfd_other_traffic *skipped = &slot->thread->other[TFD_OTHER_SKIPPED], early = slot->early;
+    skipped->reads += early.reads;
+    skipped->bytes_read += early.bytes_read;
+    skipped->writes += early.writes;
+    skipped->bytes_written += early.bytes_written;
+    skipped->other_calls += early.other_calls;
+    slot->early = (struct tfd_other_traffic){0};
+}
+
 struct tfd_slot *tfd_set_up(struct tfd_slot *slot)
 {
-    int saved_errno = errno;
-    bool recording = atomic_load(&tfd_shared->generation) ||
-                     (atomic_load(&tfd_shared->child_pending) && tfd_child_begin());
-    if (recording) {
+    int saved_errno = errno, cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    uint32_t generation = session_to_join();
+    if (generation) {
         char name[17] = "";
         prctl(PR_GET_NAME, name);
         pthread_mutex_lock(&tfd_tables_lock);
         slot->thread = add_thread(&tfd_session.spool, atomic_load(&slot->tid), name);
         pthread_mutex_unlock(&tfd_tables_lock);
-        slot->chunk = NULL;
-        slot->count = slot->capacity = slot->chunks_taken = 0;
-        atomic_store(&slot->generation, atomic_load(&tfd_shared->generation));
+        slot->chunk = &no_chunk;
+        slot->chunks_taken = 0;
+        atomic_store(&slot->generation, generation);
+        if (slot->thread)
+            add_early(slot);
     } else {
         tfd_leave(slot);
     }
+    pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
-    return recording ? slot : NULL;
+    return generation ? slot : NULL;
 }
 
 static bool claim_trace_bytes(struct tfd_spool_header *header, uint32_t bytes)
@@ -239,7 +280,8 @@ static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct t
     while (atomic_load(&chunk->folded) < atomic_load(&chunk->count))
         if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
             return false;
-    thread->events_dropped += atomic_load(&chunk->count);
+    thread->events_dropped += tfd_chunk_events(chunk);
+    chunk->wide = 0;
     /* in this order: a process killed in between leaves nothing to fold twice */
     atomic_store(&chunk->count, 0);
     atomic_store(&chunk->folded, 0);
@@ -259,46 +301,45 @@ static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot 
     return add_chunk(spool, slot->thread, bytes < RECYCLED_CHUNK_BYTES ? bytes : RECYCLED_CHUNK_BYTES, false);
 }
 
-bool tfd_next_chunk(struct tfd_slot *slot)
+static bool next_chunk(struct tfd_slot *slot)
 {
     struct tfd_spool *spool = &tfd_session.spool;
-    int saved_errno = errno;
-    bool found = false;
-    if (tfd_stop_was_requested())
-        tfd_abandon();
-    else if (slot->thread && slot->chunk && !slot->chunk->kept) {
+    if (!slot->thread)
+        return false;
+    if (!slot->chunk->kept) {
         pthread_mutex_lock(&tfd_fold_lock);
-        found = recycle(spool, slot->thread, slot->chunk);
+        bool emptied = recycle(spool, slot->thread, slot->chunk);
         pthread_mutex_unlock(&tfd_fold_lock);
-    } else if (slot->thread) {
-        fold_ahead(spool, slot->capacity);
-        struct tfd_chunk *chunk = add_own_chunk(spool, slot);
-        found = chunk;
-        if (chunk) {
-            slot->chunk = chunk;
-            slot->capacity = chunk->capacity;
-        }
+        return emptied;
     }
-    if (found)
-        slot->count = 0;
-    errno = saved_errno;
-    return found;
+    fold_ahead(spool, slot->chunk->capacity);
+    struct tfd_chunk *chunk = add_own_chunk(spool, slot);
+    if (chunk)
+        slot->chunk = chunk;
+    return chunk;
 }
 
-void tfd_emit_shared(const struct tfd_event *event)
+/* For a thread that gets no chunk any more. */
+static void emit_shared(const struct tfd_event *event)
 {
     struct tfd_spool *spool = &tfd_session.spool;
     struct tfd_thread *thread = tfd_thread_at(spool, 0);
     pthread_mutex_lock(&tfd_fold_lock);
-    uint32_t count = atomic_load(&shared_chunk->count);
-    if (count < shared_chunk->capacity || recycle(spool, thread, shared_chunk)) {
-        count = atomic_load(&shared_chunk->count);
-        shared_chunk->events[count] = *event;
-        atomic_store(&shared_chunk->count, count + 1);
-    } else {
+    bool appended = tfd_chunk_append(shared_chunk, event) ||
+                    (recycle(spool, thread, shared_chunk) && tfd_chunk_append(shared_chunk, event));
+    if (!appended)
         thread->other[TFD_OTHER_SKIPPED].other_calls++;
-    }
     pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+void tfd_emit_slowly(struct tfd_slot *slot, const struct tfd_event *event)
+{
+    int saved_errno = errno;
+    if (tfd_stop_was_requested())
+        tfd_abandon();
+    else if (!next_chunk(slot) || !tfd_chunk_append(slot->chunk, event))
+        emit_shared(event);
+    errno = saved_errno;
 }
 
 /* Every thread is now outside the recorder, or will see that the session is over:

@@ -21,11 +21,11 @@
 struct tfd_slot { /* of one thread, in this process's memory; never unmapped */
     _Atomic uint32_t generation; /* session it is set up for */
     _Atomic uint32_t busy;
-    uint32_t count, capacity; /* of the current chunk */
     struct tfd_chunk *chunk;
     struct tfd_thread *thread;
     _Atomic int32_t tid;
     uint32_t chunks_taken;
+    struct tfd_other_traffic early; /* nested calls while the slot was being set up */
 } __attribute__((aligned(64)));
 
 extern __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
@@ -33,8 +33,8 @@ extern __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-
 struct tfd_slot *tfd_find_slot(void);
 struct tfd_slot *tfd_set_up(struct tfd_slot *slot);
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written);
-bool tfd_next_chunk(struct tfd_slot *slot);
-void tfd_emit_shared(const struct tfd_event *event);
+/* The current chunk is full: appends to another, or to the shared one. */
+void tfd_emit_slowly(struct tfd_slot *slot, const struct tfd_event *event);
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset, bool failed);
 
 #define TFD_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -65,12 +65,8 @@ static inline void tfd_leave(struct tfd_slot *slot)
 
 static inline void tfd_emit(struct tfd_slot *slot, const struct tfd_event *event)
 {
-    if (!TFD_LIKELY(slot->count < slot->capacity) && !tfd_next_chunk(slot)) {
-        tfd_emit_shared(event);
-        return;
-    }
-    slot->chunk->events[slot->count++] = *event;
-    atomic_store_explicit(&slot->chunk->count, slot->count, memory_order_release);
+    if (!TFD_LIKELY(tfd_chunk_append(slot->chunk, event)))
+        tfd_emit_slowly(slot, event);
 }
 
 static inline uint8_t tfd_alignment_flag(const void *buffer)

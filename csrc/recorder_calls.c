@@ -16,11 +16,9 @@ static const uint8_t class_of_operation[] = {
 #undef X
 };
 
-void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes)
+static void add_to_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes)
 {
-    if (!slot->thread)
-        return;
-    struct tfd_other_traffic *other = &slot->thread->other[target & ~TFD_OTHER_BIT];
+    struct tfd_other_traffic *other = &thread->other[target & ~TFD_OTHER_BIT];
     bool moves = operation != TFD_OP_FSYNC && operation != TFD_OP_FDATASYNC && operation != TFD_OP_FFLUSH;
     if (class_of_operation[operation] == TFD_CLASS_READ) {
         other->reads++;
@@ -31,6 +29,17 @@ void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operatio
     } else {
         other->other_calls++;
     }
+}
+
+void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes)
+{
+    if (slot->thread) {
+        add_to_other(slot->thread, target, operation, bytes);
+        return;
+    }
+    pthread_mutex_lock(&tfd_fold_lock); /* the record of all threads that got none */
+    add_to_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
+    pthread_mutex_unlock(&tfd_fold_lock);
 }
 
 static void emit_or_count(struct tfd_slot *slot, tfd_target target, struct tfd_event *event)
@@ -167,7 +176,6 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
         adopt_descriptor(slot, fd, target, open_flags);
     emit_or_count(slot, target, &event);
     tfd_leave(slot);
-    tfd_catch_late_libraries(end);
     errno = saved_errno;
 }
 

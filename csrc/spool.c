@@ -79,11 +79,16 @@ static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
 
 uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size)
 {
+    return tfd_arena_allocate_leaving(spool, size, 0);
+}
+
+uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint64_t free_bytes)
+{
     struct tfd_spool_header *header = spool->header;
     size = (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-    uint64_t offset = atomic_load(&header->used_bytes);
+    uint64_t needed = size + free_bytes, offset = atomic_load(&header->used_bytes);
     do {
-        if (size > spool->capacity_bytes || offset > spool->capacity_bytes - size)
+        if (needed > spool->capacity_bytes || offset > spool->capacity_bytes - needed)
             return 0;
     } while (!atomic_compare_exchange_weak(&header->used_bytes, &offset, offset + size));
     if (make_usable(spool, offset, size))
@@ -137,7 +142,7 @@ int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t ca
     spool->header = (struct tfd_spool_header *)spool->base;
     struct tfd_spool_header *header = spool->header;
     header->version = TFD_SPOOL_VERSION;
-    header->event_size = sizeof(struct tfd_event);
+    header->event_size = sizeof(struct tfd_packed);
     header->capacity_bytes = capacity_bytes;
     header->pid = (int32_t)getpid();
     atomic_store(&header->reserved_bytes, FIRST_RESERVE_BYTES);

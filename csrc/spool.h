@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event.h"
+#include "packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
 #define TFD_SPOOL_VERSION 1u
@@ -56,18 +56,50 @@ struct tfd_other_traffic {
     int64_t reads, bytes_read, writes, bytes_written, other_calls;
 };
 
-/* A block of one thread's events. `count` is published after the event is
- * complete. A chunk with `kept` 0 is recycled once folded: its events are in
- * the counters and not in the trace. */
+/* A block of one thread's events, in places of 24 bytes. `count` is published
+ * after the event is complete. A chunk with `kept` 0 is recycled once folded:
+ * its events are in the counters and not in the trace. */
 struct tfd_chunk {
-    uint64_t next; /* offset of this thread's next chunk, 0 = last */
-    uint32_t capacity;
-    _Atomic uint32_t count;
-    _Atomic uint32_t folded; /* events already in the counters */
+    uint64_t next;     /* offset of this thread's next chunk, 0 = last */
+    uint64_t base;     /* ticks that starts are relative to */
+    uint32_t capacity; /* places */
+    _Atomic uint32_t count;  /* places in use */
+    _Atomic uint32_t folded; /* of these, already in the counters */
+    uint32_t wide;           /* events in use that take two places */
     uint32_t kept;
-    uint64_t reserved;
-    struct tfd_event events[];
+    uint32_t reserved;
+    struct tfd_packed places[];
 };
+
+/* Appends an event; false where it might not fit. One writer at a time. */
+static inline bool tfd_chunk_append(struct tfd_chunk *chunk, const struct tfd_event *event)
+{
+    uint32_t count = atomic_load_explicit(&chunk->count, memory_order_relaxed);
+    if (count + TFD_PACKED_PLACES_MAX > chunk->capacity)
+        return false;
+    if (!count)
+        chunk->base = event->start;
+    uint32_t places = tfd_pack(event, chunk->base, &chunk->places[count]);
+    chunk->wide += places == TFD_PACKED_PLACES_MAX;
+    atomic_store_explicit(&chunk->count, count + places, memory_order_release);
+    return true;
+}
+
+/* Reads the event at `place` and returns the place of the next. In a damaged
+ * chunk the second half may lie outside: such an event has no valid operation. */
+static inline uint32_t tfd_chunk_event(const struct tfd_chunk *chunk, uint32_t place, struct tfd_event *event)
+{
+    if (tfd_is_wide(&chunk->places[place]) && place + 1 >= chunk->capacity) {
+        *event = (struct tfd_event){.operation = UINT8_MAX};
+        return place + 1;
+    }
+    return place + tfd_unpack(&chunk->places[place], chunk->base, event);
+}
+
+static inline uint32_t tfd_chunk_events(const struct tfd_chunk *chunk)
+{
+    return atomic_load_explicit(&chunk->count, memory_order_relaxed) - chunk->wide;
+}
 
 struct tfd_thread {
     int32_t tid;
@@ -126,6 +158,8 @@ struct tfd_spool_header {
     _Atomic uint32_t stop_requested; /* set by the session's owner for live children */
     _Atomic uint32_t thread_count;
     _Atomic uint32_t file_count; /* includes files 0 and 1 */
+    _Atomic uint32_t files_folded;   /* have counters already */
+    uint32_t reserved;
     _Atomic uint64_t files_over_cap; /* first opens that went to TFD_FILE_OVERFLOW */
     _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
     uint32_t mount_count;
@@ -147,6 +181,8 @@ struct tfd_spool {
 /* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file
  * system refuses (never SIGBUS: the file's blocks are reserved first). */
 uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size);
+/* The same where `free_bytes` are left after it, else 0. */
+uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint64_t free_bytes);
 
 static inline void *tfd_at(const struct tfd_spool *spool, uint64_t offset)
 {

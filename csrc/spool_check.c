@@ -6,6 +6,7 @@
 
 #include "chunk_list.h"
 #include "error.h"
+#include "fold_state.h"
 
 #define FILE_SEGMENTS 17u   /* the last one ends beyond TFD_MAX_FILES */
 #define THREAD_SEGMENTS 15u /* the last one ends beyond TFD_MAX_THREADS */
@@ -68,8 +69,26 @@ static void check_arrays(struct spool_image *image, struct chunk_list *list, str
     header->mount_count = good_mounts;
 }
 
+/* Counts the events that make sense, and those that the process had folded. */
+static void count_events(const struct tfd_spool *spool, struct tfd_chunk *chunk,
+                         struct spool_contents *contents)
+{
+    uint32_t count = atomic_load(&chunk->count), folded = atomic_load(&chunk->folded), events = 0;
+    for (uint32_t place = 0; place < count; events++) {
+        struct tfd_event event;
+        contents->events_folded += place < folded;
+        place = tfd_chunk_event(chunk, place, &event);
+        if (tfd_event_makes_sense(spool, &event))
+            contents->events_kept += chunk->kept != 0;
+        else
+            contents->damaged = true;
+    }
+    chunk->wide = count - events;
+}
+
 /* A chunk that was being recycled has count 0 and an old `folded`. */
-static void check_chunk(struct tfd_chunk *chunk, struct spool_contents *contents)
+static void check_chunk(const struct tfd_spool *spool, struct tfd_chunk *chunk,
+                        struct spool_contents *contents)
 {
     uint32_t count = atomic_load(&chunk->count), folded = atomic_load(&chunk->folded);
     if (count > chunk->capacity) {
@@ -80,8 +99,7 @@ static void check_chunk(struct tfd_chunk *chunk, struct spool_contents *contents
         contents->damaged |= count != 0;
         atomic_store(&chunk->folded, folded = count);
     }
-    *(chunk->kept ? &contents->events_kept : &contents->events_waiting) += count;
-    contents->events_folded += folded;
+    count_events(spool, chunk, contents);
 }
 
 static void check_threads(struct spool_image *image, struct spool_contents *contents)
@@ -93,7 +111,7 @@ static void check_threads(struct spool_image *image, struct spool_contents *cont
         contents->recycled |= thread->events_dropped != 0;
         for (uint64_t offset = thread->first_chunk; offset;) {
             struct tfd_chunk *chunk = tfd_at(spool, offset);
-            check_chunk(chunk, contents);
+            check_chunk(spool, chunk, contents);
             offset = chunk->next;
         }
     }

@@ -6,10 +6,9 @@
 
 /* What the walk over the threads' chunks found. */
 struct spool_contents {
-    uint64_t events_kept;    /* in the trace */
-    uint64_t events_waiting; /* in chunks that would have been recycled: in the counters only */
-    uint64_t events_folded;  /* of both, by the process itself */
-    bool recycled;           /* some events are only in the counters already */
+    uint64_t events_kept;   /* in the trace */
+    uint64_t events_folded; /* of those in chunks, by the process itself */
+    bool recycled;          /* some events are only in the counters already */
     bool damaged;
 };
 

@@ -40,7 +40,7 @@ static int check_magic(const struct tfd_spool_header *header, ssize_t got, const
                         "read it with that one",
                         path, (unsigned)header->version, TFD_SPOOL_VERSION);
     if (got < (ssize_t)sizeof *header || header->version != TFD_SPOOL_VERSION ||
-        header->event_size != sizeof(struct tfd_event))
+        header->event_size != sizeof(struct tfd_packed))
         return tfd_fail(EINVAL, "%s is damaged: its header makes no sense", path);
     return 0;
 }

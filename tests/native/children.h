@@ -1,0 +1,44 @@
+/* Waiting for forked children: one that hangs ends the test, and says so. */
+#ifndef CHILDREN_H
+#define CHILDREN_H
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "check.h"
+
+#define CHILD_PATIENCE_S 60
+
+static inline void child_pause(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+static inline int64_t child_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The child's wait status. */
+static inline int child_wait(pid_t pid)
+{
+    int64_t deadline_ns = child_now_ns() + CHILD_PATIENCE_S * 1000000000ll;
+    int status;
+    for (;;) {
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+        CHECK(ended >= 0);
+        if (ended == pid)
+            return status;
+        if (child_now_ns() > deadline_ns) {
+            fprintf(stderr, "child %d hangs\n", pid);
+            kill(pid, SIGKILL);
+            _exit(1);
+        }
+        child_pause();
+    }
+}
+
+#endif

@@ -1,0 +1,5 @@
+int marker(void);
+int marker(void)
+{
+    return 2;
+}

@@ -1,0 +1,1 @@
+LDFLAGS_lazy_binding = -Wl,-z,lazy

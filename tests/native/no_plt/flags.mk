@@ -1,0 +1,1 @@
+CFLAGS_no_plt = -fno-plt

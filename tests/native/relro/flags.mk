@@ -1,0 +1,1 @@
+LDFLAGS_relro = -Wl,-z,now,-z,relro
