@@ -46,7 +46,9 @@ class Options:
     )
     memory_cap_mb: int = _option(1024, "memory cap of one process's recording, in MiB")
     trace: bool = _option(True, "keep segments (one per call) besides the counters")
-    trace_memory_mb: int = _option(384, "part of the memory cap that segments may fill, in MiB")
+    trace_memory_mb: int | None = _option(
+        None, "part of the memory cap that segments may fill, in MiB (default: a quarter of it)"
+    )
     spool_dir: str | os.PathLike[str] | None = _option(
         None, "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)"
     )
@@ -60,14 +62,20 @@ class Options:
         for name in ("include", "exclude"):
             object.__setattr__(self, name, _checked_patterns(name, getattr(self, name)))
         _check_megabytes("memory_cap_mb", self.memory_cap_mb, MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB)
-        _check_megabytes("trace_memory_mb", self.trace_memory_mb, 1, MAX_MEMORY_CAP_MB)
-        if self.trace and self.trace_memory_mb > self.memory_cap_mb:
+        if self.trace_memory_mb is not None:
+            _check_megabytes("trace_memory_mb", self.trace_memory_mb, 1, MAX_MEMORY_CAP_MB)
+        if self.trace and self.trace_limit_mb > self.memory_cap_mb:
             raise ConfigurationError(
                 f"trace_memory_mb ({self.trace_memory_mb}) is part of memory_cap_mb "
                 f"({self.memory_cap_mb}) and cannot be larger: lower the one or raise the other."
             )
         if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
+
+    @property
+    def trace_limit_mb(self) -> int:
+        """MiB of segments kept in the trace."""
+        return self.memory_cap_mb // 4 if self.trace_memory_mb is None else self.trace_memory_mb
 
     def include_patterns(self) -> tuple[str, ...]:
         """Gives the include patterns as the filter wants them."""

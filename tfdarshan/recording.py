@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan import _bridge
+from tfdarshan.errors import StorageError
 from tfdarshan.options import Options
 from tfdarshan.session_directory import (
     MARKER,
@@ -18,9 +20,10 @@ from tfdarshan.session_directory import (
     host_name,
     make_session_directory,
     pid_namespace,
+    process_start,
     write_marker,
 )
-from tfdarshan.spool import Spool, make_spool, remove_spool, writing
+from tfdarshan.spool import Spool, make_spool, release_spool, remove_spool
 from tfdarshan.versions import versions
 
 
@@ -57,15 +60,28 @@ class ActiveRecording:
         Raises:
             Exception: Anything that went wrong in writing; nothing is attached then, and the spool is kept.
         """
-        with writing(self.spool_directory):
-            detached = _bridge.stop_session()
+        try:
+            detached, notes = self._detach()
             from tfdarshan.writer import write_session
 
-            attach = {"start": dataclasses.asdict(self.attached), "stop": dataclasses.asdict(detached)}
-            marker = dataclasses.replace(self.marker, versions=versions())
+            attach = {"start": dataclasses.asdict(self.attached), "stop": detached}
+            notes = [*self.marker.notes, *notes]
+            marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
             write_session(self.directory, marker, {"attach": attach})
             (self.directory / MARKER).unlink()
+        except BaseException:
+            release_spool(self.spool_directory)
+            raise
         remove_spool(self.spool_directory)
+
+    def _detach(self) -> tuple[dict[str, int], list[str]]:
+        """Detaches. What did not go as it should is worth a note, not the session."""
+        try:
+            return dataclasses.asdict(_bridge.stop_session()), []
+        except StorageError as error:
+            if _bridge.session_active():
+                raise
+            return {}, [str(error).rstrip(".")]
 
 
 def start_recording(logdir: Path, options: Options) -> ActiveRecording:
@@ -75,6 +91,8 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
         TfdarshanError: Logdir, spool or platform cannot be used.
     """
     _bridge.core()
+    # Arrow, which writes the session, imports this module; once the interpreter is ending that is refused.
+    importlib.import_module("concurrent.futures.thread")
     directory = make_session_directory(logdir)
     spool: Spool | None = None
     try:
@@ -103,6 +121,7 @@ def _marker(directory: Path, spool: Spool, options: Options) -> Recording:
         spool_directory=str(spool.directory),
         host=host_name(),
         pid=os.getpid(),
+        process_start=process_start(os.getpid()),
         boot_id=boot_id(),
         pid_namespace=pid_namespace(),
         start_realtime_ns=time.time_ns(),

@@ -16,10 +16,11 @@ from tfdarshan.session_directory import (
     checked_logdir,
     host_name,
     pid_namespace,
+    process_start,
     read_marker,
     walk_sessions,
 )
-from tfdarshan.spool import remove_spool, writing
+from tfdarshan.spool import HELD, recovering, remove_spool
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
     from tfdarshan.writer import write_session
 
     try:
-        with writing(spool):
+        with recovering(spool / f"{recording.pid}.spool"):
             target.mkdir(parents=True, exist_ok=True)
             written = write_session(target, recording)
             _finish(directory, spool)
@@ -122,7 +123,7 @@ def _check_ended(directory: Path, recording: Recording) -> None:
     elif recording.pid_namespace != pid_namespace():
         why = "it was recorded in another container, and whether its process still runs cannot be seen here"
     else:
-        recorders = list(_recorders(Path(recording.spool_directory)))
+        recorders = list(_recorders(recording))
         if not recorders:
             return
         names = ", ".join(map(str, recorders))
@@ -134,12 +135,19 @@ def _check_ended(directory: Path, recording: Recording) -> None:
     )
 
 
-def _recorders(spool: Path) -> Iterator[int]:
-    """Yields the processes that have a spool mapped: a process id alone may be somebody else's by now."""
+def _recorders(recording: Recording) -> Iterator[int]:
+    """Yields the processes that still record, or are about to write what they recorded."""
+    spool = Path(recording.spool_directory)
+    if (spool / HELD).exists() and process_start(recording.pid) == recording.process_start:
+        yield recording.pid
     for path in spool.glob("*.spool"):
-        try:
-            maps = Path(f"/proc/{path.stem}/maps").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        if str(path) in maps:
+        if path.stem != str(recording.pid) and _maps(int(path.stem), path):
             yield int(path.stem)
+
+
+def _maps(pid: int, path: Path) -> bool:
+    """Says whether a process has a spool mapped: its id alone may be somebody else's by now."""
+    try:
+        return str(path) in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False

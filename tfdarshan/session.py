@@ -15,6 +15,8 @@ from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
 if TYPE_CHECKING:
     import pandas as pd
 
+STAMP_LENGTH = len("2024_01_31_23_59_59")
+
 
 class Session:
     """One recorded session. Tables are read when first asked for.
@@ -152,6 +154,7 @@ def _has_data(directory: Path) -> bool:
     return not (directory / MARKER).exists() and any(directory.glob(f"*{META_SUFFIX}"))
 
 
-def _age(directory: Path) -> tuple[int, str]:
-    stamps = [path.stat().st_mtime_ns for path in directory.glob(f"*{META_SUFFIX}")]
-    return (max(stamps, default=0), directory.name)
+def _age(directory: Path) -> tuple[str, int, str]:
+    """Sorts by the stamp in the name and the number added to it; `recover` writes old sessions late."""
+    stamp, _, number = directory.name[STAMP_LENGTH:].rpartition("_")
+    return (directory.name[:STAMP_LENGTH] + stamp, int(number) if number.isdecimal() else 0, str(directory))

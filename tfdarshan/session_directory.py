@@ -30,6 +30,7 @@ class Recording:
     spool_directory: str
     host: str
     pid: int
+    process_start: int
     boot_id: str
     pid_namespace: str
     start_realtime_ns: int
@@ -134,7 +135,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def walk_sessions(logdir: Path) -> Iterator[Path]:
-    """Yields the session directories below a logdir, complete or not; other plug-ins' folders are skipped."""
+    """Yields the session directories below a logdir, complete or not, past other plug-ins' folders."""
     for folder, names, _files in os.walk(logdir):
         if "plugins" in names:
             names.remove("plugins")
@@ -163,6 +164,18 @@ def boot_id() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return ""
+
+
+def process_start(pid: int) -> int:
+    """Gives when a process began, in clock ticks since boot: 0 where there is none, or it has ended.
+
+    Source: fields 3 and 22 of /proc/PID/stat, proc_pid_stat(5). A process id may be somebody else's later.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 def pid_namespace() -> str:

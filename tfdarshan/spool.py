@@ -16,7 +16,8 @@ from tfdarshan.options import MIN_MEMORY_CAP_MB, Options
 
 ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
 SHARED_MEMORY = Path("/dev/shm")
-LOCK = "lock"
+# In a spool directory as long as the process that recorded it means to write the session itself.
+HELD = "held"
 MIB = 1 << 20
 
 
@@ -54,7 +55,7 @@ def make_spool(options: Options, session: str) -> Spool:
             f"memory_cap_mb lowered from {options.memory_cap_mb} to {capacity_bytes // MIB}: "
             f"the spool folder {parent} has no more room"
         )
-    trace_bytes = options.trace_memory_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
+    trace_bytes = options.trace_limit_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
     return Spool(_make_directory(parent, session), capacity_bytes, trace_bytes, tuple(notes))
 
 
@@ -81,20 +82,25 @@ def remove_spool(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def release_spool(directory: Path) -> None:
+    """Lets `tfdarshan recover` write the session although the process that recorded it goes on."""
+    (directory / HELD).unlink(missing_ok=True)
+
+
 @contextmanager
-def writing(directory: Path) -> Iterator[None]:
-    """Marks the spool as being written into its session; the kernel takes the mark away with the process.
+def recovering(spool: Path) -> Iterator[None]:
+    """Locks a spool file; the kernel takes the lock away with the process.
 
     Raises:
-        SessionActiveError: Another process is writing it.
-        OSError: The spool directory cannot be used.
+        SessionActiveError: Another process is recovering it.
+        OSError: It cannot be opened.
     """
-    with (directory / LOCK).open("ab") as lock:
+    with spool.open("r+b") as lock:
         try:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise SessionActiveError(
-                f"another process is writing the session recorded in {directory}."
+                f"another process is recovering the session recorded in {spool.parent}."
             ) from error
         yield
 
@@ -113,7 +119,7 @@ def _make_directory(parent: Path, session: str) -> Path:
     prefix = f"tfdarshan-{os.getuid()}-{session}-{os.getpid()}-"
     try:
         directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        (directory / LOCK).touch()
+        (directory / HELD).touch()
         return directory
     except OSError as error:
         raise StorageError(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tfdarshan import _bridge
 from tfdarshan.errors import SessionDataError
+from tfdarshan.schema import PATHS_OF_NO_FILE
 
 Array = npt.NDArray[Any]
 
@@ -208,7 +209,10 @@ class SpoolReader:
         paths = []
         for file in files.tolist():
             pointer = path_of(reader, file, length)
-            paths.append(unpack(pointer, length[0]).decode("utf-8", "backslashreplace") if pointer else "")
+            if pointer and file not in PATHS_OF_NO_FILE:
+                paths.append(unpack(pointer, length[0]).decode("utf-8", "backslashreplace"))
+            else:
+                paths.append(PATHS_OF_NO_FILE.get(file, ""))
         return paths
 
     def file_batches(self, rows: int) -> Iterator[FileBatch]:

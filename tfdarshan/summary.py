@@ -11,7 +11,9 @@ from tfdarshan.summary_data import ModuleCalls, SizeBucket, SummaryData
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 
 WIDTH = 100
-BAR_WIDTH = 20
+BAR_WIDTH = 16
+
+RARE_CALLS = ("seeks", "stats", "syncs and flushes")
 
 KIND_NAMES = {
     "excluded": "files left out by patterns",
@@ -59,6 +61,7 @@ def _header(data: SummaryData) -> list[str]:
     if data.command:
         command = data.command if len(data.command) < WIDTH else data.command[: WIDTH - 4] + " ..."
         lines.append(command)
+    lines.append(f"in {data.path}")
     if not data.finished:
         lines.append(
             "The process ended without stopping the session: this is what it had recorded until then."
@@ -88,6 +91,8 @@ def _calls(data: SummaryData) -> list[str]:
         copies_title = "in-kernel copies"
     lines = [f"{'Calls':<22}{'POSIX':>19}{'STDIO':>19}{copies_title:>19}".rstrip()]
     for label, *counts in rows:
+        if label in RARE_CALLS and not any(counts):
+            continue
         cells = "".join(f"{'' if count is None else f'{count:,}':>19}" for count in counts)
         total = sum(count or 0 for count in counts)
         in_all = f"   {human_bytes(total)} in all" if label.startswith("bytes") else ""
@@ -138,7 +143,7 @@ def _sizes(buckets: Sequence[SizeBucket]) -> list[str]:
     reads, writes = sum(bucket.reads for bucket in buckets), sum(bucket.writes for bucket in buckets)
     if not reads and not writes:
         return []
-    lines = [f"{'Access sizes (POSIX)':<22}{'reads':>12}{'':<32}{'writes':>12}".rstrip()]
+    lines = [f"{'Access sizes (POSIX)':<22}{'reads':>12}{'':<{BAR_WIDTH + 12}}{'writes':>12}"]
     for bucket in buckets:
         if bucket.reads or bucket.writes:
             cells = _bar_cell(bucket.reads, reads) + "  " + _bar_cell(bucket.writes, writes)
@@ -167,6 +172,7 @@ def _pattern(data: SummaryData) -> list[str]:
                 f"  {label:<20}{total:>12,}{percent(sequential, total):>9} sequential"
                 f"{percent(consecutive, total):>9} consecutive"
             )
+    lines.append("  the first access after an open is neither, so a file read whole at once shows none")
     if pattern.zero_length_reads:
         about = "a class of their own: probes for the end of a file"
         lines.append(f"  {'zero-length reads':<20}{pattern.zero_length_reads:>12,}   {about}")
@@ -174,26 +180,28 @@ def _pattern(data: SummaryData) -> list[str]:
 
 
 def _slowest(data: SummaryData) -> list[str]:
-    head = f"{'Slowest files':<14}{'read':>10}{'write':>10}{'open, stat':>12}{'bytes':>11}   path"
+    head = f"{'time':>12}{'read':>11}{'write':>11}{'open, stat':>12}{'bytes':>11}"
     return _entries(
+        "Slowest files",
         head,
         data.slowest_files,
         data.processes,
         lambda entry: (
-            f"{human_seconds(entry.time_s):>14}{human_seconds(entry.read_s):>10}{human_seconds(entry.write_s):>10}"
+            f"{human_seconds(entry.time_s):>12}{human_seconds(entry.read_s):>11}{human_seconds(entry.write_s):>11}"
             f"{human_seconds(entry.meta_s):>12}{human_bytes(entry.bytes_read + entry.bytes_written):>11}"
         ),
     )
 
 
 def _most_read(data: SummaryData) -> list[str]:
-    head = f"{'Most read':<14}{'reads':>10}{'time':>10}{'bandwidth':>12}{'file size':>11}   path"
+    head = f"{'bytes read':>12}{'reads':>11}{'time':>11}{'bandwidth':>12}{'file size':>11}"
     return _entries(
+        "Most-read files",
         head,
         data.most_read_files,
         data.processes,
         lambda entry: (
-            f"{human_bytes(entry.bytes_read):>14}{entry.reads:>10,}{human_seconds(entry.read_s):>10}"
+            f"{human_bytes(entry.bytes_read):>12}{entry.reads:>11,}{human_seconds(entry.read_s):>11}"
             f"{human_rate(entry.bytes_read, entry.read_s):>12}"
             f"{human_bytes(entry.size_bytes) if entry.size_bytes >= 0 else '-':>11}"
         ),
@@ -201,15 +209,15 @@ def _most_read(data: SummaryData) -> list[str]:
 
 
 def _entries(
-    head: str, entries: Iterable[FileEntry], processes: int, cells: Callable[[FileEntry], str]
+    title: str, head: str, entries: Iterable[FileEntry], processes: int, cells: Callable[[FileEntry], str]
 ) -> list[str]:
     lines = []
     for entry in entries:
-        where = f" (process {entry.pid})" if processes > 1 else ""
-        where = f" (STDIO){where}" if entry.module == "STDIO" else where
+        where = " (STDIO)" if entry.module == "STDIO" else ""
+        where += f" (process {entry.pid})" if processes > 1 else ""
         row = f"{cells(entry)}   "
         lines.append(row + shortened(entry.path, WIDTH - len(row) - len(where)) + where)
-    return [head, *lines] if lines else []
+    return [title, f"{head}   path", *lines] if lines else []
 
 
 def _failures(data: SummaryData) -> list[str]:
@@ -240,6 +248,8 @@ def _coverage(coverage: Coverage) -> list[str]:
 
 
 def _direction(label: str, direction: Direction, counter: str, storage: str) -> list[str]:
+    if not direction.kernel and not direction.accounted and direction.kernel is not None:
+        return [f"  {label:<9}nothing ({counter})"]
     if direction.kernel is None:
         share = "of an unknown total: the kernel's figures are missing"
     else:
@@ -251,10 +261,7 @@ def _direction(label: str, direction: Direction, counter: str, storage: str) -> 
         lines.append(f"    {KIND_NAMES.get(kind, kind):<38}{exact_bytes(count)}")
     if direction.kernel is not None and direction.storage is not None:
         verb = "from" if label == "read" else "to"
-        cached = (
-            f"    {f'{verb} storage, not the page cache ({storage})':<38}{exact_bytes(direction.storage)}"
-        )
-        lines.append(cached)
+        lines.append(f"    {f'{verb} storage ({storage})':<38}{exact_bytes(direction.storage)}")
     return lines
 
 

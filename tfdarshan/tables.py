@@ -19,6 +19,8 @@ from tfdarshan.overview import Overview
 from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolReader
 
 DELTA = "DELTA_BINARY_PACKED"
+# Columns of few different numbers; zstd makes more of the others, and faster, without a dictionary.
+REPEATING = ("pid", "tid", "error", "flags")
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ def write_files(reader: SpoolReader, process: Process, path: Path) -> int:
     shift = _timestamps()
     sizes = SizeFinder(process.mounts)
     rows = 0
-    with parquet_file(path, columns, encodings={}) as write:
-        for batch in reader.file_batches(schema.FILES_ROW_GROUP):
+    with parquet_file(path, columns, row_group=schema.FILES_ROW_GROUP) as write:
+        for batch in reader.file_batches(schema.FILES_BATCH):
             paths = reader.paths(batch.file)
             batch.f_counters[shift] += np.where(batch.f_counters[shift] != 0, process.start_ns / 1e9, 0)
             write(_file_arrays(batch, paths, sizes.fill(paths, batch.mount, batch.size_bytes), process))
@@ -51,8 +53,8 @@ def write_events(reader: SpoolReader, process: Process, path: Path, overview: Ov
     operations = _bridge.operations()
     moves = np.array([operation.io_class in ("read", "write") for operation in operations])
     rows = 0
-    encodings = {"start_ns": DELTA, "end_ns": DELTA}
-    with parquet_file(path, schema.EVENT_COLUMNS, encodings=encodings) as write:
+    row_group, encodings = schema.EVENTS_ROW_GROUP, {"start_ns": DELTA, "end_ns": DELTA}
+    with parquet_file(path, schema.EVENT_COLUMNS, row_group=row_group, encodings=encodings) as write:
         for batch in reader.event_batches(schema.EVENTS_ROW_GROUP):
             overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
             write(_event_arrays(batch, process))
@@ -63,7 +65,7 @@ def write_events(reader: SpoolReader, process: Process, path: Path, overview: Ov
 def write_overview(overview: Overview, path: Path) -> int:
     """Writes the overview table. Returns the number of rows."""
     columns = overview.columns()
-    with parquet_file(path, schema.OVERVIEW_COLUMNS, encodings={}) as write:
+    with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
         write(
             [
                 _operation_array(columns[c.name]) if c.name == "operation" else pa.array(columns[c.name])
@@ -75,14 +77,16 @@ def write_overview(overview: Overview, path: Path) -> int:
 
 @contextmanager
 def parquet_file(
-    path: Path, columns: Sequence[schema.Column], *, encodings: dict[str, str]
+    path: Path, columns: Sequence[schema.Column], *, row_group: int, encodings: dict[str, str] | None = None
 ) -> Iterator[Callable[[list[Any]], None]]:
-    """Gives a function that appends one row group; the file gets its name when all of it is durable."""
+    """Gives a function that appends rows; the file gets its name when all of it is durable."""
     arrow_schema = pa.schema(
         [_field(column) for column in columns],
         metadata={"tfdarshan.schema_version": str(schema.SCHEMA_VERSION)},
     )
-    dictionaries = [c.name for c in columns if c.name not in encodings and _repeats(c)]
+    dictionaries = [
+        column.name for column in columns if column.dtype == "category" or column.name in REPEATING
+    ]
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         with temporary.open("wb") as file:
@@ -91,11 +95,11 @@ def parquet_file(
                 arrow_schema,
                 compression="zstd",
                 use_dictionary=dictionaries,
-                column_encoding=encodings or None,
+                column_encoding=encodings,
             ) as writer:
                 yield lambda arrays: writer.write_batch(
                     pa.RecordBatch.from_arrays(arrays, schema=arrow_schema),
-                    row_group_size=schema.EVENTS_ROW_GROUP,
+                    row_group_size=row_group,
                 )
             file.flush()
             os.fsync(file.fileno())
@@ -160,10 +164,6 @@ def _field(column: schema.Column) -> Any:
         kind = kinds.get(column.dtype) or getattr(pa, column.dtype)()
     about = {key: value for key, value in (("unit", column.unit), ("meaning", column.meaning)) if value}
     return pa.field(column.name, kind, nullable=False, metadata=about)
-
-
-def _repeats(column: schema.Column) -> bool:
-    return column.name not in ("file", "path", "offset", "length", "size_bytes")
 
 
 def _timestamps() -> Array:

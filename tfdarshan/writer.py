@@ -68,7 +68,7 @@ def _write_children(directory: Path, recording: Recording, spools: list[Path]) -
         try:
             with SpoolReader(path) as reader:
                 info = reader.info()
-                if _is_silent(info, reader.threads(info.threads)):
+                if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue
                 _write_process(directory, recording, reader, None)
@@ -83,7 +83,7 @@ def _write_process(
 ) -> None:
     """Writes one process; `owner` has the entries that only the session's owner's metadata has."""
     info = reader.info()
-    threads = reader.threads(info.threads)
+    threads = _real_threads(reader, info)
     meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
     meta["tables"] = _write_tables(directory, recording, info, threads, reader)
     write_json(directory / f"{recording.host}.{info.pid}{META_SUFFIX}", meta | (owner or {}))
@@ -145,37 +145,56 @@ def _process_meta(
         ],
         "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
         "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
-        "bounds": [*(recording.notes if owner else ()), *_bounds_reached(recording, info)],
+        "bounds": [*(recording.notes if owner else ()), *_bounds_reached(recording, info, _skipped(threads))],
     }
 
 
-def _bounds_reached(recording: Recording, info: SpoolInfo) -> list[str]:
+def _bounds_reached(recording: Recording, info: SpoolInfo, skipped: int) -> list[str]:
     options = recording.options
     bounds = []
     if info.events_dropped and options.get("trace", True):
         bounds.append(
-            f"{info.events_dropped:,} of {info.events:,} segments dropped at trace_memory_mb = "
-            f"{options['trace_memory_mb']}; the counters have all of them"
+            f"{info.events_dropped:,} of {info.events:,} segments were dropped: trace_memory_mb was full; "
+            "the counters have all of them"
         )
     if info.files_over_cap:
         bounds.append(
-            f"{info.files_over_cap:,} files beyond memory_cap_mb = {options['memory_cap_mb']} share one row; "
-            "the totals have all of them"
+            f"{info.files_over_cap:,} first opens found no room for a row (memory_cap_mb = "
+            f"{options['memory_cap_mb']}): these files share one, and the totals have all of them"
         )
     if info.spool_full and not info.files_over_cap and not info.events_dropped:
         bounds.append("the spool was full for part of the session")
+    if skipped:
+        bounds.append(
+            f"{skipped:,} calls were not recorded: made by signal handlers inside the recorder, or with the "
+            "spool full"
+        )
     if info.damaged:
         bounds.append(f"{info.damaged:,} damaged parts of the spool were left out")
     return bounds
 
 
+def _skipped(threads: list[ThreadInfo]) -> int:
+    calls = _other_traffic(threads).get("skipped", {})
+    return sum(calls.get(field, 0) for field in ("reads", "writes", "other_calls"))
+
+
 def _counted(info: SpoolInfo, *, owner: bool) -> str:
-    """Says where the kernel counts a process's bytes: in its parent's, for a child that was waited for."""
+    """Says where the kernel counts a process's bytes: a child that was waited for, in its parent's."""
     return "own" if owner or Path(f"/proc/{info.pid}").exists() else "parent"
 
 
 def _is_silent(info: SpoolInfo, threads: list[ThreadInfo]) -> bool:
     return info.events == 0 and not any(any(kind.values()) for kind in _other_traffic(threads).values())
+
+
+def _real_threads(reader: SpoolReader, info: SpoolInfo) -> list[ThreadInfo]:
+    """Gives the threads that did something: one entry of a spool stands for threads it has no room for."""
+    return [
+        thread
+        for thread in reader.threads(info.threads)
+        if thread.tid or thread.events or any(any(kind.values()) for kind in thread.other.values())
+    ]
 
 
 def _other_traffic(threads: list[ThreadInfo]) -> dict[str, dict[str, int]]:

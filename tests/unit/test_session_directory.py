@@ -50,6 +50,17 @@ def test_logdir_that_cannot_be_made_is_refused():
         make_session_directory(checked_logdir("/proc/tfdarshan"), CLOCK)
 
 
+def test_sessions_are_listed_in_the_order_they_began(tmp_path):
+    # GIVEN sessions written in another order than they began, as recover does
+    begun = [make_session_directory(tmp_path, CLOCK) for _ in range(11)]
+    begun.append(make_session_directory(tmp_path, time.strptime("2024-02-03 04:05:07", "%Y-%m-%d %H:%M:%S")))
+    for directory in reversed(begun):
+        (directory / "host.1.meta.json").write_text("{}")
+
+    # WHEN / THEN
+    assert find_sessions(tmp_path) == begun
+
+
 def test_discarding_leaves_nothing_of_ours_and_everything_else(tmp_path):
     # GIVEN
     (tmp_path / "keep").write_text("x")

@@ -51,7 +51,7 @@ def test_default_folder_is_the_first_with_room_or_the_roomier(
     # THEN
     assert made.directory.parent.name == chosen
     assert made.capacity_bytes == capacity_mib * MIB
-    assert made.trace_limit_bytes == capacity_mib * MIB * 384 // 1024
+    assert made.trace_limit_bytes == capacity_mib * MIB // 4
     assert len(made.notes) == (capacity_mib < 1024)
 
 
@@ -92,23 +92,25 @@ def test_spool_directory_is_private_and_named_after_the_session(tmp_path):
     assert made.trace_limit_bytes == 0
 
 
-def test_spool_being_written_by_another_process_is_left_alone(tmp_path):
-    # GIVEN a child that writes it until it is told to end
+def test_spool_being_recovered_by_another_process_is_left_alone(tmp_path):
+    # GIVEN a child that recovers it until it is told to end
+    path = tmp_path / "1.spool"
+    path.touch()
     ready, done = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        with spool.writing(tmp_path):
+        with spool.recovering(path):
             os.write(ready[1], b"x")
             os.read(done[0], 1)
         os._exit(0)
     os.read(ready[0], 1)
 
     # WHEN / THEN
-    with pytest.raises(SessionActiveError, match="another process is writing"), spool.writing(tmp_path):
+    with pytest.raises(SessionActiveError, match="another process is recovering"), spool.recovering(path):
         pass
     os.write(done[1], b"x")
     os.waitpid(child, 0)
-    with spool.writing(tmp_path):
+    with spool.recovering(path):
         pass
     for end in (*ready, *done):
         os.close(end)

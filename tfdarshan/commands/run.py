@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import json
 import os
+import signal
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tfdarshan.commands.arguments import add_options, options_of
@@ -50,17 +54,49 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         program = _program(arguments)
     except SyntaxError as error:
         return _raiser(error)
+    ending = Ending(os.getpid(), arguments.json)
     # Exit functions run in reverse: the script's own first, then the session's end, then this.
-    profile: list[Profile] = []
-    pid = os.getpid()
-    atexit.register(lambda: _announce(profile, pid, as_json=arguments.json))
-    profile.append(start_shared(arguments.logdir, options_of(arguments)))
+    atexit.register(ending.run)
+    ending.profile = start_shared(arguments.logdir, options_of(arguments))
 
     def run_program() -> int:
-        program.run()
+        try:
+            program.run()
+        except KeyboardInterrupt:
+            ending.interrupted = True
+            raise
         return 0
 
     return run_program
+
+
+@dataclass
+class Ending:
+    """What happens after the session has ended, as the process's last act."""
+
+    pid: int
+    as_json: bool
+    profile: Profile | None = None
+    interrupted: bool = False
+
+    def run(self) -> None:
+        """Says where the session is, and ends by SIGINT where Python would have."""
+        if self.profile is None or os.getpid() != self.pid:
+            return
+        if is_complete(self.profile.path):
+            self._announce(self.profile.path)
+        if self.interrupted:
+            # Python notes that it has to end this way, and code run by exit functions makes it forget.
+            sys.stdout.flush()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(self.pid, signal.SIGINT)
+
+    def _announce(self, path: Path) -> None:
+        if self.as_json:
+            print(json.dumps({"session": str(path)}), file=sys.stderr, flush=True)
+        else:
+            said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
+            print(said, file=sys.stderr, flush=True)
 
 
 def _program(arguments: argparse.Namespace) -> Program:
@@ -81,15 +117,3 @@ def _raiser(error: SyntaxError) -> Callable[[], int]:
         raise error
 
     return fail
-
-
-def _announce(profiles: list[Profile], pid: int, *, as_json: bool) -> None:
-    if not profiles or os.getpid() != pid or not is_complete(profiles[0].path):
-        return
-    path = profiles[0].path
-    if as_json:
-        import json
-
-        print(json.dumps({"session": str(path)}), file=sys.stderr)
-    else:
-        print(f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}", file=sys.stderr)
