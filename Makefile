@@ -9,7 +9,8 @@ STAMPS := $(VENV)/stamps
 PIP_INSTALL := install -qq --disable-pip-version-check --no-input
 PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
-C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc
+C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc \
+    -Itests/native
 CORE_INPUTS := $(wildcard csrc/*.c csrc/*.h csrc/*.py) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c tests/native/*/*.c)
 C_HEADERS := $(wildcard csrc/*.h tests/native/*.h tests/native/*/*.h)
@@ -35,11 +36,11 @@ demo: $(STAMPS)/extra-demo
 	@$(BIN)/python -m workloads.demo
 
 test: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools strace valgrind
+	@tools/setup-debian.sh tools g++ strace valgrind
 	@$(PYTEST) -m "not long"
 
 test-long: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools strace valgrind
+	@tools/setup-debian.sh tools g++ strace valgrind
 	@$(PYTEST) -m long --timeout 3600
 
 test-native: $(STAMPS)/extra-test

@@ -2,6 +2,9 @@
 #include "fold.h"
 #include "fold_state.h"
 
+/* Room in the heap from the start. */
+#define EXPECTED_THREADS 256u
+
 /* Where the merge is in one thread's events. */
 struct cursor {
     uint64_t end; /* ticks, of the next event */
@@ -115,6 +118,11 @@ static struct cursor *reserve_heap(struct tfd_spool *spool, struct fold_root *ro
         root->heap_capacity = capacity;
     }
     return root->heap ? tfd_at(spool, root->heap) : NULL;
+}
+
+bool tfd_drain_reserve(struct tfd_spool *spool, struct fold_root *root)
+{
+    return reserve_heap(spool, root, EXPECTED_THREADS);
 }
 
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)

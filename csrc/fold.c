@@ -32,9 +32,16 @@ struct fold_root *tfd_fold_root(struct tfd_spool *spool)
     return tfd_at(spool, offset);
 }
 
+/* Sets and journal, with all their predecessors, take at most an eighth of the spool: so much is kept free. */
+static uint32_t recorder_intervals(const struct tfd_spool *spool)
+{
+    uint64_t affordable = spool->capacity_bytes / 4096;
+    return affordable < TFD_RECORDER_INTERVALS ? (uint32_t)affordable : TFD_RECORDER_INTERVALS;
+}
+
 static bool plan_unions(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step)
 {
-    uint32_t limit = tfd_is_recording(spool) ? TFD_RECORDER_INTERVALS : TFD_READER_INTERVALS;
+    uint32_t limit = tfd_is_recording(spool) ? recorder_intervals(spool) : TFD_READER_INTERVALS;
     struct interval added = {step->event.start, step->event.end};
     uint64_t *own = &root->unions[class_of[step->event.operation]];
     return tfd_interval_plan(spool, own, limit, added, &step->unions[0]) &&
@@ -111,16 +118,53 @@ static void apply(struct fold_root *root, struct fold_step *step)
         tfd_stdio_apply(step);
 }
 
-static bool begin_journal(struct tfd_spool *spool, struct fold_root *root, const struct fold_step *step,
+static bool prepare_overflow_record(struct tfd_spool *spool)
+{
+    struct fold_record *record;
+    struct fold_rare *rare;
+    struct fold_stdio *stdio;
+    struct fold_direction *direction;
+    return tfd_plan_record(spool, TFD_FILE_OVERFLOW, &record) && tfd_plan_rare(spool, record, &rare) &&
+           tfd_plan_stdio(spool, record, &stdio) &&
+           tfd_plan_direction(spool, record, TFD_CLASS_READ, &direction) &&
+           tfd_plan_direction(spool, record, TFD_CLASS_WRITE, &direction);
+}
+
+bool tfd_fold_prepare(struct tfd_spool *spool)
+{
+    struct fold_root *root = tfd_fold_root(spool);
+    if (!root || !tfd_journal_reserve(spool, &root->journal, TFD_JOURNAL_BYTES))
+        return false;
+    for (int i = 0; i < TFD_UNION_COUNT; i++) {
+        struct interval_step step;
+        struct interval nothing = {0, 0};
+        if (!tfd_interval_plan(spool, &root->unions[i], TFD_RECORDER_INTERVALS, nothing, &step))
+            return false;
+    }
+    return tfd_drain_reserve(spool, root) && prepare_overflow_record(spool);
+}
+
+/* Without room for the file's counters the event counts for the overflow file. */
+static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step)
+{
+    struct tfd_event event = step->event;
+    if (plan(spool, root, step))
+        return true;
+    event.file = TFD_FILE_OVERFLOW;
+    *step = (struct fold_step){.event = event};
+    atomic_fetch_add(&spool->header->files_over_cap, event.operation == TFD_OP_OPEN || event.operation == TFD_OP_FOPEN);
+    return plan(spool, root, step);
+}
+
+static void begin_journal(struct tfd_spool *spool, struct fold_root *root, const struct fold_step *step,
                           struct tfd_chunk *chunk, uint32_t index)
 {
     uint64_t size = JOURNALED_BLOCK_BYTES + tfd_interval_saved_bytes(&step->unions[0]) +
                     tfd_interval_saved_bytes(&step->unions[1]);
     if (!tfd_journal_reserve(spool, &root->journal, size))
-        return false;
+        return;
     tfd_journal_begin(&root->journal, (uint64_t)((char *)chunk - spool->base), index);
     save(spool, root, step);
-    return true;
 }
 
 bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index)
@@ -131,8 +175,11 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
     if (tfd_event_makes_sense(spool, &step.event)) {
-        if (!plan(spool, root, &step) || (recording && !begin_journal(spool, root, &step, chunk, index)))
+        if (!plan_anywhere(spool, root, &step))
             return false;
+        /* in a full spool there may be no room to copy long unions: then it goes on without the copy */
+        if (recording)
+            begin_journal(spool, root, &step, chunk, index);
         apply(root, &step);
     } else {
         root->totals.broken++;

@@ -9,6 +9,11 @@
 
 #include "spool.h"
 
+/* Takes at the session's start what folding needs to begin with, so that it
+ * works in a spool that has become full since: then the counters of files that
+ * find no room join those of TFD_FILE_OVERFLOW. False: no room even for that. */
+bool tfd_fold_prepare(struct tfd_spool *spool);
+
 /* Folds published events of all threads, in order of their end, until
  * `limit` events were folded or none is left. Returns the number folded, or
  * -1 when the arena has no room for the counters. One caller at a time. */

@@ -11,6 +11,10 @@
 #include "error.h"
 #include "spool_file.h"
 
+/* Lustre's f_bsize is a page; what counts there is the stripe, as for Darshan. */
+#define LUSTRE_MAGIC 0x0BD00BD0
+#define LUSTRE_STRIPE_BYTES (1u << 20)
+
 struct mount_entry {
     const char *point, *fs_type, *source;
 };
@@ -130,5 +134,6 @@ void tfd_mount_learn_block_size(struct tfd_spool *spool, uint32_t mount, int fd)
     struct tfd_mount *entry = (struct tfd_mount *)tfd_at(spool, spool->header->mounts) + mount;
     struct statfs file_system;
     if (!atomic_load_explicit(&entry->block_size, memory_order_relaxed) && !fstatfs(fd, &file_system))
-        atomic_store(&entry->block_size, (uint32_t)file_system.f_bsize);
+        atomic_store(&entry->block_size, file_system.f_type == LUSTRE_MAGIC ? LUSTRE_STRIPE_BYTES
+                                                                            : (uint32_t)file_system.f_bsize);
 }

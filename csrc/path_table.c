@@ -21,7 +21,8 @@
 #define FOLD_GROWTH_BYTES 64u
 /* Also for the order of the threads' events, and for what all files share. */
 #define FOLD_THREAD_BYTES 128u
-#define FOLD_SHARED_BYTES (1u << 20)
+#define FOLD_SHARED_BYTES (2u << 20)
+#define FOLD_LEAST_SHARED_BYTES (64u << 10)
 
 /* Open addressing, in private memory: the spool's readers do not need it. */
 static uint32_t *index_of_hash;
@@ -90,14 +91,24 @@ static bool ensure_segment(struct tfd_spool *spool, uint32_t file)
     return *offset;
 }
 
-uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool)
+static uint64_t fold_bytes(const struct tfd_spool *spool)
 {
     uint64_t files = atomic_load_explicit(&spool->header->file_count, memory_order_relaxed);
     uint64_t folded = atomic_load_explicit(&spool->header->files_folded, memory_order_relaxed);
     uint64_t threads = atomic_load_explicit(&spool->header->thread_count, memory_order_relaxed);
-    uint64_t shared = spool->capacity_bytes / 8 < FOLD_SHARED_BYTES ? spool->capacity_bytes / 8 : FOLD_SHARED_BYTES;
     return FOLD_RESERVE_BYTES * (files > folded ? files - folded : 0) + FOLD_GROWTH_BYTES * folded +
-           FOLD_THREAD_BYTES * threads + shared;
+           FOLD_THREAD_BYTES * threads;
+}
+
+uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool)
+{
+    uint64_t shared = spool->capacity_bytes / 8;
+    return fold_bytes(spool) + (shared < FOLD_SHARED_BYTES ? shared : FOLD_SHARED_BYTES);
+}
+
+bool tfd_fold_keep_usable(struct tfd_spool *spool)
+{
+    return tfd_arena_keep_usable(spool, fold_bytes(spool) + FOLD_LEAST_SHARED_BYTES);
 }
 
 static bool has_room_for_file(const struct tfd_spool *spool, size_t path_length)
@@ -113,7 +124,8 @@ static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t lengt
     uint64_t name = 0;
     if (2 * (file + 1) > index_size)
         grow_index(spool, file);
-    if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) && ensure_segment(spool, file))
+    if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) && ensure_segment(spool, file) &&
+        tfd_fold_keep_usable(spool))
         name = tfd_arena_copy_string(spool, path, length);
     if (!name) {
         atomic_fetch_add(&header->files_over_cap, 1);

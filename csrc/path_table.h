@@ -3,6 +3,7 @@
 #define TFD_PATH_TABLE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,8 @@
 int tfd_paths_reset(void); /* at session start, and in a child; -errno */
 /* What folding the files seen so far may still take: no chunk may use that room. */
 uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool);
+/* Asks the file system for the part of that which folding cannot do without. */
+bool tfd_fold_keep_usable(struct tfd_spool *spool);
 /* Makes files 0 and 1. */
 int tfd_paths_prepare_spool(struct tfd_spool *spool);
 /* Absolute, without "//" and "/./"; ".." stays: behind a symbolic link it has no meaning by name.

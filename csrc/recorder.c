@@ -183,7 +183,7 @@ static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const
 static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes, bool kept)
 {
     uint64_t offset = tfd_arena_allocate_leaving(spool, bytes, tfd_fold_reserve_bytes(spool));
-    if (!offset)
+    if (!offset || !tfd_fold_keep_usable(spool))
         return NULL;
     struct tfd_chunk *chunk = tfd_at(spool, offset);
     chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(struct tfd_packed));
@@ -200,7 +200,7 @@ bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
 {
     struct tfd_thread *thread = add_thread(spool, 0, "(other threads)");
     shared_chunk = thread ? add_chunk(spool, thread, FIRST_CHUNK_BYTES, false) : NULL;
-    return shared_chunk;
+    return shared_chunk && tfd_fold_prepare(spool);
 }
 
 /* Number of the session this call belongs to, 0 for none. Read once: a session
@@ -328,7 +328,7 @@ static void emit_shared(const struct tfd_event *event)
     bool appended = tfd_chunk_append(shared_chunk, event) ||
                     (recycle(spool, thread, shared_chunk) && tfd_chunk_append(shared_chunk, event));
     if (!appended)
-        thread->other[TFD_OTHER_SKIPPED].other_calls++;
+        tfd_add_other(thread, TFD_OTHER_BIT | TFD_OTHER_SKIPPED, event->operation, event->length);
     pthread_mutex_unlock(&tfd_fold_lock);
 }
 

@@ -99,6 +99,7 @@ tfd_record_transfer(enum tfd_operation operation, bool writes, int fd, bool impl
 }
 
 /* Adds a call on something that is not a recorded file to the thread's sums. */
+void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes);
 void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes);
 
 /* Calls that are rarer or slower: open, close, stat and their like (recorder_calls.c). `failed` takes errno. */

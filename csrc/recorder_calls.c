@@ -16,7 +16,7 @@ static const uint8_t class_of_operation[] = {
 #undef X
 };
 
-static void add_to_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes)
+void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes)
 {
     struct tfd_other_traffic *other = &thread->other[target & ~TFD_OTHER_BIT];
     bool moves = operation != TFD_OP_FSYNC && operation != TFD_OP_FDATASYNC && operation != TFD_OP_FFLUSH;
@@ -34,11 +34,11 @@ static void add_to_other(struct tfd_thread *thread, tfd_target target, enum tfd_
 void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes)
 {
     if (slot->thread) {
-        add_to_other(slot->thread, target, operation, bytes);
+        tfd_add_other(slot->thread, target, operation, bytes);
         return;
     }
     pthread_mutex_lock(&tfd_fold_lock); /* the record of all threads that got none */
-    add_to_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
+    tfd_add_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
     pthread_mutex_unlock(&tfd_fold_lock);
 }
 

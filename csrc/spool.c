@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -44,6 +45,17 @@ static int allocate_blocks(const struct tfd_spool *spool, uint64_t start, uint64
     return error;
 }
 
+static bool reserve_until(struct tfd_spool *spool, uint64_t reserved, uint64_t end)
+{
+    uint64_t target = (end + 4095) & ~(uint64_t)4095;
+    if (target > spool->capacity_bytes)
+        target = spool->capacity_bytes;
+    bool done = !allocate_blocks(spool, reserved, target);
+    if (done)
+        atomic_store(&spool->header->reserved_bytes, target);
+    return done;
+}
+
 /* Blocks are reserved before they are touched: on a full file system that is
  * an error code here instead of a SIGBUS in somebody's training step. */
 static bool reserve(struct tfd_spool *spool, uint64_t end)
@@ -53,16 +65,8 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
         return true;
     pthread_mutex_lock(&reserve_lock);
     uint64_t reserved = atomic_load(&header->reserved_bytes);
-    bool done = end <= reserved;
-    if (!done) {
-        uint64_t step = reserved < RESERVE_STEP_BYTES ? reserved : RESERVE_STEP_BYTES;
-        uint64_t target = (end + step + 4095) & ~(uint64_t)4095;
-        if (target > header->capacity_bytes)
-            target = header->capacity_bytes;
-        done = !allocate_blocks(spool, reserved, target);
-        if (done)
-            atomic_store(&header->reserved_bytes, target);
-    }
+    uint64_t step = reserved < RESERVE_STEP_BYTES ? reserved : RESERVE_STEP_BYTES;
+    bool done = end <= reserved || reserve_until(spool, reserved, end + step) || reserve_until(spool, reserved, end);
     pthread_mutex_unlock(&reserve_lock);
     return done;
 }
@@ -75,6 +79,13 @@ static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
         return reserve(spool, start + size);
     uint64_t first_page = start & ~(uint64_t)4095;
     return !spool->path[0] || !allocate_blocks(spool, first_page, (start + size + 4095) & ~(uint64_t)4095);
+}
+
+/* A smaller piece may still find room there. */
+static void give_back(struct tfd_spool_header *header, uint64_t offset, uint64_t size)
+{
+    uint64_t used = offset + size;
+    atomic_compare_exchange_strong(&header->used_bytes, &used, offset);
 }
 
 uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size)
@@ -94,7 +105,17 @@ uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint
     if (make_usable(spool, offset, size))
         return offset;
     atomic_store(&header->spool_full, 1);
+    give_back(header, offset, size);
     return 0;
+}
+
+bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size)
+{
+    uint64_t end = atomic_load(&spool->header->used_bytes) + size;
+    bool usable = end <= spool->capacity_bytes && reserve(spool, end);
+    if (!usable)
+        atomic_store(&spool->header->spool_full, 1);
+    return usable;
 }
 
 uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length)
@@ -129,12 +150,23 @@ static int map_new_file(struct tfd_spool *spool, uint64_t capacity_bytes)
                     spool->path, strerror(error));
 }
 
+/* A file longer than the process may make would end the host with SIGXFSZ. */
+static uint64_t within_file_size_limit(uint64_t capacity_bytes)
+{
+    struct rlimit limit;
+    bool limited = !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < capacity_bytes;
+    return limited ? limit.rlim_cur : capacity_bytes;
+}
+
 int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t capacity_bytes)
 {
     int length = snprintf(spool->path, sizeof spool->path, "%s/%d.spool", directory, (int)getpid());
     if (length < 0 || (size_t)length >= sizeof spool->path)
         return tfd_fail(ENAMETOOLONG, "the spool directory's name is too long: %s", directory);
-    capacity_bytes &= ~(uint64_t)4095;
+    capacity_bytes = within_file_size_limit(capacity_bytes) & ~(uint64_t)4095;
+    if (capacity_bytes < FIRST_RESERVE_BYTES)
+        return tfd_fail(EFBIG, "a spool needs more than the %llu bytes that it may take here (ulimit -f)",
+                        (unsigned long long)capacity_bytes);
     int status = map_new_file(spool, capacity_bytes);
     if (status)
         return status;

@@ -132,7 +132,7 @@ int tfd_wrap_getw(FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int word = TFD_NEXT(getw)(stream);
-    record_stream_read(stream, feof_unlocked(stream) || ferror_unlocked(stream) ? 0 : sizeof word, start);
+    record_stream_read(stream, feof_unlocked(stream) || ferror_unlocked(stream) ? 0 : sizeof word, 0, start);
     return word;
 }
 
@@ -140,7 +140,7 @@ ssize_t tfd_wrap_getline(char **line, size_t *capacity, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     ssize_t length = TFD_NEXT(getline)(line, capacity, stream);
-    record_stream_read(stream, length < 0 ? 0 : (size_t)length, start);
+    record_stream_read(stream, length < 0 ? 0 : (size_t)length, 0, start);
     return length;
 }
 
@@ -246,7 +246,7 @@ int tfd_wrap_putw(int word, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(putw)(word, stream);
-    record_stream_write(stream, status ? -1 : (ssize_t)sizeof word, start);
+    record_stream_write(stream, status ? -1 : (ssize_t)sizeof word, 0, start);
     return status;
 }
 
@@ -254,7 +254,7 @@ int tfd_wrap_puts(const char *text)
 {
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(puts)(text);
-    record_stream_write(stdout, status < 0 ? -1 : (ssize_t)strlen(text) + 1, start);
+    record_stream_write(stdout, status < 0 ? -1 : (ssize_t)strlen(text) + 1, 0, start);
     return status;
 }
 
@@ -262,7 +262,7 @@ int tfd_wrap_putchar(int character)
 {
     uint64_t start = tfd_ticks();
     int written = TFD_NEXT(putchar)(character);
-    record_stream_write(stdout, written == EOF ? -1 : 1, start);
+    record_stream_write(stdout, written == EOF ? -1 : 1, 0, start);
     return written;
 }
 
@@ -270,7 +270,7 @@ int tfd_wrap_vfprintf(FILE *stream, const char *format, va_list arguments)
 {
     uint64_t start = tfd_ticks();
     int written = TFD_NEXT(vfprintf)(stream, format, arguments);
-    record_stream_write(stream, written, start);
+    record_stream_write(stream, written, 0, start);
     return written;
 }
 
@@ -278,7 +278,7 @@ int tfd_wrap___vfprintf_chk(FILE *stream, int flag, const char *format, va_list 
 {
     uint64_t start = tfd_ticks();
     int written = TFD_NEXT(__vfprintf_chk)(stream, flag, format, arguments);
-    record_stream_write(stream, written, start);
+    record_stream_write(stream, written, 0, start);
     return written;
 }
 

@@ -90,20 +90,20 @@ static inline int counted_fileno(int (*next)(FILE *), FILE *stream)
 }
 
 /* Nothing read at the end of the file is a read of zero bytes; after an error it is a failed one. */
-static inline void record_stream_read(FILE *stream, size_t bytes, uint64_t start)
+static inline void record_stream_read(FILE *stream, size_t bytes, uint8_t flags, uint64_t start)
 {
     int fd = descriptor_of(stream);
     if (fd < 0)
         return;
     ssize_t result = bytes || !ferror_unlocked(stream) ? (ssize_t)bytes : -1;
-    tfd_record_transfer(TFD_OP_FREAD, false, fd, true, -1, result, 0, start);
+    tfd_record_transfer(TFD_OP_FREAD, false, fd, true, -1, result, flags, start);
 }
 
-static inline void record_stream_write(FILE *stream, ssize_t bytes, uint64_t start)
+static inline void record_stream_write(FILE *stream, ssize_t bytes, uint8_t flags, uint64_t start)
 {
     int fd = descriptor_of(stream);
     if (fd >= 0)
-        tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, 0, start);
+        tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
 }
 
 static inline size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *), void *buffer, size_t size,
@@ -111,7 +111,7 @@ static inline size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *
 {
     uint64_t start = tfd_ticks();
     size_t got = next(buffer, size, items, stream);
-    record_stream_read(stream, got * size, start);
+    record_stream_read(stream, got * size, 0, start);
     return got;
 }
 
@@ -120,7 +120,7 @@ static inline size_t counted_fread_checked(size_t (*next)(void *, size_t, size_t
 {
     uint64_t start = tfd_ticks();
     size_t got = next(buffer, room, size, items, stream);
-    record_stream_read(stream, got * size, start);
+    record_stream_read(stream, got * size, 0, start);
     return got;
 }
 
@@ -128,7 +128,7 @@ static inline char *counted_fgets(char *(*next)(char *, int, FILE *), char *buff
 {
     uint64_t start = tfd_ticks();
     char *line = next(buffer, size, stream);
-    record_stream_read(stream, line ? strlen(line) : 0, start);
+    record_stream_read(stream, line ? strlen(line) : 0, 0, start);
     return line;
 }
 
@@ -137,7 +137,7 @@ static inline char *counted_fgets_checked(char *(*next)(char *, size_t, int, FIL
 {
     uint64_t start = tfd_ticks();
     char *line = next(buffer, room, size, stream);
-    record_stream_read(stream, line ? strlen(line) : 0, start);
+    record_stream_read(stream, line ? strlen(line) : 0, 0, start);
     return line;
 }
 
@@ -145,7 +145,7 @@ static inline int counted_getc(int (*next)(FILE *), FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int character = next(stream);
-    record_stream_read(stream, character != EOF, start);
+    record_stream_read(stream, character != EOF, 0, start);
     return character;
 }
 
@@ -154,7 +154,7 @@ static inline ssize_t counted_getdelim(ssize_t (*next)(char **, size_t *, int, F
 {
     uint64_t start = tfd_ticks();
     ssize_t length = next(line, capacity, delimiter, stream);
-    record_stream_read(stream, length < 0 ? 0 : (size_t)length, start);
+    record_stream_read(stream, length < 0 ? 0 : (size_t)length, 0, start);
     return length;
 }
 
@@ -168,7 +168,8 @@ static inline int counted_vfscanf(vfscanf_function *next, FILE *stream, const ch
     int saved_errno = errno;
     off_t after = is_file ? ftello(stream) : 0;
     errno = saved_errno;
-    record_stream_read(stream, after > before ? (size_t)(after - before) : 0, start);
+    record_stream_read(stream, after > before ? (size_t)(after - before) : 0, items ? TFD_FLAG_EMPTY_COUNTS : 0,
+                       start);
     return items;
 }
 
@@ -177,7 +178,7 @@ static inline size_t counted_fwrite(size_t (*next)(const void *, size_t, size_t,
 {
     uint64_t start = tfd_ticks();
     size_t put = next(buffer, size, items, stream);
-    record_stream_write(stream, put || !size || !items ? (ssize_t)(put * size) : -1, start);
+    record_stream_write(stream, put || !size || !items ? (ssize_t)(put * size) : -1, 0, start);
     return put;
 }
 
@@ -185,7 +186,7 @@ static inline int counted_fputs(int (*next)(const char *, FILE *), const char *t
 {
     uint64_t start = tfd_ticks();
     int status = next(text, stream);
-    record_stream_write(stream, status == EOF ? -1 : (ssize_t)strlen(text), start);
+    record_stream_write(stream, status == EOF ? -1 : (ssize_t)strlen(text), TFD_FLAG_EMPTY_COUNTS, start);
     return status;
 }
 
@@ -193,7 +194,7 @@ static inline int counted_putc(int (*next)(int, FILE *), int character, FILE *st
 {
     uint64_t start = tfd_ticks();
     int written = next(character, stream);
-    record_stream_write(stream, written == EOF ? -1 : 1, start);
+    record_stream_write(stream, written == EOF ? -1 : 1, 0, start);
     return written;
 }
 

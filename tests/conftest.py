@@ -8,9 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tfdarshan import _bridge, profiler
+
+# A shared machine may stop for longer than any deadline.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 
 @pytest.fixture(autouse=True)

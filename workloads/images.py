@@ -69,7 +69,7 @@ def write_images(
 
 
 def target_bytes(index: int, seed: int) -> int:
-    """Gives the size file `index` is made for, in bytes; the file is within 3 % of it."""
+    """Gives the size file `index` is made for, in bytes; it comes within 5 % of that."""
     normal = np.random.default_rng([seed, index, 1]).standard_normal()
     size = MEDIAN_BYTES * np.exp(SIZE_SIGMA * normal)
     return int(np.clip(size, SMALLEST_BYTES, LARGEST_BYTES))
@@ -108,7 +108,7 @@ def _write_whole(path: Path, data: bytes) -> None:
 def _encode_to_size(size_bytes: int, index: int, label: int, seed: int) -> bytes:
     """Gives a JPEG of about `size_bytes`, by choosing its area."""
     pixels = size_bytes / _BYTES_PER_PIXEL
-    for _ in range(4):
+    for _ in range(8):
         data = _encode(pixels, index, label, seed)
         if abs(len(data) - size_bytes) <= _SIZE_TOLERANCE * size_bytes:
             break

@@ -6,6 +6,7 @@ import time
 import pytest
 
 import tfdarshan
+from tfdarshan.summary_data import summarize
 
 
 def write(path, size):
@@ -75,6 +76,24 @@ def test_pool_of_workers_is_in_the_session(tmp_path):
     assert len(mine) == 40
     assert (mine["POSIX_BYTES_WRITTEN"] == 3_333).all()
     assert os.getpid() not in set(mine["pid"])
+
+
+def test_coverage_counts_a_child_once(tmp_path):
+    # GIVEN
+    (tmp_path / "data.bin").write_bytes(bytes(20_000_000))
+
+    # WHEN parent and child read it
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        child = os.fork()
+        (tmp_path / "data.bin").read_bytes()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    # THEN
+    read = summarize(session.session).coverage.read
+    assert read.in_tables == 40_000_000
+    assert read.kernel == pytest.approx(40_000_000, rel=0.01)
 
 
 def test_child_that_makes_no_calls_is_only_counted(tmp_path):

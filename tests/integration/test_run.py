@@ -20,8 +20,12 @@ def script(tmp_path):
     return write
 
 
+# What pip makes of the entry point, as an argument.
+ENTRY_POINT = "import sys; from tfdarshan.commands import main; sys.exit(main())"
+
+
 def run(run_python, *arguments):
-    return run_python("-m", "tfdarshan", "run", *arguments)
+    return run_python("-c", ENTRY_POINT, "run", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,8 @@ def test_script_sees_what_python_would_give_it(run_python, script):
         "class Thing: pass\n"
         "pickle.loads(pickle.dumps(Thing()))\n"
         "print(json.dumps([sys.argv, sys.path[0], __name__, __file__, __spec__ is None,\n"
-        "                  __package__ is None, sys.modules['__main__'].Thing is Thing, sorted(globals())[0], __doc__]))\n"
+        "                  __package__ is None,\n"
+        "                  sys.modules['__main__'].Thing is Thing, sorted(globals())[0], __doc__]))\n"
     )
 
     # WHEN

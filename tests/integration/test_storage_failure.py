@@ -13,10 +13,10 @@ SIZE = 3_210_987
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 64 KiB."""
+    """A file system of 256 KiB."""
     folder = tmp_path / "small"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
     if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounting a tmpfs needs root")
     yield folder
@@ -108,7 +108,8 @@ def test_spool_folder_fills_up_during_the_session(tmp_path):
                     path.write_bytes(bytes(1_000))
 
         # THEN totals are exact
-        written = session.files.sum(numeric_only=True)["POSIX_BYTES_WRITTEN"]
+        files = session.files
+        written = files.loc[files["path"] != str(folder / "filler"), "POSIX_BYTES_WRITTEN"].sum()
         assert written == 30 * 500 * 1_000
         assert session.meta[0]["bounds"]
     finally:

@@ -19,6 +19,10 @@ VALGRIND = ("valgrind", "--quiet", "--error-exitcode=99", "--fair-sched=yes")
 # Folder and the variants that make sense for it.
 HAZARDS = {
     "kept_errno": ("plain", "sanitize", "valgrind"),
+    "fold_counters": ("plain", "sanitize", "valgrind"),
+    "fold_kill": ("plain", "sanitize"),
+    "spool_damage": ("plain", "sanitize", "valgrind"),
+    "spool_reader": ("plain", "sanitize", "valgrind"),
 }
 
 CASES = [(hazard, variant) for hazard, fits in HAZARDS.items() for variant in fits if variant in VARIANTS]

@@ -26,8 +26,7 @@ _LINE = re.compile(
     rf"(?P<result>-?\d+|0x[0-9a-f]+)(?:{_PATH}(?:\(deleted\))?)?(?: (?P<error>E\w+))?(?: \(.*\))?"
 )
 _REMARK = re.compile(r"^\S+ (?:\+\+\+|---)|<unfinished \.\.\.>|\) += \?$")  # exits, and calls they ended
-_DESCRIPTOR = re.compile(rf"(?:\d+|AT_FDCWD){_PATH}")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_TOKEN = re.compile(rf'(?P<fd>\b\d+|AT_FDCWD){_PATH}|"(?P<string>(?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _CONTROL = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f", b"a": b"\a", b"b": b"\b"}
 
@@ -51,12 +50,14 @@ class Call:
     @property
     def descriptors(self) -> list[str]:
         """Paths of the descriptors among the arguments, in order; AT_FDCWD gives the directory."""
-        return [unescape(match["path"]) for match in _DESCRIPTOR.finditer(_STRING.sub('""', self.arguments))]
+        paths = (match["path"] for match in _TOKEN.finditer(self.arguments))
+        return [unescape(path) for path in paths if path is not None]
 
     @property
     def strings(self) -> list[str]:
         """The quoted arguments in order: paths, and empty strings for data."""
-        return [unescape(text) for text in _STRING.findall(self.arguments)]
+        strings = (match["string"] for match in _TOKEN.finditer(self.arguments))
+        return [unescape(text) for text in strings if text is not None]
 
 
 def is_available() -> bool:
@@ -95,7 +96,7 @@ def read_calls(log_directory: Path) -> list[Call]:
 
 
 def unescape(text: str) -> str:
-    """Gives the path strace printed as `text`: C escapes undone, undecodable bytes as os.fsdecode has them."""
+    """Gives the path strace printed as `text`: escapes undone, bytes decoded by os.fsdecode."""
     return os.fsdecode(_ESCAPE.sub(_escaped_byte, os.fsencode(text)))
 
 

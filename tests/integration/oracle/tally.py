@@ -44,6 +44,8 @@ class FileTally:
     renames: int = 0
     maps: int = 0
     bytes_mapped: int = 0
+    recorder_stats: int = 0  # of the descriptor_stats, those the recorder makes itself
+    recorder_seeks: int = 0  # of the seeks
     is_directory: bool = False
 
 
@@ -82,11 +84,36 @@ def tally(calls: Iterable[Call], directory: Path) -> dict[str, FileTally]:
     for call in calls:
         if call.error:
             continue
-        for path, amounts in _effects(call):
+        for path, amounts in (*_effects(call), *_recorder_effects(call)):
             if path.startswith(prefix):
-                for field, amount in amounts.items():
-                    setattr(tallies[path], field, getattr(tallies[path], field) + amount)
+                _add(tallies[path], amounts)
+    for file in tallies.values():
+        if not file.opens and _is_used_by_descriptor(
+            file
+        ):  # opened before the window, seen there at first use
+            _add(file, _EXAMINED)
     return dict(tallies)
+
+
+def _add(tally: FileTally, amounts: dict[str, int]) -> None:
+    for field, amount in amounts.items():
+        setattr(tally, field, getattr(tally, field) + amount)
+
+
+# A descriptor that no open explains is looked up by the recorder: one fstat, one lseek.
+_EXAMINED = {"recorder_stats": 1, "recorder_seeks": 1}
+
+
+def _recorder_effects(call: Call) -> Iterator[tuple[str, dict[str, int]]]:
+    """Gives what the recorder itself does because of a call."""
+    if call.name in _OPENS and "O_TMPFILE" in call.arguments:  # it has no name to go by
+        yield call.result_path, _EXAMINED
+    elif call.name in _OPENS and "O_APPEND" in call.arguments:  # writing begins at the end: where is it?
+        yield call.result_path, {"recorder_stats": 1}
+
+
+def _is_used_by_descriptor(tally: FileTally) -> bool:
+    return bool(tally.reads or tally.writes or tally.seeks or tally.descriptor_stats)
 
 
 def _effects(call: Call) -> Iterator[tuple[str, dict[str, int]]]:

@@ -10,14 +10,11 @@ typedef ssize_t pread_function(int, void *, size_t, off_t);
 
 static char path[PATH_MAX];
 static int fd;
-static pread_function *after_theirs;
-static int their_calls;
 
-static ssize_t their_pread(int from, void *buffer, size_t count, off_t offset)
-{
-    their_calls++;
-    return after_theirs(from, buffer, count, offset);
-}
+/* libpatcher.c */
+extern pread_function their_pread;
+extern pread_function *after_theirs;
+extern int their_calls;
 
 /* This program's slot for pread. */
 static pread_function **find_slot(void)

@@ -1,0 +1,135 @@
+/* C streams, each file written and read whole by one family of calls. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINES = 2000 };
+
+static FILE *open_in(const char *directory, const char *name, const char *mode)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return fopen(path, mode);
+}
+
+static int print_with(FILE *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int printed = vfprintf(file, format, arguments);
+    va_end(arguments);
+    return printed;
+}
+
+static int use_blocks(const char *directory)
+{
+    char block[1000] = {0};
+    FILE *file = open_in(directory, "blocks", "w");
+    for (int i = 0; i < 50; i++)
+        fwrite(block, 1, 100 + i, file);
+    fwrite_unlocked(block, 10, 7, file);
+    fclose(file);
+    file = open_in(directory, "blocks", "r");
+    size_t total = fread_unlocked(block, 1, 100, file), got;
+    while ((got = fread(block, 1, 333, file)) > 0)
+        total += got;
+    fclose(file);
+    return total == 50 * 100 + 49 * 25 + 70;
+}
+
+static int use_lines(const char *directory)
+{
+    char text[100];
+    FILE *file = open_in(directory, "lines", "w");
+    for (int i = 0; i < LINES; i++) {
+        fputs("a line of ", file);
+        fprintf(file, "number %d", i);
+        print_with(file, " and %s", "more");
+        putc('\n', file);
+    }
+    fclose(file);
+    file = open_in(directory, "lines", "r");
+    int count = 0;
+    while (count < LINES / 2 && fgets(text, sizeof text, file))
+        count++;
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, file) > 0)
+        count++;
+    free(line);
+    fclose(file);
+    return count == LINES;
+}
+
+/* Through pointers, or the compiler puts its own copy of some of these here. */
+static int use_characters(const char *directory)
+{
+    int (*volatile put[])(int, FILE *) = {fputc, putc, fputc_unlocked, putc_unlocked};
+    int (*volatile get[])(FILE *) = {fgetc, getc, fgetc_unlocked, getc_unlocked};
+    FILE *file = open_in(directory, "characters", "w");
+    for (int i = 0; i < 8000; i++)
+        put[i % 4]('a', file);
+    fclose(file);
+    file = open_in(directory, "characters", "r");
+    int count = 0;
+    while (get[count % 4](file) != EOF)
+        count++;
+    fclose(file);
+    return count == 8000;
+}
+
+static int use_inlined(const char *directory)
+{
+    FILE *file = open_in(directory, "inlined", "w");
+    for (int i = 0; i < 9000; i++)
+        putc_unlocked('b', file);
+    fclose(file);
+    file = open_in(directory, "inlined", "r");
+    int count = 0;
+    while (getc_unlocked(file) != EOF)
+        count++;
+    fclose(file);
+    return count == 9000;
+}
+
+static int use_numbers(const char *directory)
+{
+    FILE *file = open_in(directory, "numbers", "w");
+    for (int i = 0; i < 1000; i++)
+        fprintf(file, "%d\n", i);
+    fclose(file);
+    file = open_in(directory, "numbers", "r");
+    int count = 0, value;
+    while (fscanf(file, "%d", &value) == 1)
+        count++;
+    fclose(file);
+    return count == 1000;
+}
+
+static int use_descriptor(const char *directory)
+{
+    FILE *file = open_in(directory, "descriptor", "w");
+    fputs("stream, ", file);
+    fflush(file);
+    int written = (int)write(fileno(file), "descriptor", 10);
+    FILE *twin = fdopen(dup(fileno(file)), "a");
+    fputs(", twin", twin);
+    fclose(twin);
+    fclose(file);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/descriptor", directory);
+    FILE *other = freopen(path, "r", open_in(directory, "blocks", "r"));
+    char text[100] = {0};
+    size_t got = fread(text, 1, sizeof text, other);
+    fclose(other);
+    return written == 10 && got == 24 && !strcmp(text, "stream, descriptor, twin");
+}
+
+int use_c_streams(const char *directory)
+{
+    return use_blocks(directory) && use_lines(directory) && use_characters(directory) &&
+           use_inlined(directory) && use_numbers(directory) && use_descriptor(directory);
+}

@@ -1,0 +1,91 @@
+"""`make demo`'s program, on fewer files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run_demo(run_python: Run) -> Run:
+    """Runs the demo with options."""
+    return lambda *options: run_python("-m", "workloads.demo", *options, PYTHONPATH=str(REPOSITORY))
+
+
+def test_a_training_job_is_counted_exactly(run_demo: Run, tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    pytest.importorskip("PIL")
+    # WHEN 40 files are trained on for 3 epochs, twice
+    options = ("--files", "40", "--epochs", "3", "--data-dir", "data", "--logdir", "logs")
+    first, second = run_demo(*options), run_demo(*options)
+
+    # THEN the counts are what the files say, and nothing but that is printed
+    total_bytes = sum(path.stat().st_size for path in (tmp_path / "data").rglob("*.jpg"))
+    line = f"40 files x 3 epochs = 120 opens, 240 reads, 120 zero-length, {3 * total_bytes:,} bytes"
+    for run in (first, second):
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert run.stdout.rstrip().endswith(f"check: exact: {line}")
+        assert "tfdarshan session " in run.stdout
+        assert run.stderr == ""
+    assert len(list((tmp_path / "logs" / "plugins" / "tfdarshan").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--files", "0"), "must be at least 1"),
+        (("--epochs", "many"), "'many' is not a whole number"),
+        (("--data-dir", "/dev/null/data"), "demo: /dev/null/data/seed-0"),
+    ],
+)
+def test_options_that_cannot_be_used_are_one_sentence(
+    run_demo: Run, options: tuple[str, str], message: str
+) -> None:
+    run = run_demo(*options)
+    assert run.returncode != 0
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_the_demo_fails_when_the_session_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tensorflow")
+    pytest.importorskip("PIL")
+    from workloads import demo
+
+    # GIVEN a file that was read once more than the check is told
+    def train_and_read_again(files, options):  # type: ignore[no-untyped-def]
+        import tfdarshan
+
+        with tfdarshan.profile(options.logdir) as session:
+            for file in (*files, files[0]):
+                with open(file.path, "rb", buffering=0) as stream:
+                    stream.read(1 << 20)
+                    stream.read(1 << 20)
+        return session
+
+    monkeypatch.setattr(demo, "_train", train_and_read_again)
+    arguments = [
+        "--files",
+        "3",
+        "--epochs",
+        "1",
+        "--data-dir",
+        str(tmp_path / "d"),
+        "--logdir",
+        str(tmp_path / "l"),
+    ]
+
+    # WHEN / THEN
+    assert demo.main(arguments) == 1
+    output = capsys.readouterr().out
+    assert "check: WRONG: 3 files x 1 epochs make 3 opens, 6 reads" in output
+    assert "000000.jpg: 2 opens, 4 reads, 2 zero-length" in output

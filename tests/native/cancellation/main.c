@@ -1,0 +1,86 @@
+/* Threads cancelled inside a call of ours: their handlers run, no lock is left behind, the session ends as
+ * usual and the next one starts. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "children.h"
+#include "recorded.h"
+
+static char path[PATH_MAX];
+static int ends[2];
+static _Atomic int cleaned;
+
+static void clean(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&cleaned, 1);
+}
+
+static void *wait_for_byte(void *unused)
+{
+    char byte;
+    (void)unused;
+    pthread_cleanup_push(clean, NULL);
+    CHECK(read(ends[0], &byte, 1) < 0);
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void close_one(void *fd)
+{
+    if (*(int *)fd >= 0)
+        close(*(int *)fd);
+    atomic_fetch_add(&cleaned, 1);
+}
+
+static void *read_for_ever(void *unused)
+{
+    char byte;
+    int fd = -1;
+    FILE *stream;
+    (void)unused;
+    pthread_cleanup_push(close_one, &fd);
+    for (;;) {
+        fd = open(path, O_RDONLY);
+        CHECK(fd < 0 || pread(fd, &byte, 1, 0) == 1);
+        int closing = fd;
+        fd = -1;
+        close(closing);
+        if ((stream = fopen(path, "r")))
+            fclose(stream);
+    }
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void cancel(void *(*work)(void *), int pauses)
+{
+    pthread_t thread;
+    void *result;
+    CHECK(pthread_create(&thread, NULL, work, NULL) == 0);
+    while (pauses-- > 0)
+        child_pause();
+    CHECK(pthread_cancel(thread) == 0);
+    CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc >= 2);
+    long count = check_repeats(argc, argv, 200);
+    check_make_file(path, argv[1], "data", 1000);
+    CHECK(pipe(ends) == 0);
+    for (int round = 0; round < 2; round++) {
+        atomic_store(&cleaned, 0);
+        check_start(argv[1]);
+        for (long i = 0; i < count; i++) {
+            cancel(wait_for_byte, (int)(i % 3));
+            cancel(read_for_ever, (int)(i % 5));
+        }
+        check_stop();
+        CHECK_EQUAL(atomic_load(&cleaned), 2 * count);
+        check_drop_spool(argv[1], getpid());
+    }
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* The spool's file system has no room left: the job goes on, no SIGBUS, and the counters stay. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "counted.h"
+
+#define FILES 3000
+
+/* A small tmpfs that only this process sees; false where the machine does not let us. */
+static bool mount_small(const char *directory)
+{
+    if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
+        return false;
+    return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+           !mount("tmpfs", directory, "tmpfs", 0, "size=1m");
+}
+
+static void check_fills_up(const char *directory, const char *path, long reads)
+{
+    char bytes[10], missing[PATH_MAX], name[40];
+    struct tfd_options options = check_options(directory);
+    check_start_with(&options);
+    int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0);
+    for (long i = 0; i < reads; i++)
+        CHECK_EQUAL(pread(fd, bytes, sizeof bytes, 0), sizeof bytes);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "missing%d", i);
+        CHECK(open(check_path(missing, directory, name), O_RDONLY) < 0 && errno == ENOENT);
+    }
+    CHECK(close(fd) == 0);
+    check_stop();
+    struct tfd_reader *reader = counted_open(directory, getpid());
+    struct tfd_spool_info info = counted_info(reader);
+    CHECK_EQUAL(info.spool_full, 1);
+    CHECK_EQUAL(info.damaged, 0);
+    CHECK_EQUAL(info.events, reads + FILES + 2);
+    CHECK_EQUAL(info.segments + info.events_dropped, info.events);
+    CHECK_EQUAL(info.files + info.files_over_cap, FILES + 1);
+    CHECK_EQUAL(counted_sum(reader, path, "POSIX_READS"), reads);
+    tfd_reader_close(reader);
+    check_drop_spool(directory, getpid());
+}
+
+/* No room for the spool's first blocks: one sentence, nothing attached, no file left. */
+static void check_refused(const char *directory)
+{
+    char ballast[PATH_MAX];
+    struct tfd_attach_report report;
+    struct tfd_options options = check_options(directory);
+    int fd = open(check_path(ballast, directory, "ballast"), O_CREAT | O_WRONLY, 0600);
+    CHECK(fd >= 0 && posix_fallocate(fd, 0, 1000 << 10) == 0 && close(fd) == 0);
+    CHECK_EQUAL(tfd_session_start(&options, &report), -ENOSPC);
+    CHECK(strstr(tfd_last_error(), directory));
+    CHECK(!tfd_session_active());
+    CHECK_EQUAL(tfd_slots_holding_wrappers(), 0);
+    check_spool_path(ballast, directory, getpid());
+    CHECK(access(ballast, F_OK) < 0);
+}
+
+int main(int argc, char **argv)
+{
+    char path[PATH_MAX], small[PATH_MAX];
+    CHECK(argc >= 2);
+    check_make_file(path, argv[1], "data", 1000);
+    CHECK(mkdir(check_path(small, argv[1], "small"), 0700) == 0);
+    if (!mount_small(small))
+        return CHECK_SKIP;
+    check_fills_up(small, path, check_repeats(argc, argv, 100000));
+    check_refused(small);
+    return 0;
+}

@@ -1,0 +1,98 @@
+"""`python -m tests.perf`: measures what recording costs on this machine, and prints tables."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tests.perf import progress
+from tests.perf.attach_cost import attach_cost
+from tests.perf.bounds_cost import bounds_cost
+from tests.perf.call_cost import call_cost
+from tests.perf.detached_cost import detached_cost
+from tests.perf.disk_cost import disk_cost
+from tests.perf.machine import this_machine
+from tests.perf.row import Row
+from tests.perf.stop_cost import stop_cost
+from tests.perf.table import tables
+
+PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "bounds")
+
+
+@dataclass(frozen=True)
+class Repetitions:
+    """How often things are measured, and how much there is of them."""
+
+    pairs: int = 45
+    processes: int = 7
+    control_pairs: int = 11
+    stops: int = 5
+    stop_reads: int = 1_000_000
+    epochs: int = 20
+
+
+QUICK = Repetitions(pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3)
+
+Part = Callable[[Path], tuple[list[Row], list[str]]]
+
+
+def parts(repetitions: Repetitions) -> dict[str, Part]:
+    """Gives the parts of a run by the name that --only takes."""
+    return {
+        "calls": partial(call_cost, pairs=repetitions.pairs),
+        "attach": partial(attach_cost, processes=repetitions.processes),
+        "detached": partial(detached_cost, pairs=repetitions.control_pairs),
+        "stop": partial(stop_cost, processes=repetitions.stops, reads=repetitions.stop_reads),
+        "disk": partial(disk_cost, epochs=repetitions.epochs),
+        "bounds": bounds_cost,
+    }
+
+
+def measure(names: list[str], repetitions: Repetitions) -> tuple[list[Row], list[str]]:
+    """Runs the named parts, each in a folder of its own."""
+    rows, missing = [], []
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="tfdarshan-bench-") as folder:
+            found, left_out = parts(repetitions)[name](Path(folder))
+        rows += found
+        missing += left_out
+    progress.show("")
+    return rows, missing
+
+
+def main() -> None:
+    """Parses the command line, measures, prints, and writes the JSON file."""
+    arguments = _parser().parse_args()
+    names = arguments.only or [name for name in PART_NAMES if name != "bounds" or arguments.full]
+    machine = this_machine()
+    print(f"{machine.line()}\n", flush=True)
+    rows, missing = measure(names, QUICK if arguments.quick else Repetitions())
+    print(tables(rows))
+    for sentence in missing:
+        print(sentence)
+    if arguments.json:
+        report = {
+            "machine": dataclasses.asdict(machine),
+            "rows": list(map(dataclasses.asdict, rows)),
+            "missing": missing,
+        }
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.perf", description="What recording costs here.")
+    parser.add_argument("--quick", action="store_true", help="few repetitions: shows that everything runs")
+    parser.add_argument("--full", action="store_true", help="also a million files and 20 million operations")
+    parser.add_argument("--only", action="append", choices=PART_NAMES, help="measure this part (repeatable)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

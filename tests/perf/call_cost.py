@@ -1,0 +1,62 @@
+"""What recording adds to a call, in ns: tfdarshan and its peers, each pair of runs (without, with) in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.perf import progress
+from tests.perf.contender import Contender, HotLoop, Loop, Peer, own_contenders
+from tests.perf.peer import find_peers
+from tests.perf.row import Row, added_row
+from tests.perf.timing import Timing
+
+GROUP = "ns added per call"
+THREADS = (1, 2)
+PEERS_TURN = 3
+"""The peers, of which every run is a process, take part in every third round."""
+
+# The loop and the most that it may cost.
+LOOPS = (
+    (Loop("pread", "pread of 1 cached byte", 100_000), 40.0),
+    (Loop("fread", "fread of 16 bytes", 300_000), 40.0),
+    (Loop("open_close", "open and close", 20_000), None),
+    (Loop("stat", "stat", 50_000), None),
+)
+
+
+def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
+    """Gives the rows, and a sentence for each peer that is left out."""
+    loops = HotLoop(folder, threads=max(THREADS))
+    peers, missing = find_peers(loops, folder)
+    contenders: list[Contender] = [*own_contenders(loops), *peers]
+    rows = []
+    for loop, wanted in LOOPS:
+        for threads in THREADS:
+            measured = _alternate(contenders, loop, threads, pairs)
+            name = f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
+            rows += [
+                added_row(
+                    GROUP,
+                    name,
+                    runs,
+                    subject=contender.name,
+                    wanted=wanted if contender is contenders[0] else None,
+                )
+                for contender, runs in zip(contenders, measured, strict=True)
+            ]
+    return rows, missing
+
+
+def _alternate(
+    contenders: Sequence[Contender], loop: Loop, threads: int, pairs: int
+) -> list[list[tuple[Timing, Timing]]]:
+    """Gives the pairs of each contender; all that take part in a round take it in turn."""
+    measured: list[list[tuple[Timing, Timing]]] = [[] for _ in contenders]
+    for number in range(pairs):
+        for contender, runs in zip(contenders, measured, strict=True):
+            if isinstance(contender, Peer) and number % PEERS_TURN:
+                continue
+            progress.show(f"{loop.label}, threads {threads}, {contender.name}, run {number + 1} of {pairs}")
+            runs.append((contender.plain(loop, threads), contender.recorded(loop, threads)))
+    return measured

@@ -1,0 +1,27 @@
+"""Runs a module of this package in a new process and gives the JSON it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_child(module: str, *arguments: object) -> Any:
+    """Runs `python -m tests.perf.<module> ARGUMENTS`; what it prints on its last line is the result."""
+    ran = subprocess.run(
+        [sys.executable, "-m", f"tests.perf.{module}", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode:
+        raise RuntimeError(f"{module} failed: {ran.stderr}")
+    return json.loads(ran.stdout.splitlines()[-1])

@@ -1,0 +1,167 @@
+/* The loops whose cost per call is measured.
+ *
+ * As a library it is driven from Python, which attaches and detaches between
+ * runs; as a program it runs once, under whatever library is preloaded. Every
+ * thread has a file of its own, so that nothing but the recorder is shared. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_THREADS 64
+#define FILE_BYTES 1000000 /* at least: what hot_loop.py makes */
+
+struct target {
+    char path[PATH_MAX];
+    int fd;
+    FILE *stream;
+};
+
+typedef void make_calls(struct target *target, long calls);
+
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *begin;
+    make_calls *make_calls;
+    struct target target;
+    long warm_up, calls;
+    double ns_per_call, cpu_ns_per_call;
+};
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void pread_calls(struct target *target, long calls)
+{
+    char byte;
+    for (long i = 0; i < calls; i++)
+        if (pread(target->fd, &byte, 1, i % FILE_BYTES) != 1)
+            fail("pread");
+}
+
+/* Two in a million of these meet the end of the file. */
+static void fread_calls(struct target *target, long calls)
+{
+    char block[16];
+    for (long i = 0; i < calls; i++)
+        if (fread(block, sizeof block, 1, target->stream) != 1)
+            rewind(target->stream);
+}
+
+static void open_close_calls(struct target *target, long calls)
+{
+    for (long i = 0; i < calls; i++) {
+        int fd = open(target->path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || close(fd))
+            fail("open and close");
+    }
+}
+
+static void stat_calls(struct target *target, long calls)
+{
+    struct stat status;
+    for (long i = 0; i < calls; i++)
+        if (stat(target->path, &status))
+            fail("stat");
+}
+
+static make_calls *find_loop(const char *name)
+{
+    static const struct {
+        const char *name;
+        make_calls *make_calls;
+    } loops[] = {{"pread", pread_calls},
+                 {"fread", fread_calls},
+                 {"open_close", open_close_calls},
+                 {"stat", stat_calls}};
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+        if (!strcmp(loops[i].name, name))
+            return loops[i].make_calls;
+    return NULL;
+}
+
+static double now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void open_target(struct target *target)
+{
+    target->fd = open(target->path, O_RDONLY | O_CLOEXEC);
+    target->stream = fopen(target->path, "re");
+    if (target->fd < 0 || !target->stream)
+        fail(target->path);
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    open_target(&worker->target);
+    worker->make_calls(&worker->target, worker->warm_up);
+    pthread_barrier_wait(worker->begin);
+    double begin_ns = now_ns(CLOCK_MONOTONIC), cpu_begin_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    worker->make_calls(&worker->target, worker->calls);
+    worker->cpu_ns_per_call = (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_ns) / (double)worker->calls;
+    worker->ns_per_call = (now_ns(CLOCK_MONOTONIC) - begin_ns) / (double)worker->calls;
+    close(worker->target.fd);
+    fclose(worker->target.stream);
+    return NULL;
+}
+
+/* Means over the threads: wall-clock time and the threads' CPU time. */
+struct timing {
+    double wall_ns, cpu_ns;
+};
+
+/* Thread i uses `folder`/i and first makes `warm_up` calls. Returns -1 for an unknown loop or too many threads. */
+__attribute__((visibility("default"))) int hot_loop_run(const char *name, const char *folder, int threads,
+                                                        long warm_up, long calls, struct timing *per_call)
+{
+    static struct worker workers[MAX_THREADS];
+    make_calls *make_calls = find_loop(name);
+    pthread_barrier_t begin;
+    if (!make_calls || threads < 1 || threads > MAX_THREADS)
+        return -1;
+    pthread_barrier_init(&begin, NULL, (unsigned)threads);
+    for (int i = 0; i < threads; i++) {
+        struct worker *worker = &workers[i];
+        *worker =
+            (struct worker){.begin = &begin, .make_calls = make_calls, .warm_up = warm_up, .calls = calls};
+        snprintf(worker->target.path, sizeof worker->target.path, "%s/%d", folder, i);
+        if (pthread_create(&worker->thread, NULL, work, worker))
+            fail("pthread_create");
+    }
+    *per_call = (struct timing){0, 0};
+    for (int i = 0; i < threads; i++) {
+        pthread_join(workers[i].thread, NULL);
+        per_call->wall_ns += workers[i].ns_per_call / threads;
+        per_call->cpu_ns += workers[i].cpu_ns_per_call / threads;
+    }
+    pthread_barrier_destroy(&begin);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    struct timing per_call;
+    if (count != 6) {
+        fprintf(stderr, "usage: %s LOOP FOLDER THREADS WARM_UP CALLS\n", arguments[0]);
+        return 2;
+    }
+    if (hot_loop_run(arguments[1], arguments[2], atoi(arguments[3]), atol(arguments[4]), atol(arguments[5]),
+                     &per_call))
+        return 1;
+    printf("%.3f %.3f\n", per_call.wall_ns, per_call.cpu_ns);
+    return 0;
+}

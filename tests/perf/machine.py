@@ -1,0 +1,63 @@
+"""What the measurements were made on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan import _bridge
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine in words that name no host."""
+
+    cpu: str
+    cores: int
+    virtual: bool
+    memory_gib: int
+    kernel: str
+    clocksource: str
+    c_library: str
+    python: str
+    load_average: float
+
+    def line(self) -> str:
+        """Gives it as one line."""
+        return (
+            f"{self.cpu}, {self.cores} cores{' of a virtual machine' if self.virtual else ''}, "
+            f"{self.memory_gib} GiB, Linux {self.kernel}, clocksource {self.clocksource}, {self.c_library}, "
+            f"Python {self.python}; load average at the start {self.load_average:.2f}"
+        )
+
+
+def this_machine() -> Machine:
+    """Asks the kernel."""
+    cpu = _cpu_fields()
+    return Machine(
+        cpu=cpu.get("model name", platform.machine()),
+        cores=len(os.sched_getaffinity(0)),
+        virtual="hypervisor" in cpu.get("flags", "").split(),
+        memory_gib=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        kernel=".".join(platform.release().split(".")[:2]),
+        clocksource=_first_line(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        c_library=_bridge.c_library_version(),
+        python=platform.python_version(),
+        load_average=os.getloadavg()[0],
+    )
+
+
+def _cpu_fields() -> dict[str, str]:
+    """Gives the fields of the first processor."""
+    first = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0]
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return "unknown"

@@ -1,0 +1,12 @@
+"""The timing of one run of a hot loop."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Timing(NamedTuple):
+    """Means per call over the threads of a run: wall-clock time and the threads' CPU time, in ns."""
+
+    wall_ns: float
+    cpu_ns: float
