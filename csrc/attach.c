@@ -20,6 +20,7 @@
 #include "path_table.h"
 #include "recorder.h"
 #include "spool_file.h"
+#include "stop_request.h"
 #include "tfdarshan.h"
 
 #define LATE_LIBRARY_POLL_TICKS 10000000u /* some milliseconds */
@@ -267,6 +268,8 @@ static int stop(struct tfd_attach_report *report)
     tfd_got_undo(report);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
+    if (!spool->header->parent_pid && tfd_session.follow_children)
+        tfd_request_stop(tfd_session.directory, tfd_session.pid);
     tfd_session.active = false;
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED);
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
@@ -293,7 +296,10 @@ int tfd_session_active(void)
 
 void tfd_abandon(void)
 {
-    atomic_store(&tfd_shared->generation, 0);
+    uint32_t generation = tfd_session.generation;
+    if (!atomic_compare_exchange_strong(&tfd_shared->generation, &generation, 0))
+        return; /* another thread did, or stops the session */
+    take_closing_snapshots(tfd_session.spool.header);
     atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
     tfd_session.active = false;
 }

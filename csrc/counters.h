@@ -101,6 +101,8 @@
  * bytes: Darshan does not see them, and its counters must mean the same here as there. */
 #define TFD_OWN_COUNTERS(X)                                                                                  \
     X(TFD_ZERO_READS, "calls", "successful reads of zero bytes, mostly the probe for the end of the file")   \
+    X(TFD_ZERO_SEQ_READS, "calls", "of the POSIX ones, those that POSIX_SEQ_READS counts")                   \
+    X(TFD_ZERO_CONSEC_READS, "calls", "of the POSIX ones, those that POSIX_CONSEC_READS counts")             \
     X(TFD_FAILED_CALLS, "calls", "calls on this file that returned an error")                                \
     X(TFD_STATS_OTHER, "calls", "successful stats that found no regular file: a directory, a device")        \
     X(TFD_RENAMES, "calls", "successful renames of this file, also where nothing was known of it before")    \

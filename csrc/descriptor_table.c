@@ -12,6 +12,8 @@
 
 struct tfd_descriptor *tfd_descriptors;
 
+static unsigned entries_end; /* no entry from here on was ever set */
+
 /* Positions are handed out from blocks that stay for the process's life. */
 static struct tfd_position *blocks[MAX_BLOCKS];
 static uint32_t positions_used;
@@ -78,6 +80,30 @@ uint64_t tfd_descriptor_forget(int fd, uint32_t generation)
     return word;
 }
 
+static unsigned end_of_range(unsigned last)
+{
+    return last < entries_end ? last + 1 : entries_end;
+}
+
+void tfd_descriptor_forget_range(unsigned first, unsigned last, uint32_t generation)
+{
+    for (unsigned fd = first; fd < end_of_range(last); fd++)
+        tfd_descriptor_forget((int)fd, generation);
+}
+
+void tfd_descriptor_drop_range(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd < end_of_range(last); fd++)
+        atomic_store(&tfd_descriptors[fd].word, 0);
+}
+
+static void publish(int fd, uint64_t word)
+{
+    if ((unsigned)fd >= entries_end)
+        entries_end = (unsigned)fd + 1;
+    atomic_store_explicit(&tfd_descriptors[fd].word, word, memory_order_release);
+}
+
 void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset)
 {
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
@@ -90,7 +116,7 @@ void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t 
         descriptor->position->references = 1;
         atomic_store(&descriptor->position->offset, offset);
     }
-    atomic_store_explicit(&descriptor->word, tfd_word(generation, target), memory_order_release);
+    publish(fd, tfd_word(generation, target));
 }
 
 void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation)
@@ -107,5 +133,5 @@ void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation)
         new->position = old->position;
         new->place = old->place;
     }
-    atomic_store_explicit(&new->word, word, memory_order_release);
+    publish(new_fd, word);
 }

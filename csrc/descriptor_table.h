@@ -56,5 +56,8 @@ void tfd_positions_reset(void);       /* at session start */
 void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset);
 void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation);
 uint64_t tfd_descriptor_forget(int fd, uint32_t generation);
+void tfd_descriptor_forget_range(unsigned first, unsigned last, uint32_t generation);
+/* Without the lock: the entry's position stays taken until the session ends. */
+void tfd_descriptor_drop_range(unsigned first, unsigned last);
 
 #endif

@@ -105,6 +105,7 @@ static void count_failure(struct fold_step *step)
 static void apply(struct fold_root *root, struct fold_step *step)
 {
     root->totals.events++;
+    root->totals.busy += step->event.end - step->event.start;
     tfd_earliest(&root->totals.first_start, step->event.start);
     tfd_latest(&root->totals.last_end, step->event.end);
     for (int i = 0; i < 2; i++)

@@ -44,6 +44,7 @@ struct fold_direction {
     uint64_t longest;
     int64_t longest_size;
     uint64_t zero_calls;
+    uint32_t zero_consecutive, zero_sequential; /* of these */
     uint64_t sizes[TFD_SIZE_BUCKETS];
 };
 
@@ -106,6 +107,7 @@ struct fold_totals {
     uint64_t events; /* folded; events that made no sense are not among them */
     uint64_t broken; /* made no sense: only in a damaged spool */
     uint64_t first_start, last_end;
+    uint64_t busy; /* ticks, all calls' durations added up */
 };
 
 enum { TFD_UNION_ALL = TFD_CLASS_COUNT, TFD_UNION_COUNT };

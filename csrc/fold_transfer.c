@@ -73,8 +73,12 @@ static void count_position(struct fold_step *step)
 {
     struct fold_direction *direction = step->direction;
     int64_t next = tfd_sum(step->offset, step->event.length);
-    direction->sequential += step->offset > direction->last_byte;
-    direction->consecutive += step->offset == tfd_sum(direction->last_byte, 1);
+    bool sequential = step->offset > direction->last_byte;
+    bool consecutive = step->offset == tfd_sum(direction->last_byte, 1);
+    direction->sequential += sequential;
+    direction->consecutive += consecutive;
+    direction->zero_sequential += sequential && step->event.length == 0;
+    direction->zero_consecutive += consecutive && step->event.length == 0;
     direction->last_byte = tfd_sum(next, -1);
     step->record->offset = next;
     tfd_highest(&direction->max_byte, direction->last_byte);

@@ -162,7 +162,8 @@ static void collect_slot(void *context, const struct tfd_image *image, void **sl
 static struct object *known_object(const struct tfd_image *image)
 {
     for (size_t i = 0; i < object_count; i++)
-        if (objects[i].base == image->base && objects[i].dynamic == image->dynamic)
+        if (objects[i].base == image->base && objects[i].dynamic == image->dynamic &&
+            !strcmp(objects[i].name, image->name))
             return &objects[i];
     return NULL;
 }

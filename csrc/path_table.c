@@ -74,9 +74,10 @@ static void grow_index(const struct tfd_spool *spool, uint32_t files)
         return;
     for (uint32_t file = TFD_FIRST_FILE; file < files; file++)
         place(larger, larger_size, tfd_file_at(spool, file)->path_hash, file);
-    munmap(index_of_hash, index_size * sizeof(uint32_t));
+    uint32_t *smaller = index_of_hash, smaller_size = index_size;
     index_of_hash = larger;
     index_size = larger_size;
+    munmap(smaller, smaller_size * sizeof(uint32_t)); /* last: a child forked just now unmaps what it finds here */
 }
 
 /* Elements of a growing array appear segment by segment. */

@@ -117,6 +117,7 @@ static void tell_times(const struct tfd_reader *reader, struct tfd_spool_info *i
     info->read_ns = union_ns(reader, TFD_CLASS_READ);
     info->write_ns = union_ns(reader, TFD_CLASS_WRITE);
     info->meta_ns = union_ns(reader, TFD_CLASS_META);
+    info->thread_ns = tfd_duration_to_ns(&reader->scale, totals->busy);
     if (totals->events) {
         info->first_event_ns = tfd_ticks_to_ns(&reader->scale, totals->first_start);
         info->last_event_ns = tfd_ticks_to_ns(&reader->scale, totals->last_end);

@@ -90,7 +90,11 @@ static void show_direction(const struct tfd_reader *reader, const struct fold_di
         seconds(reader, from->time);
     f_counters[read ? TFD_COUNTER_POSIX_F_MAX_READ_TIME : TFD_COUNTER_POSIX_F_MAX_WRITE_TIME] =
         seconds(reader, from->longest);
-    counters[TFD_COUNTER_TFD_ZERO_READS] += (int64_t)from->zero_calls;
+    if (read) {
+        counters[TFD_COUNTER_TFD_ZERO_READS] = (int64_t)from->zero_calls;
+        counters[TFD_COUNTER_TFD_ZERO_SEQ_READS] = from->zero_sequential;
+        counters[TFD_COUNTER_TFD_ZERO_CONSEC_READS] = from->zero_consecutive;
+    }
 }
 
 static int64_t record_id_of(struct tfd_reader *reader, uint32_t file)

@@ -247,8 +247,20 @@ void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offse
     tfd_leave(slot);
 }
 
+/* In a signal handler that came in while its thread was recording: that thread
+ * may hold the lock, so entries are dropped without it. */
+static bool is_nested(void)
+{
+    const struct tfd_slot *slot = tfd_own_slot;
+    return slot && atomic_load_explicit(&slot->busy, memory_order_relaxed);
+}
+
 uint64_t tfd_forget(int fd)
 {
+    if (is_nested()) {
+        tfd_descriptor_drop_range((unsigned)fd, (unsigned)fd);
+        return 0;
+    }
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
     uint64_t word = 0;
@@ -268,14 +280,15 @@ uint64_t tfd_forget(int fd)
 
 void tfd_forget_range(unsigned first, unsigned last)
 {
+    if (is_nested()) {
+        tfd_descriptor_drop_range(first, last);
+        return;
+    }
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    last = last < TFD_MAX_DESCRIPTORS ? last : TFD_MAX_DESCRIPTORS - 1;
     pthread_mutex_lock(&tfd_tables_lock);
-    for (unsigned fd = first; fd <= last; fd++)
-        if (tfd_descriptors[fd].word)
-            tfd_descriptor_forget((int)fd, slot->generation);
+    tfd_descriptor_forget_range(first, last, slot->generation);
     pthread_mutex_unlock(&tfd_tables_lock);
     tfd_leave(slot);
 }

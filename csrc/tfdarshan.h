@@ -80,6 +80,7 @@ struct tfd_spool_info {
     int64_t kernel_valid; /* 1: both snapshots of /proc/self/io were taken */
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */
     int64_t io_ns, read_ns, write_ns, meta_ns; /* unions of intervals: wall clock */
+    int64_t thread_ns;                         /* all calls' durations added up */
     int64_t first_event_ns, last_event_ns;     /* relative to start */
 };
 

@@ -20,6 +20,7 @@ WRITES = ("POSIX_WRITES", "STDIO_WRITES", "TFD_COPY_WRITES")
 SUMMED_ALSO = (
     "POSIX_OPENS", "POSIX_DUPS", "POSIX_FILENOS", "POSIX_SEEKS", "POSIX_STATS", "POSIX_MMAPS", "POSIX_FSYNCS",
     "POSIX_FDSYNCS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "STDIO_OPENS", "STDIO_SEEKS", "STDIO_FLUSHES",
+    "POSIX_SEQ_READS", "POSIX_CONSEC_READS", "TFD_ZERO_SEQ_READS", "TFD_ZERO_CONSEC_READS",
     "TFD_STATS_OTHER", "TFD_MMAP_BYTES", "TFD_RENAMES", "TFD_UNLINKS", "TFD_TRUNCATES",
 )  # fmt: skip
 PER_ROW = (
@@ -27,8 +28,6 @@ PER_ROW = (
     "module",
     "fs_type",
     "size_bytes",
-    "POSIX_SEQ_READS",
-    "POSIX_CONSEC_READS",
     "TFD_ZERO_READS",
 )
 
@@ -54,16 +53,10 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class FileTotals:
-    """Counters summed over all rows, and the rows that stand out.
-
-    A file's zero-length reads count as consecutive ones here, which the probe for the end of a file is: reads
-    with data are what Darshan's sequential and consecutive counters hold beyond them, file by file.
-    """
+    """Counters summed over all rows, and the rows that stand out."""
 
     sums: dict[str, int]
     posix_zero_reads: int
-    sequential_reads_with_data: int
-    consecutive_reads_with_data: int
     slowest: list[FileEntry]
     most_read: list[FileEntry]
 
@@ -75,21 +68,18 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
         SessionDataError: A table is damaged or missing.
     """
     sums: dict[str, int] = {}
-    zero = sequential = consecutive = 0
+    zero = 0
     slowest: list[FileEntry] = []
     most_read: list[FileEntry] = []
     for process, columns in _batches(processes):
         for name, values in columns.items():
             if values.dtype == np.int64:
                 sums[name] = sums.get(name, 0) + int(values.sum())
-        empty = np.where(columns["module"] == "POSIX", columns["TFD_ZERO_READS"], 0)
-        zero += int(empty.sum())
-        sequential += int(np.maximum(columns["POSIX_SEQ_READS"] - empty, 0).sum())
-        consecutive += int(np.maximum(columns["POSIX_CONSEC_READS"] - empty, 0).sum())
+        zero += int(columns["TFD_ZERO_READS"][columns["module"] == "POSIX"].sum())
         seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
         slowest = _best(slowest, process, columns, seconds, top, "time_s")
         most_read = _best(most_read, process, columns, moved, top, "bytes_read")
-    return FileTotals(_Zeros(sums), zero, sequential, consecutive, slowest, most_read)
+    return FileTotals(_Zeros(sums), zero, slowest, most_read)
 
 
 class _Zeros(dict[str, int]):

@@ -27,7 +27,8 @@ class SpoolInfo:
 
     `stopped` is 0 where the process ended without stopping the session. The kernel's figures (`rchar` to
     `write_bytes`) count the session only and mean nothing where `kernel_valid` is 0. `io_ns`, `read_ns`,
-    `write_ns` and `meta_ns` are unions of intervals: wall-clock time with at least one such call running.
+    `write_ns` and `meta_ns` are unions of intervals: wall-clock time with at least one such call running;
+    `thread_ns` adds up all calls' durations.
     """
 
     pid: int
@@ -59,6 +60,7 @@ class SpoolInfo:
     read_ns: int
     write_ns: int
     meta_ns: int
+    thread_ns: int
     first_event_ns: int
     last_event_ns: int
 

@@ -124,7 +124,7 @@ def _time(data: SummaryData) -> list[str]:
         share = percent(seconds, clock.duration_s)
         line = f"  {label:<22}{bound + human_seconds(seconds):>17}{share:>11}   {moved if seconds else ''}"
         lines.append(line.rstrip())
-    if clock.thread_s is not None and clock.io_s > 0:
+    if clock.io_s > 0:
         concurrency = f"{clock.thread_s / clock.io_s:.1f} calls at a time on average"
         lines.append(
             f"  {'summed over threads':<22}{human_seconds(clock.thread_s):>17}{'':>11}   {concurrency}"

@@ -205,8 +205,8 @@ def _pattern(files: FileTotals) -> AccessPattern:
     sums = files.sums
     return AccessPattern(
         reads_with_data=sums["POSIX_READS"] - files.posix_zero_reads,
-        sequential_reads=files.sequential_reads_with_data,
-        consecutive_reads=files.consecutive_reads_with_data,
+        sequential_reads=sums["POSIX_SEQ_READS"] - sums["TFD_ZERO_SEQ_READS"],
+        consecutive_reads=sums["POSIX_CONSEC_READS"] - sums["TFD_ZERO_CONSEC_READS"],
         zero_length_reads=files.posix_zero_reads,
         writes=sums["POSIX_WRITES"],
         sequential_writes=sums["POSIX_SEQ_WRITES"],

@@ -18,9 +18,9 @@ CLASSES = ("read", "write", "meta")
 class WallClock:
     """Seconds in which at least one call (of a class) was running.
 
-    `thread_s` adds up all calls' durations; divided by `io_s` it says how many calls ran at a time. It is
-    None where segments were dropped. `exact` is False where the unions of several processes could only be
-    added up (segments dropped, or too many): the true value is then smaller.
+    `thread_s` adds up all calls' durations; divided by `io_s` it says how many calls ran at a time. `exact`
+    is False where the unions of several processes could only be added up (segments dropped, or too many): the
+    true value is then smaller.
     """
 
     duration_s: float
@@ -28,7 +28,7 @@ class WallClock:
     read_s: float
     write_s: float
     meta_s: float
-    thread_s: float | None
+    thread_s: float
     exact: bool
 
 
@@ -48,9 +48,8 @@ def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
     exact = len(metas) == 1
     if not exact and whole and sum(count["segments"] for count in counts) <= MAX_SEGMENTS:
         unions, exact = _unions_over_processes(processes), True
-    thread_ns = _thread_ns(processes) if whole else None
+    thread_s = sum(meta["time"]["thread_ns"] for meta in metas) / 1e9
     io_s, read_s, write_s, meta_s = (value / 1e9 for value in unions)
-    thread_s = None if thread_ns is None else thread_ns / 1e9
     return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact)
 
 
@@ -79,11 +78,3 @@ def _intervals(process: ProcessData) -> tuple[Any, Any, Any]:
     operation = table["operation"].combine_chunks()
     known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int8)
     return table["start_ns"].to_numpy(), table["end_ns"].to_numpy(), known[operation.indices.to_numpy()]
-
-
-def _thread_ns(processes: Sequence[ProcessData]) -> int:
-    return sum(
-        int(batch.column("busy_ns").to_numpy().sum())
-        for process in processes
-        for batch in process.batches("overview", ["busy_ns"])
-    )

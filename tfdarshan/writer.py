@@ -22,7 +22,7 @@ from tfdarshan.tables import Process, write_events, write_files, write_overview
 from tfdarshan.versions import engine
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
-TIME_FIELDS = ("io_ns", "read_ns", "write_ns", "meta_ns", "first_event_ns", "last_event_ns")
+TIME_FIELDS = ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns")
 COUNT_FIELDS = (
     "files", "events", "segments", "events_dropped", "files_over_cap", "spool_bytes", "spool_full", "damaged"
 )  # fmt: skip

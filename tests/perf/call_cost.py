@@ -1,4 +1,4 @@
-"""What recording adds to a call, in ns: tfdarshan and its peers, each pair of runs (without, with) in turn."""
+"""What recording adds to a call, in ns: tfdarshan and its peers, in pairs of runs (without, with)."""
 
 from __future__ import annotations
 

@@ -39,9 +39,9 @@ class Loop:
 class Contender(Protocol):
     """Anything that can run a loop, with and without recording."""
 
-    name: str
-    share: float
-    """Part of a loop's calls it makes: slow ones make fewer."""
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
 
     def plain(self, loop: Loop, threads: int) -> Timing:
         """Runs the loop unrecorded in the same setting."""
@@ -75,7 +75,8 @@ class HotLoop:
         self, loop: Loop, threads: int, calls: int, prefix: tuple[str, ...], environment: Mapping[str, str]
     ) -> Timing:
         """Runs a loop in a process of its own."""
-        command = [*prefix, self.program, loop.symbol, self.folder, *map(str, (threads, loop.warm_up, calls))]
+        numbers = map(str, (threads, loop.warm_up, calls))
+        command = [*prefix, str(self.program), loop.symbol, str(self.folder), *numbers]
         ran = subprocess.run(
             command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True, check=True
         )
@@ -90,7 +91,6 @@ class Recorded:
     loops: HotLoop
     trace_limit_bytes: int = OPTIONS.trace_limit_mb * MIB
     warm_up: int | None = None
-    share: float = 1.0
 
     def plain(self, loop: Loop, threads: int) -> Timing:
         """Runs the loop with nothing attached."""
@@ -121,7 +121,10 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Peer:
-    """Another tool: started with the process, so every run is a process of its own."""
+    """Another tool: started with the process, so every run is a process of its own.
+
+    `share` is the part of a loop's calls that it makes: slow ones make fewer. `trace` is what it writes.
+    """
 
     name: str
     loops: HotLoop

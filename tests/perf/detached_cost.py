@@ -13,7 +13,7 @@ GROUP = "after a session"
 
 
 def detached_cost(_folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
-    """Gives the row: loop after / loop before, in processes with a session between them and in ones without."""
+    """Gives loop after / loop before, in processes with a session in between and in ones without."""
     runs: dict[str, list[float]] = {"none": [], "session": []}
     slots = 0
     for number in range(pairs):
@@ -34,6 +34,6 @@ def detached_cost(_folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
             high,
             pairs,
             base=statistics.median(runs["none"]),
-            note=f"slots that still hold a wrapper: {slots}; `without`: the same ratio in processes without a session",
+            note=f"slots that still hold a wrapper: {slots}; without: no session in between",
         )
     ], []

@@ -1,4 +1,4 @@
-"""One process: times the pread loop before and after a session, or after none. Prints the CPU time of both."""
+"""One process: times the pread loop before and after a session, or after none. Prints CPU times."""
 
 from __future__ import annotations
 

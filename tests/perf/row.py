@@ -13,9 +13,9 @@ from tests.perf.timing import Timing
 class Row:
     """A line of a table.
 
-    `low` and `high` are the quartiles of `runs` runs; `base` is the median without recording, `ratio` the median
-    of with / without; `cpu` the median of what the calling threads' CPU time grows by; `wanted` is the most the value
-    should be. What does not apply is None.
+    `low` and `high` are the quartiles of `runs` runs; `base` is the median without recording, `ratio` the
+    median of with / without, `cpu` the median of what is added to the calling threads' CPU time; `wanted` is
+    the most that the value should be. What does not apply is None.
     """
 
     group: str

@@ -1,4 +1,4 @@
-"""One process: records a million reads at random places, twice. Prints how long each stop took and what it wrote."""
+"""One process: records reads at random places, twice. Prints how long the stops took and what they wrote."""
 
 from __future__ import annotations
 

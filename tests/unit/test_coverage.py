@@ -3,7 +3,7 @@ from tfdarshan.file_totals import FileTotals, _Zeros
 
 
 def totals(read):
-    return FileTotals(_Zeros(POSIX_BYTES_READ=read), 0, 0, 0, [], [])
+    return FileTotals(_Zeros(POSIX_BYTES_READ=read), 0, [], [])
 
 
 def meta(rchar, *, counted="own", valid=True, excluded=0):

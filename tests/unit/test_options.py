@@ -23,7 +23,10 @@ from tfdarshan.options import Options, default_exclude_patterns, make_options
         ({"memory_cap_mb": 8}, "memory_cap_mb must be between 16 and"),
         ({"memory_cap_mb": 64.5}, "memory_cap_mb must be a whole number of MiB, not 64.5."),
         ({"memory_cap_mb": True}, "memory_cap_mb must be a whole number of MiB, not True."),
-        ({"memory_cap_mb": 128, "trace_memory_mb": 384}, "trace_memory_mb (384) is part of memory_cap_mb (128)"),
+        (
+            {"memory_cap_mb": 128, "trace_memory_mb": 384},
+            "trace_memory_mb (384) is part of memory_cap_mb (128)",
+        ),
         ({"trace_memory_mb": 0}, "trace_memory_mb must be between 1 and"),
         ({"trace": "yes"}, "trace must be True or False, not 'yes'."),
         ({"follow_children": 1}, "follow_children must be True or False, not 1."),

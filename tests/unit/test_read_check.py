@@ -38,7 +38,5 @@ def test_any_count_that_is_off_is_a_problem(change: dict[str, int]) -> None:
 
 
 def test_a_file_without_a_row_is_a_problem() -> None:
-    assert check_reads(_rows()[:1], FILES, 2) == [
-        "/data/b.jpg: 0 opens, 0 reads, 0 zero-length, 0 bytes, "
-        "not 2 opens, 4 reads, 2 zero-length, 4,000 bytes"
-    ]
+    (problem,) = check_reads(_rows()[:1], FILES, 2)
+    assert problem.startswith("/data/b.jpg: 0 opens, 0 reads, 0 zero-length, 0 bytes, not 2 opens")

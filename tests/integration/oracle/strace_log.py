@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 TRACED = (
@@ -20,6 +20,8 @@ TRACED = (
     "read,readv,rename,renameat,renameat2,rmdir,sendfile,splice,stat,statx,truncate,unlink,unlinkat,"
     "write,writev"
 )
+_STRACE = ("strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-e", f"trace={TRACED}", "-e", "signal=none")
+_STRACE += ("--absolute-timestamps=format:unix,precision:ns",)
 _PATH = r"<(?P<path>(?:[^<>\\]|\\.)*)>"
 _LINE = re.compile(
     r"(?P<seconds>\d+)\.(?P<fraction>\d{9}) (?P<name>\w+)\((?P<arguments>.*)\)\s+= "
@@ -60,10 +62,13 @@ class Call:
         return [unescape(text) for text in strings if text is not None]
 
 
+@cache
 def is_available() -> bool:
-    """Says whether strace is installed and may trace here."""
-    strace = shutil.which("strace")
-    return strace is not None and subprocess.run([strace, "-qq", "true"], capture_output=True).returncode == 0
+    """Says whether strace is installed, knows our options and may trace here."""
+    try:
+        return subprocess.run([*_STRACE, "-o", os.devnull, "true"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
 
 
 def run(
@@ -73,10 +78,9 @@ def run(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `command` under strace; logs go to `log_directory`/<tid>."""
+    """Runs `command` under strace; each thread's log goes to `log_directory`."""
     log_directory.mkdir(parents=True)
-    strace = ["strace", "-ff", "--seccomp-bpf", "-y", "-s", "0", "-e", f"trace={TRACED}", "-e", "signal=none"]
-    strace += ["--absolute-timestamps=format:unix,precision:ns", "-o", str(log_directory / "thread")]
+    strace = [*_STRACE, "-ff", "-o", str(log_directory / "thread")]
     return subprocess.run(
         [*strace, *command], capture_output=True, text=True, timeout=timeout_s, env=environment
     )

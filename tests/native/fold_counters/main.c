@@ -100,6 +100,8 @@ static void test_whole_file_read(void)
         IS(POSIX_ACCESS1_ACCESS, 5000),
         IS(POSIX_ACCESS1_COUNT, 1),
         IS(TFD_ZERO_READS, 1),
+        IS(TFD_ZERO_SEQ_READS, 1),
+        IS(TFD_ZERO_CONSEC_READS, 1),
         ALIGNMENTS,
     };
     check_counters(&row, expected, sizeof expected / sizeof *expected);

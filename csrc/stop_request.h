@@ -1,0 +1,11 @@
+/* How the owner of a session tells its living children that the session is over. */
+#ifndef TFD_STOP_REQUEST_H
+#define TFD_STOP_REQUEST_H
+
+#include <stdint.h>
+
+/* Asks every process but `own_pid` that records into `directory` to stop. They see it when they next open a
+ * file or fill a block of events. What cannot be asked is passed over. */
+void tfd_request_stop(const char *directory, int32_t own_pid);
+
+#endif
