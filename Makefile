@@ -12,7 +12,7 @@ CC ?= gcc
 C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc \
     -Itests/native
 CORE_INPUTS := $(wildcard csrc/*.c csrc/*.h csrc/*.py) setup.py pyproject.toml
-C_FILES := $(wildcard csrc/*.c tests/native/*/*.c)
+C_FILES := $(wildcard csrc/*.c tests/native/*/*.c tests/perf/*.c)
 C_HEADERS := $(wildcard csrc/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
 
@@ -30,6 +30,7 @@ help:
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
+	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
 	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
 
 demo: $(STAMPS)/extra-demo
@@ -62,10 +63,10 @@ format: $(STAMPS)/extra-lint
 	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS)
 
 bench: $(STAMPS)/extra-bench
-	@tools/setup-debian.sh tools fio
+	@tools/setup-debian.sh tools strace
 	@$(MAKE) --no-print-directory $(STAMPS)/dftracer || \
 	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
-	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python $(BIN)/python -m tests.perf
+	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python $(BIN)/python -m tests.perf $(BENCH)
 
 docs: $(STAMPS)/extra-docs
 	@$(BIN)/python tools/fill_docs.py
@@ -103,5 +104,6 @@ $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core
 $(STAMPS)/dftracer: | $(STAMPS)/venv
 	@echo "making $(VENV)-dftracer, where DFTracer runs for comparison"
 	@$(PYTHON) -m venv $(VENV)-dftracer
-	@$(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) dftracer
+	@$(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) --only-binary :all: dftracer==2.2.0 2>/dev/null || \
+	    $(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) --only-binary :all: dftracer
 	@touch $@

@@ -228,7 +228,7 @@ static int by_address(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Drops slots found twice or in objects that could not be pinned. */
+/* Drops slots in objects that could not be pinned. */
 static void keep_pinned(size_t first, struct tfd_attach_report *report)
 {
     size_t kept = first;
@@ -240,7 +240,17 @@ static void keep_pinned(size_t first, struct tfd_attach_report *report)
         slots[kept++] = slots[i];
     }
     slot_count = kept;
+}
+
+/* Sorts the slots from `first` on, each once: the tables of relocations may overlap. */
+static void sort_slots(size_t first)
+{
+    size_t kept = first;
     qsort(slots + first, slot_count - first, sizeof *slots, by_address);
+    for (size_t i = first; i < slot_count; i++)
+        if (kept == first || slots[i].address != slots[kept - 1].address)
+            slots[kept++] = slots[i];
+    slot_count = kept;
 }
 
 typedef bool write_slot(struct slot *slot);
@@ -304,6 +314,7 @@ int tfd_got_patch(struct tfd_attach_report *report)
     report->relocations_scanned += scan.relocations;
     report->slots_foreign += scan.foreign;
     keep_pinned(first, report);
+    sort_slots(first);
     if (slot_count > first)
         report->slots_patched += write_slots(first, slot_count, write_wrapper, &refused);
     report->slots_refused += refused;

@@ -8,14 +8,18 @@
 
 #include "error.h"
 
-/* Most patterns are "below this directory" or "with this ending": those are
- * compared, only the rest goes through fnmatch. */
-enum shape { PREFIX, SUFFIX, GLOB };
+#define SPECIALS "*?[\\"
+
+/* Most patterns are "below this directory", "with this ending" or "with this
+ * inside": those are compared. fnmatch, which converts pattern and path to wide
+ * characters in a UTF-8 locale, is asked only where the literal beginning fits. */
+enum shape { PREFIX, SUFFIX, INFIX, GLOB };
 
 struct pattern {
     enum shape shape;
-    size_t length;
-    char *text; /* PREFIX, SUFFIX: without the star */
+    char *text;
+    const char *part; /* of the text, without special characters: what is compared */
+    size_t length;    /* of the part; may be 0 for GLOB */
 };
 
 struct pattern_list {
@@ -25,23 +29,30 @@ struct pattern_list {
 
 static struct pattern_list included, excluded;
 
+static void find_part(struct pattern *pattern)
+{
+    const char *text = pattern->text;
+    size_t head = strcspn(text, SPECIALS);
+    bool ends_in_slash = head && !text[head] && text[head - 1] == '/';
+    pattern->part = text;
+    pattern->length = head;
+    pattern->shape = head && (ends_in_slash || !strcmp(text + head, "*")) ? PREFIX : GLOB;
+    size_t inner = text[0] == '*' ? strcspn(text + 1, SPECIALS) : 0;
+    const char *rest = text + 1 + inner;
+    if (inner && (!*rest || !strcmp(rest, "*"))) {
+        pattern->shape = *rest ? INFIX : SUFFIX;
+        pattern->part = text + 1;
+        pattern->length = inner;
+    }
+}
+
 static int compile(struct pattern *pattern, const char *text)
 {
-    size_t length = strlen(text), specials = strcspn(text, "*?[\\");
-    pattern->shape = GLOB;
-    if (length && specials == length && text[length - 1] == '/') {
-        pattern->shape = PREFIX;
-    } else if (length && specials == length - 1 && text[specials] == '*') {
-        pattern->shape = PREFIX;
-        length--;
-    } else if (length > 1 && text[0] == '*' && !text[1 + strcspn(text + 1, "*?[\\")]) {
-        pattern->shape = SUFFIX;
-        text++;
-        length--;
-    }
-    pattern->length = length;
-    pattern->text = strndup(text, length);
-    return pattern->text ? 0 : -ENOMEM;
+    pattern->text = strdup(text);
+    if (!pattern->text)
+        return -ENOMEM;
+    find_part(pattern);
+    return 0;
 }
 
 static void clear(struct pattern_list *list)
@@ -74,14 +85,18 @@ int tfd_path_filter_set(const char *const *include, size_t include_count, const 
 
 static bool matches(const struct pattern *pattern, const char *path, size_t length)
 {
+    size_t part = pattern->length;
+    if (length < part)
+        return false;
     switch (pattern->shape) {
-    case PREFIX:
-        return length >= pattern->length && !memcmp(path, pattern->text, pattern->length);
     case SUFFIX:
-        return length >= pattern->length &&
-               !memcmp(path + length - pattern->length, pattern->text, pattern->length);
+        return !memcmp(path + length - part, pattern->part, part);
+    case INFIX:
+        return memmem(path, length, pattern->part, part);
+    case PREFIX:
+        return !memcmp(path, pattern->part, part);
     default:
-        return !fnmatch(pattern->text, path, 0);
+        return !memcmp(path, pattern->part, part) && !fnmatch(pattern->text, path, 0);
     }
 }
 

@@ -125,8 +125,8 @@ static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t lengt
     uint64_t name = 0;
     if (2 * (file + 1) > index_size)
         grow_index(spool, file);
-    if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) && ensure_segment(spool, file) &&
-        tfd_fold_keep_usable(spool))
+    if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) &&
+        ensure_segment(spool, file) && tfd_fold_keep_usable(spool))
         name = tfd_arena_copy_string(spool, path, length);
     if (!name) {
         atomic_fetch_add(&header->files_over_cap, 1);
@@ -151,25 +151,28 @@ int tfd_paths_prepare_spool(struct tfd_spool *spool)
     return 0;
 }
 
-static uint32_t find_or_add(struct tfd_spool *spool, const char *path, size_t length)
+/* 0 where it is not in the table. */
+static uint32_t find_file(const struct tfd_spool *spool, const char *path, size_t length, uint32_t hash)
 {
-    uint32_t hash = hash_of(path, length);
     for (uint32_t at = hash & (index_size - 1); index_of_hash[at]; at = (at + 1) & (index_size - 1)) {
         const struct tfd_file *file = tfd_file_at(spool, index_of_hash[at]);
         if (file->path_hash == hash && file->path_length == length &&
             !memcmp(tfd_at(spool, file->path), path, length))
             return index_of_hash[at];
     }
-    return add_file(spool, path, length, hash);
+    return 0;
 }
 
 tfd_target tfd_path_target(struct tfd_spool *spool, const char *path, size_t length)
 {
     if (!length)
         return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
+    uint32_t hash = hash_of(path, length), file = find_file(spool, path, length, hash);
+    if (file)
+        return file;
     if (!tfd_path_wanted(path, length))
         return TFD_OTHER_BIT | TFD_OTHER_EXCLUDED;
-    return find_or_add(spool, path, length);
+    return add_file(spool, path, length, hash);
 }
 
 static size_t directory_of(int dirfd, char *out)

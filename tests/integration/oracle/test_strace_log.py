@@ -13,7 +13,7 @@ from tests.integration.oracle.strace_log import StraceError, parse
 from tests.integration.oracle.tally import FileTally, marker, tally, window
 
 NEEDS_STRACE = pytest.mark.skipif(
-    not strace_log.is_available(), reason="strace is not installed, or may not trace here"
+    not strace_log.is_available(), reason="strace is missing, or may not trace here"
 )
 NAMES = [
     "plain",

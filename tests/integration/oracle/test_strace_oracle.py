@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -26,9 +27,7 @@ NEEDS = {
     "array_io": ("h5py", "PIL"),
 }
 pytestmark = [
-    pytest.mark.skipif(
-        not strace_log.is_available(), reason="strace is not installed, or may not trace here"
-    ),
+    pytest.mark.skipif(not strace_log.is_available(), reason="strace is missing, or may not trace here"),
     pytest.mark.timeout(600),
 ]
 
@@ -48,8 +47,9 @@ def run_group(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Group
 
     @cache
     def run(group: str) -> GroupRun:
-        for module in NEEDS.get(group, ()):
-            pytest.importorskip(module)
+        missing = [module for module in NEEDS.get(group, ()) if find_spec(module) is None]
+        if missing:
+            pytest.skip(f"{' and '.join(missing)} not installed")
         return _run_group(group, tmp_path_factory.mktemp(group))
 
     return run
