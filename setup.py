@@ -2,4 +2,4 @@
 
 from setuptools import setup
 
-setup(cffi_modules=["csrc/build_core.py:core"])
+setup(cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe"])

@@ -59,3 +59,4 @@ def core_sources() -> list[Path]:
 
 
 core = extension("tfdarshan._core", "tfdarshan.h", core_sources())
+probe = extension("tfdarshan._probe", "probe.h", list(CSRC.glob("probe*.c")))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +24,10 @@
 #define FOLD_THREAD_BYTES 128u
 #define FOLD_SHARED_BYTES (2u << 20)
 #define FOLD_LEAST_SHARED_BYTES (64u << 10)
+
+/* Room for a directory and a path below it. Not on the stack: a caller may have
+ * a signal handler's few kilobytes. */
+static char path_buffer[PATH_MAX + 256];
 
 /* Open addressing, in private memory: the spool's readers do not need it. */
 static uint32_t *index_of_hash;
@@ -163,7 +168,7 @@ static uint32_t find_file(const struct tfd_spool *spool, const char *path, size_
     return 0;
 }
 
-tfd_target tfd_path_target(struct tfd_spool *spool, const char *path, size_t length)
+static tfd_target absolute_target(struct tfd_spool *spool, const char *path, size_t length)
 {
     if (!length)
         return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
@@ -191,7 +196,7 @@ static size_t append_components(char *out, size_t length, const char *path)
     while (*path) {
         size_t part = strcspn(path, "/");
         if (part && !(part == 1 && path[0] == '.')) {
-            if (length + 1 + part >= TFD_PATH_BUFFER)
+            if (length + 1 + part >= sizeof path_buffer)
                 return 0;
             out[length++] = '/';
             memcpy(out + length, path, part);
@@ -202,7 +207,8 @@ static size_t append_components(char *out, size_t length, const char *path)
     return length;
 }
 
-size_t tfd_path_absolute(int dirfd, const char *path, char *out)
+/* Returns the length, 0 where the directory is unknown or the name too long. */
+static size_t make_absolute(int dirfd, const char *path, char *out)
 {
     size_t length = 0;
     if (!path)
@@ -220,6 +226,11 @@ size_t tfd_path_absolute(int dirfd, const char *path, char *out)
     return length;
 }
 
+tfd_target tfd_path_target(struct tfd_spool *spool, int dirfd, const char *path)
+{
+    return absolute_target(spool, path_buffer, make_absolute(dirfd, path, path_buffer));
+}
+
 static enum tfd_other_kind kind_of_mode(mode_t mode)
 {
     if (S_ISFIFO(mode))
@@ -234,7 +245,7 @@ static enum tfd_other_kind kind_of_mode(mode_t mode)
 tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offset)
 {
     static const char deleted[] = " (deleted)";
-    char link[40], path[TFD_PATH_BUFFER];
+    char link[40], *path = path_buffer;
     struct stat status;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t got = readlink(link, path, PATH_MAX - 1);
@@ -247,5 +258,5 @@ tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offse
         length -= suffix;
     path[length] = '\0';
     *offset = lseek(fd, 0, SEEK_CUR);
-    return tfd_path_target(spool, path, length);
+    return absolute_target(spool, path, length);
 }

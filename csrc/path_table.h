@@ -2,16 +2,12 @@
 #ifndef TFD_PATH_TABLE_H
 #define TFD_PATH_TABLE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "descriptor_table.h"
 #include "spool.h"
-
-/* Room for a directory and a path below it. */
-#define TFD_PATH_BUFFER (PATH_MAX + 256)
 
 int tfd_paths_reset(void); /* at session start, and in a child; -errno */
 /* What folding the files seen so far may still take: no chunk may use that room. */
@@ -20,12 +16,10 @@ uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool);
 bool tfd_fold_keep_usable(struct tfd_spool *spool);
 /* Makes files 0 and 1. */
 int tfd_paths_prepare_spool(struct tfd_spool *spool);
-/* Absolute, without "//" and "/./"; ".." stays: behind a symbolic link it has no meaning by name.
- * Returns the length, 0 where the directory is unknown or the name too long. */
-size_t tfd_path_absolute(int dirfd, const char *path, char *out);
-/* File id of an absolute path: a new row on first sight, TFD_FILE_OVERFLOW beyond
- * the cap, TFD_OTHER_EXCLUDED where the filter leaves it out. */
-tfd_target tfd_path_target(struct tfd_spool *spool, const char *path, size_t length);
+/* File id of a path as a call was given it: a new row on first sight, TFD_FILE_OVERFLOW
+ * beyond the cap, TFD_OTHER_EXCLUDED where the filter leaves it out. Paths are kept
+ * absolute, without "//" and "/./"; ".." stays: behind a symbolic link it has no meaning by name. */
+tfd_target tfd_path_target(struct tfd_spool *spool, int dirfd, const char *path);
 /* What an open descriptor of unknown origin refers to, with its position. */
 tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offset);
 

@@ -120,12 +120,16 @@ void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uin
     tfd_leave(slot);
 }
 
+/* The path of a call that failed with `error`. EFAULT: the pointer is not to be followed. */
+static const char *readable_path(const char *path, bool failed, int error)
+{
+    return failed && error == EFAULT ? NULL : path;
+}
+
 static tfd_target path_target(int dirfd, const char *path)
 {
-    char absolute[TFD_PATH_BUFFER];
-    size_t length = tfd_path_absolute(dirfd, path, absolute);
     pthread_mutex_lock(&tfd_tables_lock);
-    tfd_target target = tfd_path_target(&tfd_session.spool, absolute, length);
+    tfd_target target = tfd_path_target(&tfd_session.spool, dirfd, path);
     pthread_mutex_unlock(&tfd_tables_lock);
     return target;
 }
@@ -169,7 +173,7 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
     }
     uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) | (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0);
     struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
-    tfd_target target = opened_target(dirfd, path, fd, open_flags);
+    tfd_target target = opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
     if (fd < 0)
         event.error = (uint16_t)saved_errno;
     else
@@ -189,7 +193,7 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
         return;
     struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, 0, 0};
     event.error = failed ? (uint16_t)saved_errno : 0;
-    emit_or_count(slot, path_target(dirfd, path), &event);
+    emit_or_count(slot, path_target(dirfd, readable_path(path, failed, saved_errno)), &event);
     tfd_leave(slot);
     errno = saved_errno;
 }
@@ -203,7 +207,8 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    tfd_target source = path_target(old_dirfd, old_path), target = path_target(new_dirfd, new_path);
+    tfd_target source = path_target(old_dirfd, readable_path(old_path, failed, saved_errno));
+    tfd_target target = path_target(new_dirfd, readable_path(new_path, failed, saved_errno));
     struct tfd_event event = {start, end, 0, 0, 0, TFD_OP_RENAME, 0, 0};
     event.offset = target & TFD_OTHER_BIT ? TFD_FILE_NONE : target;
     event.error = failed ? (uint16_t)saved_errno : 0;

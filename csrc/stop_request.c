@@ -19,8 +19,9 @@ static bool is_spool(const char *name)
 
 static void ask(struct tfd_spool_header *header, int32_t own_pid)
 {
-    if (!memcmp(header->magic, TFD_SPOOL_MAGIC, sizeof header->magic) && header->version == TFD_SPOOL_VERSION &&
-        header->pid != own_pid && atomic_load(&header->state) == TFD_SPOOL_RECORDING)
+    if (!memcmp(header->magic, TFD_SPOOL_MAGIC, sizeof header->magic) &&
+        header->version == TFD_SPOOL_VERSION && header->pid != own_pid &&
+        atomic_load(&header->state) == TFD_SPOOL_RECORDING)
         atomic_store(&header->stop_requested, 1);
 }
 

@@ -181,7 +181,7 @@ ssize_t tfd_wrap_readv(int fd, const struct iovec *vector, int count)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = TFD_NEXT(readv)(fd, vector, count);
-    tfd_record_transfer(TFD_OP_READV, false, fd, true, -1, got, vector_alignment_flag(vector, count), start);
+    tfd_record_transfer(TFD_OP_READV, false, fd, true, -1, got, vector_alignment_flag(vector, count, got), start);
     return got;
 }
 
@@ -227,7 +227,7 @@ ssize_t tfd_wrap_writev(int fd, const struct iovec *vector, int count)
 {
     uint64_t start = tfd_ticks();
     ssize_t put = TFD_NEXT(writev)(fd, vector, count);
-    tfd_record_transfer(TFD_OP_WRITEV, true, fd, true, -1, put, vector_alignment_flag(vector, count), start);
+    tfd_record_transfer(TFD_OP_WRITEV, true, fd, true, -1, put, vector_alignment_flag(vector, count, put), start);
     return put;
 }
 

@@ -94,9 +94,12 @@ static inline int counted_mkostemps(int (*next)(char *, int, int), char *templat
     return fd;
 }
 
-static inline uint8_t vector_alignment_flag(const struct iovec *vector, int count)
+/* After a failed call the vector may be no valid memory. */
+static inline uint8_t vector_alignment_flag(const struct iovec *vector, int count, ssize_t result)
 {
     uintptr_t bits = 0;
+    if (result < 0)
+        return 0;
     for (int i = 0; i < count; i++)
         bits |= (uintptr_t)vector[i].iov_base;
     return tfd_alignment_flag((const void *)bits);
@@ -133,7 +136,7 @@ static inline ssize_t counted_preadv(ssize_t (*next)(int, const struct iovec *, 
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, vector, count, offset);
-    tfd_record_transfer(TFD_OP_PREADV, false, fd, false, offset, got, vector_alignment_flag(vector, count), start);
+    tfd_record_transfer(TFD_OP_PREADV, false, fd, false, offset, got, vector_alignment_flag(vector, count, got), start);
     return got;
 }
 
@@ -144,7 +147,7 @@ static inline ssize_t counted_preadv2(ssize_t (*next)(int, const struct iovec *,
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, vector, count, offset, flags);
     tfd_record_transfer(offset == -1 ? TFD_OP_READV : TFD_OP_PREADV, false, fd, offset == -1, offset, got,
-                        vector_alignment_flag(vector, count), start);
+                        vector_alignment_flag(vector, count, got), start);
     return got;
 }
 
@@ -162,7 +165,7 @@ static inline ssize_t counted_pwritev(ssize_t (*next)(int, const struct iovec *,
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset);
-    tfd_record_transfer(TFD_OP_PWRITEV, true, fd, false, offset, put, vector_alignment_flag(vector, count), start);
+    tfd_record_transfer(TFD_OP_PWRITEV, true, fd, false, offset, put, vector_alignment_flag(vector, count, put), start);
     return put;
 }
 
@@ -172,7 +175,7 @@ static inline ssize_t counted_pwritev2(ssize_t (*next)(int, const struct iovec *
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset, flags);
     tfd_record_transfer(offset == -1 ? TFD_OP_WRITEV : TFD_OP_PWRITEV, true, fd, offset == -1, offset, put,
-                        vector_alignment_flag(vector, count), start);
+                        vector_alignment_flag(vector, count, put), start);
     return put;
 }
 
@@ -194,13 +197,18 @@ static inline int counted_fcntl(fcntl_function *next, int fd, int command, void 
     return result;
 }
 
+/* Where a copy began; the kernel moved the offset on. -1 is the descriptor's own position. */
+static inline int64_t offset_before(const off_t *offset, ssize_t moved)
+{
+    return offset && moved >= 0 ? *offset - moved : -1;
+}
+
 static inline ssize_t counted_sendfile(ssize_t (*next)(int, int, off_t *, size_t), int out_fd, int in_fd,
                                        off_t *offset, size_t count)
 {
-    int64_t in_offset = offset ? *offset : -1;
     uint64_t start = tfd_ticks();
     ssize_t moved = next(out_fd, in_fd, offset, count);
-    tfd_record_copy(in_fd, in_offset, out_fd, -1, moved, start);
+    tfd_record_copy(in_fd, offset_before(offset, moved), out_fd, -1, moved, start);
     return moved;
 }
 
@@ -208,10 +216,9 @@ static inline ssize_t counted_copy(ssize_t (*next)(int, off64_t *, int, off64_t 
                                    off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count,
                                    unsigned flags)
 {
-    int64_t from = in_offset ? *in_offset : -1, to = out_offset ? *out_offset : -1;
     uint64_t start = tfd_ticks();
     ssize_t moved = next(in_fd, in_offset, out_fd, out_offset, count, flags);
-    tfd_record_copy(in_fd, from, out_fd, to, moved, start);
+    tfd_record_copy(in_fd, offset_before(in_offset, moved), out_fd, offset_before(out_offset, moved), moved, start);
     return moved;
 }
 

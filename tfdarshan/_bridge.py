@@ -21,7 +21,7 @@ SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
 
 class Core(NamedTuple):
-    """The extension's two objects."""
+    """An extension's two objects."""
 
     ffi: Any
     lib: Any
@@ -120,6 +120,23 @@ def core() -> Core:
             "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
         ) from error
     return Core(_core.ffi, _core.lib)
+
+
+@lru_cache(maxsize=1)
+def probe() -> Core:
+    """Loads the extension whose calls `tfdarshan doctor` proves the hooks with.
+
+    Raises:
+        UnsupportedPlatformError: The extension is missing or does not load.
+    """
+    try:
+        from tfdarshan import _probe
+    except ImportError as error:
+        raise UnsupportedPlatformError(
+            f"tfdarshan's probe extension does not load ({error}): "
+            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
+        ) from error
+    return Core(_probe.ffi, _probe.lib)
 
 
 def start_session(

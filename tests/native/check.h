@@ -105,7 +105,8 @@ static inline const char *check_path(char path[PATH_MAX], const char *directory,
 }
 
 /* Makes a file of `size` zero bytes. Call it before the session starts: its calls are not to be counted. */
-static inline const char *check_make_file(char path[PATH_MAX], const char *directory, const char *name, off_t size)
+static inline const char *check_make_file(char path[PATH_MAX], const char *directory, const char *name,
+                                          off_t size)
 {
     check_path(path, directory, name);
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);

@@ -45,7 +45,8 @@ static inline void recorded_close(struct tfd_spool *spool)
 }
 
 /* True where the event's file has this path; NULL means any file. */
-static inline bool recorded_is_of(const struct tfd_spool *spool, const struct tfd_event *event, const char *path)
+static inline bool recorded_is_of(const struct tfd_spool *spool, const struct tfd_event *event,
+                                  const char *path)
 {
     if (!path)
         return true;

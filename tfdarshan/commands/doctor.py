@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from typing import Any
 
 from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.hook_proof import FAILED, MISSING, OK, UNTRIED, HookProof, prove_hooks
 from tfdarshan.self_check import Check, run_checks
+
+STATES = (OK, MISSING, UNTRIED, FAILED)
 
 
 def add_parser(verbs: Any) -> None:
@@ -14,7 +18,8 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "doctor",
         help="check that tfdarshan works here",
-        description="Check the platform, attach to this process, make known calls and compare the counts.",
+        description="Check the platform, attach to this process, make known calls and compare the counts; "
+        "then prove every hook with one call of its own.",
     )
     add_json(parser)
     parser.set_defaults(command=command)
@@ -23,13 +28,28 @@ def add_parser(verbs: Any) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Runs the checks; the exit code is 1 if one fails."""
     checks = run_checks()
+    proofs = prove_hooks() if all(check.ok for check in checks) else []
+    ok = all(check.ok for check in checks) and all(proof.state != FAILED for proof in proofs)
     if arguments.json:
-        print_json({"ok": all(check.ok for check in checks), "checks": checks})
+        print_json({"ok": ok, "checks": checks, "hooks": proofs})
     else:
-        for check in checks:
-            print(_line(check))
-    return 0 if all(check.ok for check in checks) else 1
+        print("\n".join([*map(_line, checks), *_table(proofs)]))
+    return 0 if ok else 1
 
 
 def _line(check: Check) -> str:
     return f"{'ok    ' if check.ok else 'FAILED'}  {check.name:<22} {check.finding}"
+
+
+def _table(proofs: list[HookProof]) -> list[str]:
+    if not proofs:
+        return []
+    width = max(len(proof.hook) for proof in proofs)
+    counts = Counter(proof.state for proof in proofs)
+    said = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    rows = [f"{proof.hook:<{width}}  {proof.slots or '-':>5}  {_said(proof)}" for proof in proofs]
+    return ["", f"{'hook':<{width}}  slots  proof", *rows, "", f"{len(proofs)} hooks: {said}"]
+
+
+def _said(proof: HookProof) -> str:
+    return f"{proof.state}: {proof.finding}" if proof.finding else proof.state

@@ -12,7 +12,7 @@ union symbol {
 
 int main(int argc, char **argv)
 {
-    char path[PATH_MAX], library[PATH_MAX];
+    char path[PATH_MAX], library[PATH_MAX] = "";
     CHECK(argc >= 2);
     CHECK(readlink("/proc/self/exe", library, sizeof library - 16) > 0);
     void *table = dlopen(strcat(dirname(library), "/libtable.so"), RTLD_NOW);

@@ -1,4 +1,5 @@
 /* Counters of short call sequences, worked out by hand from Darshan's definitions. */
+#define _GNU_SOURCE
 #include <errno.h>
 
 #include "record_id.h"

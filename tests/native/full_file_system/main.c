@@ -13,7 +13,7 @@ static bool mount_small(const char *directory)
 {
     if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
         return false;
-    return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+    return !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) &&
            !mount("tmpfs", directory, "tmpfs", 0, "size=1m");
 }
 

@@ -9,7 +9,7 @@
 
 static void run_again_preloaded(char **argv)
 {
-    char library[PATH_MAX];
+    char library[PATH_MAX] = "";
     CHECK(readlink("/proc/self/exe", library, sizeof library - 32) > 0);
     strcat(dirname(library), "/libinterposer.so");
     CHECK(setenv("LD_PRELOAD", library, 1) == 0);

@@ -60,6 +60,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "splice",
         "memory_map",
         "duplicates",
+        "reused_numbers",
         "opened_before",
         "temporary_files",
         "rename_and_remove",
@@ -74,7 +75,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "database",
         "threads",
     ),
-    "compiled_io": ("cpp_streams", "cpp_streams_loaded_late", "c_streams", "c_streams_loaded_late"),
+    "compiled_io": (
+        "cpp_streams",
+        "cpp_streams_loaded_late",
+        "c_streams",
+        "c_streams_loaded_late",
+        "c_calls",
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""C and C++ streams, in shared libraries compiled for the test."""
+"""C calls by every name, C and C++ streams, in shared libraries compiled for the test."""
 
 from __future__ import annotations
 
@@ -52,3 +52,11 @@ def prepare_c_streams_loaded_late(directory: Path) -> None:
 def c_streams_loaded_late(directory: Path) -> None:
     library = ctypes.CDLL(str(_LIBRARIES / "libc_late.so"))
     assert library.use_c_streams(os.fsencode(directory))
+
+
+def prepare_c_calls(directory: Path) -> None:
+    _LOADED["calls"] = ctypes.CDLL(str(_compile("gcc", "calls.c", "c_calls")))
+
+
+def c_calls(directory: Path) -> None:
+    assert _LOADED["calls"].use_calls(os.fsencode(directory))

@@ -207,6 +207,30 @@ def duplicates(directory: Path) -> None:
         assert file.read(5) == DATA[:5]
 
 
+def reused_numbers(directory: Path) -> None:
+    for number in range(3):
+        one = os.open(directory / f"{number}", os.O_WRONLY | os.O_CREAT)
+        two = os.open(directory / f"{number}", os.O_RDONLY)
+        os.write(one, b"12345")
+        if number == 0:
+            os.close(one)
+            os.close(two)
+            ends = os.pipe()
+        elif number == 1:
+            os.closerange(one, two + 1)
+            ends = os.pipe()
+        else:  # over the file's descriptors
+            read_end, write_end = os.pipe()
+            ends = os.dup2(read_end, one), os.dup2(write_end, two)
+            os.close(read_end)
+            os.close(write_end)
+        assert set(ends) == {one, two}
+        os.write(ends[1], b"x" * 1000)
+        assert len(os.read(ends[0], 2000)) == 1000
+        for end in ends:
+            os.close(end)
+
+
 _OPEN_FILES: list[int] = []
 
 

@@ -45,7 +45,8 @@ static int use_lines(const char *directory)
     char text[100];
     FILE *file = open_in(directory, "lines", "w");
     for (int i = 0; i < LINES; i++) {
-        fputs("a line of ", file);
+        snprintf(text, sizeof text, "a line, %*s", i % 50, "");
+        fputs(text, file); /* of no known length, or the compiler makes it an fwrite */
         fprintf(file, "number %d", i);
         print_with(file, " and %s", "more");
         putc('\n', file);
@@ -128,8 +129,23 @@ static int use_descriptor(const char *directory)
     return written == 10 && got == 24 && !strcmp(text, "stream, descriptor, twin");
 }
 
+/* What follows a stream in its descriptor's number is not its file. */
+static int use_number_again(const char *directory)
+{
+    char text[10];
+    int ends[2];
+    FILE *file = open_in(directory, "numbers", "r");
+    int number = fileno(file);
+    fclose(file);
+    if (pipe(ends) || ends[0] != number)
+        return 0;
+    ssize_t moved = write(ends[1], "12345", 5) + read(ends[0], text, sizeof text);
+    return moved == 10 && !close(ends[0]) && !close(ends[1]);
+}
+
 int use_c_streams(const char *directory)
 {
     return use_blocks(directory) && use_lines(directory) && use_characters(directory) &&
-           use_inlined(directory) && use_numbers(directory) && use_descriptor(directory);
+           use_inlined(directory) && use_numbers(directory) && use_descriptor(directory) &&
+           use_number_again(directory);
 }
