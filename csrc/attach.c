@@ -273,7 +273,8 @@ static int stop(struct tfd_attach_report *report)
     tfd_session.active = false;
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED);
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
-        return tfd_fail(EAGAIN, "a thread did not leave the recorder within a second; its memory stays mapped");
+        return tfd_fail(EAGAIN,
+                        "a thread did not leave the recorder within a second; its memory stays mapped");
     tfd_spool_unmap(spool);
     return 0;
 }

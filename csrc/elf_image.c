@@ -72,7 +72,8 @@ static void read_dynamic(struct tfd_image *image)
     }
     size_t rela_count = rela_bytes / sizeof(ElfW(Rela));
     relative_count = relative_count < rela_count ? relative_count : rela_count;
-    image->tables[0] = (struct tfd_relocations){(const ElfW(Rela) *)rela + relative_count, rela_count - relative_count};
+    image->tables[0] =
+        (struct tfd_relocations){(const ElfW(Rela) *)rela + relative_count, rela_count - relative_count};
     image->tables[1] = (struct tfd_relocations){(const ElfW(Rela) *)plt, plt_bytes / sizeof(ElfW(Rela))};
 }
 
@@ -86,14 +87,14 @@ bool tfd_image_read(const struct dl_phdr_info *info, struct tfd_image *image)
     return image->symbols && image->strings;
 }
 
-static bool holds_function(const ElfW(Rela) *relocation)
+static bool holds_function(const ElfW(Rela) * relocation)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     return type == JUMP_SLOT || type == GLOB_DAT || (type == POINTER && relocation->r_addend == 0);
 }
 
-static void visit_table(const struct tfd_image *image, const struct tfd_relocations *table, tfd_visit_slot *visit,
-                        void *context)
+static void visit_table(const struct tfd_image *image, const struct tfd_relocations *table,
+                        tfd_visit_slot *visit, void *context)
 {
     for (size_t i = 0; i < table->count; i++) {
         const ElfW(Rela) *relocation = &table->first[i];
@@ -101,7 +102,8 @@ static void visit_table(const struct tfd_image *image, const struct tfd_relocati
             continue;
         const ElfW(Sym) *symbol = &image->symbols[ELF64_R_SYM(relocation->r_info)];
         if (symbol->st_shndx == SHN_UNDEF && symbol->st_name)
-            visit(context, image, (void **)(image->base + relocation->r_offset), image->strings + symbol->st_name);
+            visit(context, image, (void **)(image->base + relocation->r_offset),
+                  image->strings + symbol->st_name);
     }
 }
 

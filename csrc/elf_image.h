@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 struct tfd_relocations {
-    const ElfW(Rela) *first;
+    const ElfW(Rela) * first;
     size_t count;
 };
 
 struct tfd_image {
-    const char *name; /* as the loader knows it; "" is the main program */
-    uintptr_t base;   /* load address */
-    uintptr_t start, end; /* of all loaded segments */
+    const char *name;                 /* as the loader knows it; "" is the main program */
+    uintptr_t base;                   /* load address */
+    uintptr_t start, end;             /* of all loaded segments */
     uintptr_t relro_start, relro_end; /* made read-only after relocation, whole pages */
-    const ElfW(Dyn) *dynamic;
-    const ElfW(Sym) *symbols;
+    const ElfW(Dyn) * dynamic;
+    const ElfW(Sym) * symbols;
     const char *strings;
     struct tfd_relocations tables[2]; /* .rela.dyn without its relative head, .rela.plt */
 };

@@ -7,36 +7,36 @@
 /* Operations: X(enum suffix, name shown to people, module, class).
  * The module says which of Darshan's modules counts the call; the class which
  * of the session's wall-clock unions its interval belongs to. */
-#define TFD_OPERATIONS(X)                                                      \
-    X(OPEN, "open", POSIX, META)                                               \
-    X(CLOSE, "close", POSIX, META)                                             \
-    X(READ, "read", POSIX, READ)                                               \
-    X(PREAD, "pread", POSIX, READ)                                             \
-    X(READV, "readv", POSIX, READ)                                             \
-    X(PREADV, "preadv", POSIX, READ)                                           \
-    X(WRITE, "write", POSIX, WRITE)                                            \
-    X(PWRITE, "pwrite", POSIX, WRITE)                                          \
-    X(WRITEV, "writev", POSIX, WRITE)                                          \
-    X(PWRITEV, "pwritev", POSIX, WRITE)                                        \
-    X(SEEK, "lseek", POSIX, META)                                              \
-    X(STAT, "stat", POSIX, META)                                               \
-    X(FSTAT, "fstat", POSIX, META)                                             \
-    X(FSYNC, "fsync", POSIX, WRITE)                                            \
-    X(FDATASYNC, "fdatasync", POSIX, WRITE)                                    \
-    X(DUP, "dup", POSIX, META)                                                 \
-    X(FILENO, "fileno", POSIX, META)                                           \
-    X(MMAP, "mmap", POSIX, META)                                               \
-    X(RENAME, "rename", POSIX, META)                                           \
-    X(UNLINK, "unlink", POSIX, META)                                           \
-    X(TRUNCATE, "truncate", POSIX, META)                                       \
-    X(COPY_READ, "copy_read", POSIX, READ)                                     \
-    X(COPY_WRITE, "copy_write", POSIX, WRITE)                                  \
-    X(FOPEN, "fopen", STDIO, META)                                             \
-    X(FDOPEN, "fdopen", STDIO, META)                                           \
-    X(FCLOSE, "fclose", STDIO, META)                                           \
-    X(FREAD, "fread", STDIO, READ)                                             \
-    X(FWRITE, "fwrite", STDIO, WRITE)                                          \
-    X(FSEEK, "fseek", STDIO, META)                                             \
+#define TFD_OPERATIONS(X)                                                                                    \
+    X(OPEN, "open", POSIX, META)                                                                             \
+    X(CLOSE, "close", POSIX, META)                                                                           \
+    X(READ, "read", POSIX, READ)                                                                             \
+    X(PREAD, "pread", POSIX, READ)                                                                           \
+    X(READV, "readv", POSIX, READ)                                                                           \
+    X(PREADV, "preadv", POSIX, READ)                                                                         \
+    X(WRITE, "write", POSIX, WRITE)                                                                          \
+    X(PWRITE, "pwrite", POSIX, WRITE)                                                                        \
+    X(WRITEV, "writev", POSIX, WRITE)                                                                        \
+    X(PWRITEV, "pwritev", POSIX, WRITE)                                                                      \
+    X(SEEK, "lseek", POSIX, META)                                                                            \
+    X(STAT, "stat", POSIX, META)                                                                             \
+    X(FSTAT, "fstat", POSIX, META)                                                                           \
+    X(FSYNC, "fsync", POSIX, WRITE)                                                                          \
+    X(FDATASYNC, "fdatasync", POSIX, WRITE)                                                                  \
+    X(DUP, "dup", POSIX, META)                                                                               \
+    X(FILENO, "fileno", POSIX, META)                                                                         \
+    X(MMAP, "mmap", POSIX, META)                                                                             \
+    X(RENAME, "rename", POSIX, META)                                                                         \
+    X(UNLINK, "unlink", POSIX, META)                                                                         \
+    X(TRUNCATE, "truncate", POSIX, META)                                                                     \
+    X(COPY_READ, "copy_read", POSIX, READ)                                                                   \
+    X(COPY_WRITE, "copy_write", POSIX, WRITE)                                                                \
+    X(FOPEN, "fopen", STDIO, META)                                                                           \
+    X(FDOPEN, "fdopen", STDIO, META)                                                                         \
+    X(FCLOSE, "fclose", STDIO, META)                                                                         \
+    X(FREAD, "fread", STDIO, READ)                                                                           \
+    X(FWRITE, "fwrite", STDIO, WRITE)                                                                        \
+    X(FSEEK, "fseek", STDIO, META)                                                                           \
     X(FFLUSH, "fflush", STDIO, WRITE)
 
 enum tfd_operation {

@@ -153,7 +153,8 @@ static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struc
         return true;
     event.file = TFD_FILE_OVERFLOW;
     *step = (struct fold_step){.event = event};
-    atomic_fetch_add(&spool->header->files_over_cap, event.operation == TFD_OP_OPEN || event.operation == TFD_OP_FOPEN);
+    atomic_fetch_add(&spool->header->files_over_cap,
+                     event.operation == TFD_OP_OPEN || event.operation == TFD_OP_FOPEN);
     return plan(spool, root, step);
 }
 

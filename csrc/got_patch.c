@@ -224,7 +224,8 @@ static bool pin(struct object *object)
 
 static int by_address(const void *left, const void *right)
 {
-    uintptr_t a = (uintptr_t)((const struct slot *)left)->address, b = (uintptr_t)((const struct slot *)right)->address;
+    uintptr_t a = (uintptr_t)((const struct slot *)left)->address,
+              b = (uintptr_t)((const struct slot *)right)->address;
     return (a > b) - (a < b);
 }
 

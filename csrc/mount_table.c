@@ -119,7 +119,8 @@ uint32_t tfd_mount_of(const struct tfd_spool *spool, const char *path, size_t le
     for (uint32_t i = 0; i < spool->header->mount_count; i++) {
         uint32_t point_length = mounts[i].point_length;
         /* a later mount on the same point covers the earlier one */
-        if (point_length >= best_length && holds(tfd_at(spool, mounts[i].point), point_length, path, length)) {
+        if (point_length >= best_length &&
+            holds(tfd_at(spool, mounts[i].point), point_length, path, length)) {
             best = i;
             best_length = point_length;
         }

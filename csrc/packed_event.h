@@ -34,15 +34,18 @@ static inline bool tfd_is_wide(const struct tfd_packed *packed)
 
 static inline uint64_t tfd_pack_kind(const struct tfd_event *event)
 {
-    return (uint64_t)event->operation << 40 | (uint64_t)event->flags << 45 | (uint64_t)(event->error & 0xff) << 49;
+    return (uint64_t)event->operation << 40 | (uint64_t)event->flags << 45 |
+           (uint64_t)(event->error & 0xff) << 49;
 }
 
 /* Writes one or two places and returns how many. */
 static inline uint32_t tfd_pack(const struct tfd_event *event, uint64_t base, struct tfd_packed *places)
 {
     uint64_t delta = event->start - base, duration = event->end - event->start;
-    uint64_t length = (uint64_t)event->length, offset = (uint64_t)event->offset + 1, kind = tfd_pack_kind(event);
-    if (__builtin_expect(!(delta >> 40 | event->file >> 24 | duration >> 32 | length >> 32 | offset >> 40), 1)) {
+    uint64_t length = (uint64_t)event->length, offset = (uint64_t)event->offset + 1,
+             kind = tfd_pack_kind(event);
+    if (__builtin_expect(!(delta >> 40 | event->file >> 24 | duration >> 32 | length >> 32 | offset >> 40),
+                         1)) {
         places[0].words[0] = delta | (uint64_t)event->file << 40;
         places[0].words[1] = duration | length << 32;
         places[0].words[2] = offset | kind;

@@ -9,7 +9,7 @@ struct tfd_protection_map {
     struct tfd_protected_range {
         uintptr_t start, end;
         int protection; /* PROT_* */
-    } *ranges;
+    } * ranges;
     size_t count;
 };
 

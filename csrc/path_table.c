@@ -82,7 +82,8 @@ static void grow_index(const struct tfd_spool *spool, uint32_t files)
     uint32_t *smaller = index_of_hash, smaller_size = index_size;
     index_of_hash = larger;
     index_size = larger_size;
-    munmap(smaller, smaller_size * sizeof(uint32_t)); /* last: a child forked just now unmaps what it finds here */
+    munmap(smaller,
+           smaller_size * sizeof(uint32_t)); /* last: a child forked just now unmaps what it finds here */
 }
 
 /* Elements of a growing array appear segment by segment. */

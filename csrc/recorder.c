@@ -40,7 +40,8 @@ bool tfd_slots_initialize(void)
     if (slots)
         return true;
     size_t state_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = state_bytes + MAX_SLOTS * sizeof *slots;
-    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     /* The slots themselves stay: zeroed, a slot would seem set up for the child's session number 0. */
@@ -180,7 +181,8 @@ static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const
     return thread;
 }
 
-static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes, bool kept)
+static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes,
+                                   bool kept)
 {
     uint64_t offset = tfd_arena_allocate_leaving(spool, bytes, tfd_fold_reserve_bytes(spool));
     if (!offset || !tfd_fold_keep_usable(spool))
@@ -352,7 +354,8 @@ bool tfd_quiesce(void)
     int64_t deadline_ns = tfd_clock_sample_now().monotonic_ns + 1000000000;
     uint32_t used = atomic_load(slots_used);
     for (uint32_t i = 0; i < used; i++)
-        while (atomic_load(&slots[i].busy) && &slots[i] != tfd_own_slot && !thread_is_gone(atomic_load(&slots[i].tid))) {
+        while (atomic_load(&slots[i].busy) && &slots[i] != tfd_own_slot &&
+               !thread_is_gone(atomic_load(&slots[i].tid))) {
             if (tfd_clock_sample_now().monotonic_ns > deadline_ns)
                 return false;
             sched_yield();

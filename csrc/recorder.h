@@ -18,7 +18,7 @@
 #include "descriptor_table.h"
 #include "session.h"
 
-struct tfd_slot { /* of one thread, in this process's memory; never unmapped */
+struct tfd_slot {                /* of one thread, in this process's memory; never unmapped */
     _Atomic uint32_t generation; /* session it is set up for */
     _Atomic uint32_t busy;
     struct tfd_chunk *chunk;
@@ -35,7 +35,8 @@ struct tfd_slot *tfd_set_up(struct tfd_slot *slot);
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written);
 /* The current chunk is full: appends to another, or to the shared one. */
 void tfd_emit_slowly(struct tfd_slot *slot, const struct tfd_event *event);
-void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset, bool failed);
+void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
+                       bool failed);
 
 #define TFD_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -90,7 +91,8 @@ tfd_record_transfer(enum tfd_operation operation, bool writes, int fd, bool impl
     if (TFD_LIKELY(result >= 0 && tfd_word_is_file(word, slot->generation))) {
         event.file = (uint32_t)word;
         if (implicit_offset)
-            event.offset = atomic_fetch_add_explicit(&descriptor->position->offset, bytes, memory_order_relaxed);
+            event.offset =
+                atomic_fetch_add_explicit(&descriptor->position->offset, bytes, memory_order_relaxed);
         tfd_emit(slot, &event);
     } else {
         tfd_record_slowly(slot, fd, event, implicit_offset, result < 0);
@@ -113,7 +115,8 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
                        uint64_t start);
 void tfd_record_dup(int old_fd, int new_fd, uint64_t start);
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start);
-void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes, uint64_t start);
+void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
+                     uint64_t start);
 
 /* What a descriptor meant until now; forgets it. Called before the call that
  * frees the number: another thread may be given it at once. */

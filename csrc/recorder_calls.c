@@ -72,7 +72,8 @@ static uint64_t known_word(struct tfd_slot *slot, int fd, bool *resolved)
     return tfd_word(slot->generation, target);
 }
 
-void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset, bool failed)
+void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
+                       bool failed)
 {
     int saved_errno = errno;
     bool resolved;
@@ -171,7 +172,8 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
         tfd_leave(slot);
         return;
     }
-    uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) | (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0);
+    uint8_t flags =
+        (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) | (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0);
     struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
     tfd_target target = opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
     if (fd < 0)
@@ -238,7 +240,8 @@ void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
 }
 
 /* The kernel moved bytes from one descriptor to another: a read of the one and a write of the other. */
-void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes, uint64_t start)
+void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
+                     uint64_t start)
 {
     uint64_t end = tfd_ticks();
     int64_t moved = bytes > 0 ? bytes : 0;
@@ -305,7 +308,8 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, -1, 0, 0, (uint8_t)operation, 0, failed ? (uint16_t)saved_errno : 0};
+    struct tfd_event event = {
+        start, end, -1, 0, 0, (uint8_t)operation, 0, failed ? (uint16_t)saved_errno : 0};
     if (tfd_word_is_current(word, slot->generation))
         emit_or_count(slot, (tfd_target)word, &event);
     tfd_leave(slot);

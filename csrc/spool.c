@@ -66,7 +66,8 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
     pthread_mutex_lock(&reserve_lock);
     uint64_t reserved = atomic_load(&header->reserved_bytes);
     uint64_t step = reserved < RESERVE_STEP_BYTES ? reserved : RESERVE_STEP_BYTES;
-    bool done = end <= reserved || reserve_until(spool, reserved, end + step) || reserve_until(spool, reserved, end);
+    bool done =
+        end <= reserved || reserve_until(spool, reserved, end + step) || reserve_until(spool, reserved, end);
     pthread_mutex_unlock(&reserve_lock);
     return done;
 }

@@ -18,7 +18,7 @@
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
 #define TFD_SPOOL_VERSION 1u
-#define TFD_SEGMENT_COUNT 26       /* segments of a growing array */
+#define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
 #define TFD_MAX_FILES (1u << 26)
@@ -45,10 +45,10 @@ enum tfd_other_kind {
     TFD_OTHER_EXCLUDED, /* file left out by the path filter */
     TFD_OTHER_PIPE,
     TFD_OTHER_SOCKET,
-    TFD_OTHER_DEVICE,   /* terminals and other character or block devices */
+    TFD_OTHER_DEVICE,    /* terminals and other character or block devices */
     TFD_OTHER_ANONYMOUS, /* memfd, eventfd, epoll ... */
     TFD_OTHER_UNKNOWN,
-    TFD_OTHER_SKIPPED,  /* calls made while the recorder itself was interrupted, by a signal handler */
+    TFD_OTHER_SKIPPED, /* calls made while the recorder itself was interrupted, by a signal handler */
     TFD_OTHER_KIND_COUNT
 };
 
@@ -60,9 +60,9 @@ struct tfd_other_traffic {
  * after the event is complete. A chunk with `kept` 0 is recycled once folded:
  * its events are in the counters and not in the trace. */
 struct tfd_chunk {
-    uint64_t next;     /* offset of this thread's next chunk, 0 = last */
-    uint64_t base;     /* ticks that starts are relative to */
-    uint32_t capacity; /* places */
+    uint64_t next;           /* offset of this thread's next chunk, 0 = last */
+    uint64_t base;           /* ticks that starts are relative to */
+    uint32_t capacity;       /* places */
     _Atomic uint32_t count;  /* places in use */
     _Atomic uint32_t folded; /* of these, already in the counters */
     uint32_t wide;           /* events in use that take two places */
@@ -107,7 +107,7 @@ struct tfd_thread {
     char name[16];
     uint64_t first_chunk;
     uint64_t current_chunk;
-    uint64_t fold_chunk; /* where folding goes on; 0 = at first_chunk */
+    uint64_t fold_chunk;     /* where folding goes on; 0 = at first_chunk */
     uint64_t events_dropped; /* folded, then recycled: not in the trace */
     struct tfd_other_traffic other[TFD_OTHER_KIND_COUNT];
 };
@@ -157,25 +157,25 @@ struct tfd_spool_header {
     _Atomic uint32_t state;
     _Atomic uint32_t stop_requested; /* set by the session's owner for live children */
     _Atomic uint32_t thread_count;
-    _Atomic uint32_t file_count; /* includes files 0 and 1 */
-    _Atomic uint32_t files_folded;   /* have counters already */
+    _Atomic uint32_t file_count;   /* includes files 0 and 1 */
+    _Atomic uint32_t files_folded; /* have counters already */
     uint32_t reserved;
     _Atomic uint64_t files_over_cap; /* first opens that went to TFD_FILE_OVERFLOW */
     _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
     uint32_t mount_count;
     uint32_t pad;
-    uint64_t mounts; /* offset of struct tfd_mount[mount_count] */
+    uint64_t mounts;                             /* offset of struct tfd_mount[mount_count] */
     uint64_t thread_segments[TFD_SEGMENT_COUNT]; /* struct tfd_thread; segment k has FIRST << k */
     uint64_t file_segments[TFD_SEGMENT_COUNT];   /* struct tfd_file */
-    _Atomic uint64_t fold; /* offset of the fold's root, 0 = nothing folded yet */
+    _Atomic uint64_t fold;                       /* offset of the fold's root, 0 = nothing folded yet */
 };
 
 /* An open spool, in the recording process or in a reader. */
 struct tfd_spool {
     char *base;
     struct tfd_spool_header *header; /* == base */
-    uint64_t capacity_bytes; /* of the mapping: a reader may map more than the file has */
-    char path[TFD_SPOOL_PATH_MAX]; /* empty in a reader: memory is anonymous, nothing to reserve */
+    uint64_t capacity_bytes;         /* of the mapping: a reader may map more than the file has */
+    char path[TFD_SPOOL_PATH_MAX];   /* empty in a reader: memory is anonymous, nothing to reserve */
 };
 
 /* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file

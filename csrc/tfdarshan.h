@@ -23,9 +23,9 @@ struct tfd_options {
 struct tfd_attach_report {
     uint64_t objects_scanned;
     uint64_t relocations_scanned;
-    uint64_t slots_patched;  /* holding our wrappers now */
-    uint64_t slots_foreign;  /* held somebody else's pointer: left alone */
-    uint64_t slots_refused;  /* page could not be made writable */
+    uint64_t slots_patched; /* holding our wrappers now */
+    uint64_t slots_foreign; /* held somebody else's pointer: left alone */
+    uint64_t slots_refused; /* page could not be made writable */
     uint64_t objects_pinned;
     uint64_t slots_restored; /* detach only */
     uint64_t elapsed_ns;
@@ -51,9 +51,9 @@ const char *tfd_last_error(void);
 size_t tfd_hook_count(void);
 const char *tfd_hook_name(size_t hook);
 const char *tfd_hook_operation(size_t hook);
-int tfd_hook_available(size_t hook);         /* 1: this libc defines the symbol */
-uint64_t tfd_hook_slots(size_t hook);        /* slots patched for it now */
-uint64_t tfd_slots_holding_wrappers(void);   /* scan of all objects: 0 when detached */
+int tfd_hook_available(size_t hook);       /* 1: this libc defines the symbol */
+uint64_t tfd_hook_slots(size_t hook);      /* slots patched for it now */
+uint64_t tfd_slots_holding_wrappers(void); /* scan of all objects: 0 when detached */
 
 /* ---- reading a spool: after stop, after a crash, or of a live child ---- */
 
@@ -68,20 +68,20 @@ struct tfd_spool_info {
     int64_t start_realtime_ns;
     int64_t duration_ns; /* start to stop, or to the last event */
     uint64_t threads;
-    uint64_t files;      /* real files seen */
-    uint64_t file_rows;  /* rows tfd_reader_files gives: one per file and module */
-    uint64_t events;     /* calls recorded as events */
-    uint64_t segments;   /* of these, still in the trace */
+    uint64_t files;     /* real files seen */
+    uint64_t file_rows; /* rows tfd_reader_files gives: one per file and module */
+    uint64_t events;    /* calls recorded as events */
+    uint64_t segments;  /* of these, still in the trace */
     uint64_t events_dropped;
     uint64_t files_over_cap;
     uint64_t spool_bytes;
     uint32_t spool_full;
-    uint32_t damaged; /* parts that could not be read were left out */
+    uint32_t damaged;     /* parts that could not be read were left out */
     int64_t kernel_valid; /* 1: both snapshots of /proc/self/io were taken */
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */
-    int64_t io_ns, read_ns, write_ns, meta_ns; /* unions of intervals: wall clock */
-    int64_t thread_ns;                         /* all calls' durations added up */
-    int64_t first_event_ns, last_event_ns;     /* relative to start */
+    int64_t io_ns, read_ns, write_ns, meta_ns;                   /* unions of intervals: wall clock */
+    int64_t thread_ns;                                           /* all calls' durations added up */
+    int64_t first_event_ns, last_event_ns;                       /* relative to start */
 };
 
 struct tfd_thread_info {
@@ -124,13 +124,13 @@ const char *tfd_f_counter_name(size_t index);
 const char *tfd_f_counter_unit(size_t index);
 const char *tfd_f_counter_meaning(size_t index);
 
-struct tfd_file_batch { /* caller's arrays, `rows` long (counters: rows x count, row major) */
-    uint32_t *file;       /* file id, as in events */
-    uint8_t *module;      /* 0 POSIX, 1 STDIO */
-    int32_t *mount;       /* index of tfd_reader_mount, -1 unknown */
-    int64_t *size_bytes;  /* file size where a call showed it, else -1 */
+struct tfd_file_batch {  /* caller's arrays, `rows` long (counters: rows x count, row major) */
+    uint32_t *file;      /* file id, as in events */
+    uint8_t *module;     /* 0 POSIX, 1 STDIO */
+    int32_t *mount;      /* index of tfd_reader_mount, -1 unknown */
+    int64_t *size_bytes; /* file size where a call showed it, else -1 */
     int64_t *counters;
-    double *f_counters;   /* timestamps in s since session start, durations in s */
+    double *f_counters; /* timestamps in s since session start, durations in s */
 };
 
 /* Fills rows first .. first+rows-1, returns the number filled. */
@@ -139,7 +139,7 @@ size_t tfd_reader_files(struct tfd_reader *reader, uint64_t first, size_t rows, 
 const char *tfd_reader_path(struct tfd_reader *reader, uint32_t file, size_t *length);
 
 struct tfd_event_batch { /* caller's arrays, `rows` long */
-    int64_t *start_ns; /* since session start */
+    int64_t *start_ns;   /* since session start */
     int64_t *end_ns;
     int32_t *tid;
     uint8_t *operation;
@@ -151,7 +151,8 @@ struct tfd_event_batch { /* caller's arrays, `rows` long */
 };
 
 /* Segments sorted by start; fills first .. first+rows-1, returns the number filled. */
-size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows, struct tfd_event_batch *batch);
+size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,
+                         struct tfd_event_batch *batch);
 
 size_t tfd_operation_count(void);
 const char *tfd_operation_name(size_t operation);

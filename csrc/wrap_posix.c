@@ -57,12 +57,14 @@ int tfd_wrap_openat64(int dirfd, const char *path, int flags, ...)
 
 int tfd_wrap___openat_2(int dirfd, const char *path, int flags)
 {
-    return counted_openat_checked((openat_checked_function *)tfd_next[TFD_HOOK___openat_2], dirfd, path, flags);
+    return counted_openat_checked((openat_checked_function *)tfd_next[TFD_HOOK___openat_2], dirfd, path,
+                                  flags);
 }
 
 int tfd_wrap___openat64_2(int dirfd, const char *path, int flags)
 {
-    return counted_openat_checked((openat_checked_function *)tfd_next[TFD_HOOK___openat64_2], dirfd, path, flags);
+    return counted_openat_checked((openat_checked_function *)tfd_next[TFD_HOOK___openat64_2], dirfd, path,
+                                  flags);
 }
 
 int tfd_wrap_creat(const char *path, mode_t mode)
@@ -181,7 +183,8 @@ ssize_t tfd_wrap_readv(int fd, const struct iovec *vector, int count)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = TFD_NEXT(readv)(fd, vector, count);
-    tfd_record_transfer(TFD_OP_READV, false, fd, true, -1, got, vector_alignment_flag(vector, count, got), start);
+    tfd_record_transfer(TFD_OP_READV, false, fd, true, -1, got, vector_alignment_flag(vector, count, got),
+                        start);
     return got;
 }
 
@@ -227,7 +230,8 @@ ssize_t tfd_wrap_writev(int fd, const struct iovec *vector, int count)
 {
     uint64_t start = tfd_ticks();
     ssize_t put = TFD_NEXT(writev)(fd, vector, count);
-    tfd_record_transfer(TFD_OP_WRITEV, true, fd, true, -1, put, vector_alignment_flag(vector, count, put), start);
+    tfd_record_transfer(TFD_OP_WRITEV, true, fd, true, -1, put, vector_alignment_flag(vector, count, put),
+                        start);
     return put;
 }
 
@@ -340,7 +344,8 @@ int tfd_wrap_renameat(int old_dirfd, const char *old_path, int new_dirfd, const 
     return status;
 }
 
-int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, unsigned flags)
+int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
+                       unsigned flags)
 {
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(renameat2)(old_dirfd, old_path, new_dirfd, new_path, flags);

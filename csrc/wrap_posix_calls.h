@@ -48,7 +48,8 @@ static inline int counted_open_checked(open_checked_function *next, const char *
     return fd;
 }
 
-static inline int counted_openat_checked(openat_checked_function *next, int dirfd, const char *path, int flags)
+static inline int counted_openat_checked(openat_checked_function *next, int dirfd, const char *path,
+                                         int flags)
 {
     uint64_t start = tfd_ticks();
     int fd = next(dirfd, path, flags);
@@ -86,7 +87,8 @@ static inline int counted_mkostemp(int (*next)(char *, int), char *template, int
     return fd;
 }
 
-static inline int counted_mkostemps(int (*next)(char *, int, int), char *template, int suffix_length, int flags)
+static inline int counted_mkostemps(int (*next)(char *, int, int), char *template, int suffix_length,
+                                    int flags)
 {
     uint64_t start = tfd_ticks();
     int fd = next(template, suffix_length, flags);
@@ -113,8 +115,8 @@ static inline ssize_t counted_read(ssize_t (*next)(int, void *, size_t), int fd,
     return got;
 }
 
-static inline ssize_t counted_pread(ssize_t (*next)(int, void *, size_t, off_t), int fd, void *buffer, size_t count,
-                                    off_t offset)
+static inline ssize_t counted_pread(ssize_t (*next)(int, void *, size_t, off_t), int fd, void *buffer,
+                                    size_t count, off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, buffer, count, offset);
@@ -136,7 +138,8 @@ static inline ssize_t counted_preadv(ssize_t (*next)(int, const struct iovec *, 
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, vector, count, offset);
-    tfd_record_transfer(TFD_OP_PREADV, false, fd, false, offset, got, vector_alignment_flag(vector, count, got), start);
+    tfd_record_transfer(TFD_OP_PREADV, false, fd, false, offset, got,
+                        vector_alignment_flag(vector, count, got), start);
     return got;
 }
 
@@ -151,8 +154,8 @@ static inline ssize_t counted_preadv2(ssize_t (*next)(int, const struct iovec *,
     return got;
 }
 
-static inline ssize_t counted_pwrite(ssize_t (*next)(int, const void *, size_t, off_t), int fd, const void *buffer,
-                                     size_t count, off_t offset)
+static inline ssize_t counted_pwrite(ssize_t (*next)(int, const void *, size_t, off_t), int fd,
+                                     const void *buffer, size_t count, off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, buffer, count, offset);
@@ -165,7 +168,8 @@ static inline ssize_t counted_pwritev(ssize_t (*next)(int, const struct iovec *,
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset);
-    tfd_record_transfer(TFD_OP_PWRITEV, true, fd, false, offset, put, vector_alignment_flag(vector, count, put), start);
+    tfd_record_transfer(TFD_OP_PWRITEV, true, fd, false, offset, put,
+                        vector_alignment_flag(vector, count, put), start);
     return put;
 }
 
@@ -212,13 +216,14 @@ static inline ssize_t counted_sendfile(ssize_t (*next)(int, int, off_t *, size_t
     return moved;
 }
 
-static inline ssize_t counted_copy(ssize_t (*next)(int, off64_t *, int, off64_t *, size_t, unsigned), int in_fd,
-                                   off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count,
-                                   unsigned flags)
+static inline ssize_t counted_copy(ssize_t (*next)(int, off64_t *, int, off64_t *, size_t, unsigned),
+                                   int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset,
+                                   size_t count, unsigned flags)
 {
     uint64_t start = tfd_ticks();
     ssize_t moved = next(in_fd, in_offset, out_fd, out_offset, count, flags);
-    tfd_record_copy(in_fd, offset_before(in_offset, moved), out_fd, offset_before(out_offset, moved), moved, start);
+    tfd_record_copy(in_fd, offset_before(in_offset, moved), out_fd, offset_before(out_offset, moved), moved,
+                    start);
     return moved;
 }
 

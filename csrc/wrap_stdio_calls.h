@@ -36,7 +36,8 @@ static inline int open_flags_of(const char *mode)
     return mode[0] == 'a' ? access | O_CREAT | O_APPEND : access;
 }
 
-static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), const char *path, const char *mode)
+static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), const char *path,
+                                  const char *mode)
 {
     uint64_t start = tfd_ticks();
     FILE *stream = next(path, mode);
@@ -115,8 +116,8 @@ static inline size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *
     return got;
 }
 
-static inline size_t counted_fread_checked(size_t (*next)(void *, size_t, size_t, size_t, FILE *), void *buffer,
-                                           size_t room, size_t size, size_t items, FILE *stream)
+static inline size_t counted_fread_checked(size_t (*next)(void *, size_t, size_t, size_t, FILE *),
+                                           void *buffer, size_t room, size_t size, size_t items, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     size_t got = next(buffer, room, size, items, stream);
@@ -132,8 +133,8 @@ static inline char *counted_fgets(char *(*next)(char *, int, FILE *), char *buff
     return line;
 }
 
-static inline char *counted_fgets_checked(char *(*next)(char *, size_t, int, FILE *), char *buffer, size_t room,
-                                          int size, FILE *stream)
+static inline char *counted_fgets_checked(char *(*next)(char *, size_t, int, FILE *), char *buffer,
+                                          size_t room, int size, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     char *line = next(buffer, room, size, stream);
@@ -168,8 +169,8 @@ static inline int counted_vfscanf(vfscanf_function *next, FILE *stream, const ch
     int saved_errno = errno;
     off_t after = is_file ? ftello(stream) : 0;
     errno = saved_errno;
-    record_stream_read(stream, after > before ? (size_t)(after - before) : 0, items ? TFD_FLAG_EMPTY_COUNTS : 0,
-                       start);
+    record_stream_read(stream, after > before ? (size_t)(after - before) : 0,
+                       items ? TFD_FLAG_EMPTY_COUNTS : 0, start);
     return items;
 }
 

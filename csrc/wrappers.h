@@ -85,7 +85,8 @@ int tfd_wrap_fcntl(int fd, int command, ...);
 int tfd_wrap_fcntl64(int fd, int command, ...);
 int tfd_wrap_rename(const char *old_path, const char *new_path);
 int tfd_wrap_renameat(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path);
-int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, unsigned flags);
+int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
+                       unsigned flags);
 int tfd_wrap_unlink(const char *path);
 int tfd_wrap_unlinkat(int dirfd, const char *path, int flags);
 int tfd_wrap_remove(const char *path);
@@ -95,8 +96,10 @@ int tfd_wrap_ftruncate(int fd, off_t length);
 int tfd_wrap_ftruncate64(int fd, off64_t length);
 ssize_t tfd_wrap_sendfile(int out_fd, int in_fd, off_t *offset, size_t count);
 ssize_t tfd_wrap_sendfile64(int out_fd, int in_fd, off64_t *offset, size_t count);
-ssize_t tfd_wrap_copy_file_range(int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count, unsigned flags);
-ssize_t tfd_wrap_splice(int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count, unsigned flags);
+ssize_t tfd_wrap_copy_file_range(int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count,
+                                 unsigned flags);
+ssize_t tfd_wrap_splice(int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count,
+                        unsigned flags);
 
 /* wrap_stat.c */
 int tfd_wrap_stat(const char *path, struct stat *status);
