@@ -20,7 +20,7 @@ from tests.perf.disk_cost import disk_cost
 from tests.perf.machine import this_machine
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
-from tests.perf.table import tables
+from tests.perf.table import replace_measured, tables
 
 PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "bounds")
 
@@ -55,7 +55,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
 
 
 def measure(names: list[str], repetitions: Repetitions) -> tuple[list[Row], list[str]]:
-    """Runs the named parts, each in a folder of its own."""
+    """Runs the named parts, each in a folder of its own; gives the rows and a sentence for what is left out."""
     rows, missing = [], []
     for name in names:
         with tempfile.TemporaryDirectory(prefix="tfdarshan-bench-") as folder:
@@ -67,15 +67,14 @@ def measure(names: list[str], repetitions: Repetitions) -> tuple[list[Row], list
 
 
 def main() -> None:
-    """Parses the command line, measures, prints, and writes the JSON file."""
+    """Parses the command line, measures, prints, and writes what was asked for."""
     arguments = _parser().parse_args()
     names = arguments.only or [name for name in PART_NAMES if name != "bounds" or arguments.full]
     machine = this_machine()
     print(f"{machine.line()}\n", flush=True)
     rows, missing = measure(names, QUICK if arguments.quick else Repetitions())
-    print(tables(rows))
-    for sentence in missing:
-        print(sentence)
+    text = "\n".join([tables(rows), *missing])
+    print(text)
     if arguments.json:
         report = {
             "machine": dataclasses.asdict(machine),
@@ -83,6 +82,8 @@ def main() -> None:
             "missing": missing,
         }
         arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if arguments.docs:
+        replace_measured(arguments.docs, f"{machine.line()}.\n\n{text}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--full", action="store_true", help="also a million files and 20 million operations")
     parser.add_argument("--only", action="append", choices=PART_NAMES, help="measure this part (repeatable)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
+    parser.add_argument("--docs", type=Path, metavar="PAGE", help="also put the tables into a page of docs/")
     return parser
 
 

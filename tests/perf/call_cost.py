@@ -25,38 +25,38 @@ LOOPS = (
 )
 
 
+Measured = dict[str, list[tuple[Timing, Timing]]]
+
+
 def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
     """Gives the rows, and a sentence for each peer that is left out."""
     loops = HotLoop(folder, threads=max(THREADS))
     peers, missing = find_peers(loops, folder)
-    contenders: list[Contender] = [*own_contenders(loops), *peers]
     rows = []
     for loop, wanted in LOOPS:
+        contenders = [*own_contenders(loops), *(peer for peer in peers if loop.symbol not in peer.blind)]
         for threads in THREADS:
-            measured = _alternate(contenders, loop, threads, pairs)
-            name = f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
-            rows += [
-                added_row(
-                    GROUP,
-                    name,
-                    runs,
-                    subject=contender.name,
-                    wanted=wanted if contender is contenders[0] else None,
-                )
-                for contender, runs in zip(contenders, measured, strict=True)
-            ]
+            rows += _rows(_alternate(contenders, loop, threads, pairs), loop, threads, wanted)
     return rows, missing
 
 
-def _alternate(
-    contenders: Sequence[Contender], loop: Loop, threads: int, pairs: int
-) -> list[list[tuple[Timing, Timing]]]:
-    """Gives the pairs of each contender; all that take part in a round take it in turn."""
-    measured: list[list[tuple[Timing, Timing]]] = [[] for _ in contenders]
+def _rows(measured: Measured, loop: Loop, threads: int, wanted: float | None) -> list[Row]:
+    """Gives a row for each contender; what is wanted is wanted of the first."""
+    name = f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
+    return [
+        added_row(GROUP, name, runs, subject=subject, wanted=None if number else wanted)
+        for number, (subject, runs) in enumerate(measured.items())
+    ]
+
+
+def _alternate(contenders: Sequence[Contender], loop: Loop, threads: int, pairs: int) -> Measured:
+    """Gives the pairs of each contender by its name; all that take part in a round take it in turn."""
+    measured: Measured = {contender.name: [] for contender in contenders}
     for number in range(pairs):
-        for contender, runs in zip(contenders, measured, strict=True):
+        for contender in contenders:
             if isinstance(contender, Peer) and number % PEERS_TURN:
                 continue
             progress.show(f"{loop.label}, threads {threads}, {contender.name}, run {number + 1} of {pairs}")
-            runs.append((contender.plain(loop, threads), contender.recorded(loop, threads)))
+            pair = (contender.plain(loop, threads), contender.recorded(loop, threads))
+            measured[contender.name].append(pair)
     return measured

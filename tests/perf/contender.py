@@ -123,7 +123,8 @@ class Recorded:
 class Peer:
     """Another tool: started with the process, so every run is a process of its own.
 
-    `share` is the part of a loop's calls that it makes: slow ones make fewer. `trace` is what it writes.
+    `share` is the part of a loop's calls that it makes: slow ones make fewer. `trace` is what it writes, `blind`
+    names loops that it cannot see.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Peer:
     prefix: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     share: float = 1.0
+    blind: tuple[str, ...] = ()
 
     def plain(self, loop: Loop, threads: int) -> Timing:
         """Runs the program without the tool."""

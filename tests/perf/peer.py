@@ -93,7 +93,7 @@ def _strace(loops: HotLoop, folder: Path) -> list[Peer]:
         raise LookupError("strace is left out: it is not installed.")
     log = folder / "strace.log"
     prefix = (strace, "-f", "-qq", "--trace=file,desc", f"--output={log}")
-    return [_proven(Peer("strace", loops, log, prefix=prefix, share=0.02))]
+    return [_proven(Peer("strace", loops, log, prefix=prefix, share=0.02, blind=("fread",)))]
 
 
 def _proven(peer: Peer) -> Peer:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from tests.perf.row import Row
 
@@ -20,10 +22,25 @@ PAIRED = (
 SINGLE = ("what", "median", "quartiles", "without", "unit", "runs", "at most", "note")
 
 
+MEASURED = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.DOTALL)
+
+
 def tables(rows: Sequence[Row]) -> str:
     """Gives a titled table for each group, in the order in which the groups appear."""
     groups = dict.fromkeys(row.group for row in rows)
     return "\n".join(_titled(group, [row for row in rows if row.group == group]) for group in groups)
+
+
+def replace_measured(page: Path, text: str) -> None:
+    """Puts `text` between the marks of a page of the documentation.
+
+    Raises:
+        ValueError: The page has no such marks.
+    """
+    filled, count = MEASURED.subn(lambda _: f"{text.rstrip()}\n", page.read_text(encoding="utf-8"))
+    if not count:
+        raise ValueError(f"{page} has no part between <!-- measured --> and <!-- end of measured -->")
+    page.write_text(filled, encoding="utf-8")
 
 
 def _titled(group: str, rows: Sequence[Row]) -> str:

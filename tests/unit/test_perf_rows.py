@@ -1,0 +1,67 @@
+"""The arithmetic and the tables of `make bench`; what it measures is asserted nowhere."""
+
+import pytest
+
+from tests.perf.row import added_row, quartiles, single_row
+from tests.perf.table import replace_measured, tables
+from tests.perf.timing import Timing
+
+
+def test_added_row_is_the_median_of_paired_differences():
+    # GIVEN pairs of (without, with), one of them disturbed
+    pairs = [
+        (Timing(100, 90), Timing(130, 115)),
+        (Timing(200, 91), Timing(231, 117)),
+        (Timing(110, 92), Timing(990, 119)),
+    ]
+
+    # WHEN
+    row = added_row("calls", "pread", pairs, subject="tfdarshan", wanted=40)
+
+    # THEN
+    assert (row.value, row.base, row.cpu, row.runs) == (31, 110, 26, 3)
+    assert row.ratio == pytest.approx(1.3)
+
+
+def test_quartiles_of_one_run_are_that_run():
+    assert quartiles([7.0]) == (7.0, 7.0)
+    assert quartiles([1.0, 2.0, 3.0, 4.0, 5.0]) == (2.0, 4.0)
+
+
+def test_tables_have_a_heading_for_each_group_and_one_line_for_each_row():
+    # GIVEN
+    rows = [
+        added_row("calls", "pread", [(Timing(100, 90), Timing(130, 115))], subject="tfdarshan", wanted=40),
+        single_row("attaching", "first attach", "ms", [9.0, 10.5, 12.0], note="236 objects"),
+    ]
+
+    # WHEN
+    lines = tables(rows).splitlines()
+
+    # THEN
+    assert [line for line in lines if line.startswith("#")] == ["### Calls", "### Attaching"]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    assert cells[2] == ["pread", "tfdarshan", "100", "30", "", "1.30", "25", "1", "40"]
+    assert cells[5] == ["first attach", "10.5", "9.75 to 11.2", "", "ms", "3", "", "236 objects"]
+
+
+def test_measured_part_of_a_page_is_replaced_and_the_rest_kept(tmp_path):
+    # GIVEN
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- measured -->\nold\n<!-- end of measured -->\nafter\n")
+
+    # WHEN
+    replace_measured(page, r"new \1")
+
+    # THEN
+    assert page.read_text() == "before\n<!-- measured -->\nnew \\1\n<!-- end of measured -->\nafter\n"
+
+
+def test_page_without_the_marks_is_refused(tmp_path):
+    # GIVEN
+    page = tmp_path / "page.md"
+    page.write_text("nothing to fill")
+
+    # THEN
+    with pytest.raises(ValueError, match="has no part between"):
+        replace_measured(page, "new")
