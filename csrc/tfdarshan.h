@@ -160,4 +160,9 @@ const char *tfd_operation_module(size_t operation); /* "POSIX" or "STDIO" */
 const char *tfd_operation_class(size_t operation);  /* "read", "write" or "meta" */
 const char *tfd_other_kind_name(size_t kind);
 
+/* ---- Darshan's log files ---- */
+
+/* Darshan's id of a record: a hash of its name, which for a file is its path. */
+uint64_t tfd_record_id(const char *path, size_t length);
+
 #endif

@@ -249,6 +249,11 @@ def f_counters() -> tuple[Counter, ...]:
     )
 
 
+def record_id(name: bytes) -> int:
+    """Gives Darshan's id of a record: a hash of its name, which for a file is its path."""
+    return int(core().lib.tfd_record_id(name, len(name)))
+
+
 def text(pointer: Any) -> str:
     """Decodes a C string; "" for NULL, undecodable bytes as surrogates."""
     return os.fsdecode(core().ffi.string(pointer)) if pointer else ""

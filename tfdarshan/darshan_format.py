@@ -1,0 +1,105 @@
+"""How a Darshan log file is laid out: header, regions and records, as NumPy dtypes.
+
+A log is a header, which is not compressed, and after it one compressed region for the job, one for the names
+of the records and one for each module that has records. The header says where each region is.
+
+Source: Darshan's public headers darshan-log-format.h, darshan-posix-log-format.h, darshan-stdio-log-format.h,
+darshan-dxt-log-format.h and darshan-heatmap-log-format.h of release 3.5.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+LOG_VERSION = "3.41"
+MAGIC = 6567223
+ZLIB, BZIP2, UNCOMPRESSED = 0, 1, 2
+MAX_MODULES = 64
+JOB_REGION_BYTES = 4096
+METADATA_BYTES = 1024
+HOST_BYTES = 64
+
+# Number of each module in the header's lists, and the version of its records that is written here. Version 2
+# of DXT_POSIX, which Darshan 3.5.0 writes, is not read by PyDarshan 3.5.0.
+MODULE_IDS = {"POSIX": 1, "STDIO": 9, "DXT_POSIX": 10, "DXT_MPIIO": 11, "HEATMAP": 15}
+MODULE_VERSIONS = {"POSIX": 4, "STDIO": 2, "DXT_POSIX": 1, "HEATMAP": 1}
+
+# Darshan's own: bins double their width until so many cover the job.
+MAX_HEATMAP_BINS = 200
+FIRST_BIN_WIDTH_S = 0.1
+
+LOCATION = np.dtype([("offset", "u8"), ("length", "u8")])
+
+
+def header_dtype(modules: int, partial: str) -> np.dtype[Any]:
+    """Gives the header's layout, padded as C pads it."""
+    return np.dtype(
+        [
+            ("version", "S8"),
+            ("magic", "i8"),
+            ("compression", "u1"),
+            ("partial", partial),
+            ("names", LOCATION),
+            ("modules", LOCATION, (modules,)),
+            ("module_versions", "u4", (modules,)),
+        ],
+        align=True,
+    )
+
+
+HEADER = header_dtype(MAX_MODULES, "u8")
+# Before log version 3.41.
+OLD_HEADER = header_dtype(16, "u4")
+
+JOB = np.dtype(
+    [
+        ("uid", "i8"),
+        ("start_s", "i8"),
+        ("start_ns", "i8"),
+        ("end_s", "i8"),
+        ("end_ns", "i8"),
+        ("processes", "i8"),
+        ("job", "i8"),
+        ("metadata", f"S{METADATA_BYTES}"),
+    ]
+)
+
+DXT_RECORD = np.dtype(
+    [
+        ("id", "u8"),
+        ("rank", "i8"),
+        ("shared", "i8"),
+        ("host", f"S{HOST_BYTES}"),
+        ("writes", "i8"),
+        ("reads", "i8"),
+    ]
+)
+_SEGMENT = [("offset", "i8"), ("length", "i8"), ("start_s", "f8"), ("end_s", "f8")]
+# By the version of DXT_POSIX records; the writes of a record come before its reads.
+SEGMENTS = {1: np.dtype(_SEGMENT), 2: np.dtype([*_SEGMENT, ("thread", "u8")])}
+
+# The two members after these are pointers, in a log as in memory; then come the write bins and the read bins.
+HEATMAP_RECORD = np.dtype(
+    [
+        ("id", "u8"),
+        ("rank", "i8"),
+        ("bin_width_s", "f8"),
+        ("bins", "i8"),
+        ("write_bins", "u8"),
+        ("read_bins", "u8"),
+    ]
+)
+
+
+def counter_record(counters: int, f_counters: int) -> np.dtype[Any]:
+    """Gives the layout of a POSIX or STDIO record with so many counters."""
+    return np.dtype(
+        [
+            ("id", "u8"),
+            ("rank", "i8"),
+            ("counters", "i8", (counters,)),
+            ("f_counters", "f8", (f_counters,)),
+        ]
+    )

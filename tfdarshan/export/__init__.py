@@ -1,0 +1,1 @@
+"""Writes sessions in other programs' formats, one format per module."""

@@ -1,0 +1,143 @@
+"""A session as a Darshan log, for PyDarshan and everything else that reads such logs.
+
+Each process of the session is one rank of the log, its owner rank 0: Darshan itself would write one log per
+process of a job without MPI, and a session is one job. The log says what Darshan's own would, by Darshan's
+definitions; `Exported.left_out` names what the session has and the format does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan import _bridge
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.export.dxt import dxt_records
+from tfdarshan.export.file_records import Rank, counter_records, name_records, number_processes
+from tfdarshan.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
+from tfdarshan.export.job_region import Job, job_region
+from tfdarshan.export.log_file import LogFile
+from tfdarshan.process_data import ProcessData
+from tfdarshan.session import Session
+from tfdarshan.versions import VERSION
+
+ALWAYS_LEFT_OUT = (
+    "segments of other calls than POSIX reads and writes, and their threads and kinds of call",
+    "failed calls",
+    "copies inside the kernel, unlinks, truncates and the length of mappings",
+    "the kernel's own figures",
+)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: `records` counts the files that have a name, `left_out` says what the log lacks."""
+
+    path: Path
+    processes: int
+    records: int
+    left_out: tuple[str, ...]
+
+
+def export_darshan(
+    session: Session, path: Path, *, process: int | None = None, force: bool = False
+) -> Exported:
+    """Writes a session as a Darshan log.
+
+    Args:
+        session: The session.
+        path: The log to write.
+        process: The id of the process to write; all of them if None.
+        force: Replace a file that is there.
+
+    Raises:
+        ConfigurationError: The file is there, or the session has no such process.
+        SessionDataError: A table is damaged or missing.
+        StorageError: The log cannot be written.
+    """
+    if path.exists() and not force:
+        raise ConfigurationError(f"{path} exists: give another name, or replace it with --force.")
+    processes = _chosen(session, process)
+    names: dict[int, bytes] = {}
+    ranks = number_processes(processes, names)
+    files = len(names)
+    names |= {_bridge.record_id(heatmap_name(module)): heatmap_name(module) for module in MODULES}
+    job = _job(session, processes)
+    dropped = any(meta["counts"]["events_dropped"] for meta in _metas(processes))
+    over_cap = any(meta["counts"]["files_over_cap"] for meta in _metas(processes))
+    bins = choose_bins((job.end_realtime_ns - job.start_realtime_ns) / 1e9)
+    with LogFile(path) as log:
+        log.add_job(job_region(job))
+        log.add_names(name_records(names))
+        log.add_module("POSIX", counter_records("POSIX", ranks), partial=over_cap)
+        log.add_module("STDIO", counter_records("STDIO", ranks), partial=over_cap)
+        log.add_module("DXT_POSIX", dxt_records(ranks), partial=dropped)
+        log.add_module("HEATMAP", heatmap_records(ranks, bins), partial=dropped)
+    return Exported(path, len(ranks), files, _left_out(ranks))
+
+
+def _chosen(session: Session, pid: int | None) -> list[ProcessData]:
+    if pid is None:
+        return session.processes
+    chosen = [process for process in session.processes if process.pid == pid]
+    if not chosen:
+        known = ", ".join(str(process.pid) for process in session.processes)
+        raise ConfigurationError(f"the session {session.path} has no process {pid}: it has {known}.")
+    return chosen
+
+
+def _job(session: Session, processes: Sequence[ProcessData]) -> Job:
+    metas = _metas(processes)
+    first, imported = metas[0], metas[0].get("darshan", {})
+    start_ns = int(first["origin_realtime_ns"])
+    return Job(
+        user=imported.get("uid", session.path.stat().st_uid),
+        job=imported.get("job", first["pid"]),
+        processes=imported.get("processes", len(processes)),
+        start_realtime_ns=start_ns,
+        end_realtime_ns=start_ns + max(meta["start_ns"] + meta["duration_ns"] for meta in metas),
+        command=first.get("command", ""),
+        mounts=_mounts(processes),
+        metadata=_metadata(session, metas),
+    )
+
+
+def _metadata(session: Session, metas: Sequence[dict[str, Any]]) -> dict[str, str]:
+    engine = metas[0].get("engine", {})
+    return {
+        # PyDarshan's summary wants it; no version of Darshan wrote this log.
+        "lib_ver": f"tfdarshan {VERSION}",
+        "tfdarshan_session": str(metas[0].get("session", session.path.name)),
+        "tfdarshan_engine": " ".join(filter(None, (engine.get("name"), engine.get("version")))),
+        "tfdarshan_pids": " ".join(str(meta["pid"]) for meta in metas),
+    }
+
+
+def _mounts(processes: Sequence[ProcessData]) -> list[tuple[str, str]]:
+    """Gives the mount points, those of the session's files first: a log has room for some only."""
+    used: set[str] = set()
+    for process in processes:
+        used.update(process.table("files", ["mount_point"])["mount_point"].unique().to_pylist())
+    known = {
+        mount["point"]: mount["fs_type"] for meta in _metas(processes) for mount in meta.get("mounts", ())
+    }
+    return sorted(
+        ((point, fs_type) for point, fs_type in known.items() if point and fs_type),
+        key=lambda mount: mount[0] not in used,
+    )
+
+
+def _left_out(ranks: Sequence[Rank]) -> tuple[str, ...]:
+    segments = sum(int(rank.process.meta["counts"]["segments"]) for rank in ranks)
+    dropped = sum(int(rank.process.meta["counts"]["events_dropped"]) for rank in ranks)
+    if segments and dropped:
+        return (*ALWAYS_LEFT_OUT, f"{dropped:,} segments that the session had no room for")
+    if not segments:
+        return (*ALWAYS_LEFT_OUT, "DXT_POSIX and HEATMAP: the session has no segments")
+    return ALWAYS_LEFT_OUT
+
+
+def _metas(processes: Sequence[ProcessData]) -> list[dict[str, Any]]:
+    return [process.meta for process in processes]

@@ -1,0 +1,91 @@
+"""A session's files as Darshan's names and POSIX and STDIO records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan import _bridge, darshan_format, schema
+from tfdarshan.process_data import ProcessData
+from tfdarshan.spool_reader import Array
+
+# Darshan's value of a counter that was not counted.
+NOT_COUNTED = -1
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One process of a log: its number there, and which record each of its files is.
+
+    `rank` is -1 for what all processes of an imported log did together.
+    """
+
+    rank: int
+    process: ProcessData
+    files: Array
+    records: Array
+
+    def record_of(self, files: Array) -> tuple[Array, Array]:
+        """Gives the records of file ids, and which of them are known."""
+        place = np.minimum(np.searchsorted(self.files, files), max(len(self.files) - 1, 0))
+        known = self.files[place] == files if len(self.files) else np.zeros(len(files), bool)
+        return (self.records[place] if len(self.files) else np.zeros(len(files), np.uint64)), known
+
+
+def number_processes(processes: Sequence[ProcessData], names: dict[int, bytes]) -> list[Rank]:
+    """Gives each process its rank and adds the names of its files to `names`, by record.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    ranks = []
+    for number, process in enumerate(processes):
+        table = process.table("files", ["file", "path"])
+        files, first = np.unique(table["file"].to_numpy(), return_index=True)
+        records = np.zeros(len(files), np.uint64)
+        for place, path in enumerate(table["path"].take(first).to_pylist()):
+            name = path.encode("utf-8", "backslashreplace")
+            records[place] = record = _bridge.record_id(name)
+            names[record] = name
+        ranks.append(Rank(process.meta.get("darshan", {}).get("rank", number), process, files, records))
+    return ranks
+
+
+def name_records(names: dict[int, bytes]) -> Iterator[bytes]:
+    """Yields the names as a log has them: record, name, zero byte."""
+    for record, name in names.items():
+        yield np.uint64(record).tobytes() + name + b"\0"
+
+
+def counter_records(module: str, ranks: Sequence[Rank]) -> Iterator[bytes]:
+    """Yields the records of module "POSIX" or "STDIO", many at a time.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    counters = _names(schema.counter_columns(), module)
+    f_counters = _names(schema.f_counter_columns(), module)
+    layout = darshan_format.counter_record(len(counters), len(f_counters))
+    for rank in ranks:
+        for batch in rank.process.batches("files", ["file", "module", *counters, *f_counters]):
+            rows = np.flatnonzero(batch.column("module").to_numpy(zero_copy_only=False) == module)
+            records = np.zeros(len(rows), layout)
+            records["id"], _known = rank.record_of(batch.column("file").to_numpy()[rows])
+            records["rank"] = rank.rank
+            for place, name in enumerate(counters):
+                records["counters"][:, place] = _filled(batch.column(name))[rows]
+            for place, name in enumerate(f_counters):
+                records["f_counters"][:, place] = _filled(batch.column(name))[rows]
+            yield records.tobytes()
+
+
+def _names(columns: Sequence[schema.Column], module: str) -> list[str]:
+    return [column.name for column in columns if column.name.startswith(f"{module}_")]
+
+
+def _filled(column: Any) -> Array:
+    values: Array = column.fill_null(NOT_COUNTED).to_numpy(zero_copy_only=False)
+    return values

@@ -1,0 +1,54 @@
+"""Reads and writes of a session as Darshan's traces know them: without failed calls and in-kernel copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfdarshan.process_data import ProcessData
+from tfdarshan.spool_reader import Array
+
+READS = {"POSIX": ("read", "pread", "readv", "preadv"), "STDIO": ("fread",)}
+WRITES = {"POSIX": ("write", "pwrite", "writev", "pwritev"), "STDIO": ("fwrite",)}
+COLUMNS = ("start_ns", "end_ns", "tid", "file", "offset", "length")
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """One process's reads and writes of one module, sorted by start; arrays of equal length."""
+
+    start_ns: Array
+    end_ns: Array
+    tid: Array
+    file: Array
+    offset: Array
+    length: Array
+    is_read: Array
+
+
+def transfers_of(process: ProcessData, module: str) -> Transfers:
+    """Reads a process's transfers of module "POSIX" or "STDIO".
+
+    Raises:
+        SessionDataError: The events table is damaged or missing.
+    """
+    reads, both = pa.array(READS[module]), pa.array(READS[module] + WRITES[module])
+    parts = []
+    for batch in process.batches("events", [*COLUMNS, "operation", "error"]):
+        operation = batch.column("operation").cast(pa.string())
+        wanted = pc.and_(pc.is_in(operation, value_set=both), pc.equal(batch.column("error"), 0))
+        found = batch.select(list(COLUMNS)).filter(wanted)
+        is_read = pc.is_in(operation.filter(wanted), value_set=reads)
+        parts.append(
+            [
+                *(found.column(name).to_numpy() for name in COLUMNS),
+                is_read.to_numpy(zero_copy_only=False).astype(bool),
+            ]
+        )
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return Transfers(none, none, none, none, none, none, none.astype(bool))
+    return Transfers(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
