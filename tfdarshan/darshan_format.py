@@ -23,7 +23,7 @@ HOST_BYTES = 64
 
 # Number of each module in the header's lists, and the version of its records that is written here. Version 2
 # of DXT_POSIX, which Darshan 3.5.0 writes, is not read by PyDarshan 3.5.0.
-MODULE_IDS = {"POSIX": 1, "STDIO": 9, "DXT_POSIX": 10, "DXT_MPIIO": 11, "HEATMAP": 15}
+MODULE_IDS = {"POSIX": 1, "STDIO": 9, "DXT_POSIX": 10, "HEATMAP": 15}
 MODULE_VERSIONS = {"POSIX": 4, "STDIO": 2, "DXT_POSIX": 1, "HEATMAP": 1}
 
 # Darshan's own: bins double their width until so many cover the job.
@@ -65,6 +65,8 @@ JOB = np.dtype(
         ("metadata", f"S{METADATA_BYTES}"),
     ]
 )
+# Before log version 3.41 the nanoseconds were not there.
+OLD_JOB_BYTES = JOB.itemsize - 16
 
 DXT_RECORD = np.dtype(
     [

@@ -53,12 +53,25 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class FileTotals:
-    """Counters summed over all rows, and the rows that stand out."""
+    """Counters summed over all rows, and the rows that stand out.
+
+    `unknown` names the counters that some rows do not have (imported logs): their sums leave those rows out,
+    and `posix_zero_reads` is None where some POSIX row lacks it. `read_s`, `write_s` and `meta_s` add up the
+    rows' times: a moment counts as often as files were busy in it.
+    """
 
     sums: dict[str, int]
-    posix_zero_reads: int
+    posix_zero_reads: int | None
     slowest: list[FileEntry]
     most_read: list[FileEntry]
+    unknown: frozenset[str] = frozenset()
+    read_s: float = 0.0
+    write_s: float = 0.0
+    meta_s: float = 0.0
+
+    def known(self, name: str) -> int | None:
+        """Gives a counter's sum, None where some rows do not have it."""
+        return None if name in self.unknown else self.sums[name]
 
 
 def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
@@ -68,18 +81,29 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
         SessionDataError: A table is damaged or missing.
     """
     sums: dict[str, int] = {}
-    zero = 0
+    unknown: set[str] = set()
+    seconds_of = dict.fromkeys((READ_TIMES, WRITE_TIMES, META_TIMES), 0.0)
+    zero, zero_known = 0, True
     slowest: list[FileEntry] = []
     most_read: list[FileEntry] = []
-    for process, columns in _batches(processes):
+    for process, columns, missing in _batches(processes):
+        unknown.update(missing)
+        for names in seconds_of:
+            seconds_of[names] += float(np.sum(_sum(columns, names)))
         for name, values in columns.items():
             if values.dtype == np.int64:
                 sums[name] = sums.get(name, 0) + int(values.sum())
-        zero += int(columns["TFD_ZERO_READS"][columns["module"] == "POSIX"].sum())
+        posix = columns["module"] == "POSIX"
+        zero += int(columns["TFD_ZERO_READS"][posix].sum())
+        zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
         slowest = _best(slowest, process, columns, seconds, top, "time_s")
         most_read = _best(most_read, process, columns, moved, top, "bytes_read")
-    return FileTotals(_Zeros(sums), zero, slowest, most_read)
+    read_s, write_s, meta_s = seconds_of.values()
+    known_zero = zero if zero_known else None
+    return FileTotals(
+        _Zeros(sums), known_zero, slowest, most_read, frozenset(unknown), read_s, write_s, meta_s
+    )
 
 
 class _Zeros(dict[str, int]):
@@ -89,14 +113,24 @@ class _Zeros(dict[str, int]):
         return 0
 
 
-def _batches(processes: Sequence[ProcessData]) -> Iterator[tuple[ProcessData, dict[str, Any]]]:
+def _batches(
+    processes: Sequence[ProcessData],
+) -> Iterator[tuple[ProcessData, dict[str, Any], dict[str, Any]]]:
+    """Yields batches of columns with 0 for what is unknown, and which rows that is, by column."""
     for process in processes:
         present = process.columns("files")
         names = [
             name for name in present if name in _WANTED or name.startswith(("POSIX_SIZE_", "STDIO_BYTES_"))
         ]
         for batch in process.batches("files", names):
-            yield process, {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
+            columns, missing = {}, {}
+            for name in names:
+                column = batch.column(name)
+                if column.null_count:
+                    missing[name] = column.is_null().to_numpy(zero_copy_only=False)
+                    column = column.fill_null(0)
+                columns[name] = column.to_numpy(zero_copy_only=False)
+            yield process, columns, missing
 
 
 _WANTED = frozenset(

@@ -9,6 +9,7 @@ from tfdarshan.coverage import Coverage, Direction
 from tfdarshan.file_totals import FileEntry
 from tfdarshan.summary_data import ModuleCalls, SizeBucket, SummaryData
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
+from tfdarshan.wall_clock import WallClock
 
 WIDTH = 100
 BAR_WIDTH = 16
@@ -37,8 +38,10 @@ def render(data: SummaryData) -> str:
         _slowest(data),
         _most_read(data),
         _failures(data),
-        _coverage(data.coverage),
+        # Nothing says what the kernel charged to the job of an imported log.
+        _coverage(data.coverage) if not data.not_known else [],
         _notes(data),
+        _not_known(data),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
@@ -50,13 +53,13 @@ def _header(data: SummaryData) -> list[str]:
         processes += f" ({plural(data.silent_children, 'more child', 'more children')} made no calls)"
     counts = (
         processes,
-        plural(data.threads, "thread"),
+        plural(data.threads, "thread") if data.threads is not None else "",
         plural(data.files, "file"),
         plural(data.calls, "call"),
     )
     lines = [
         f"tfdarshan session {data.session}, {human_seconds(data.duration_s)} on {data.host}, engine {engine}",
-        ", ".join(counts),
+        ", ".join(filter(None, counts)),
     ]
     if data.command:
         command = data.command if len(data.command) < WIDTH else data.command[: WIDTH - 4] + " ..."
@@ -99,37 +102,75 @@ def _calls(data: SummaryData) -> list[str]:
         lines.append(
             f"  {label:<20}{cells.rstrip() if not in_all or not copies_title else cells}{in_all}".rstrip()
         )
+    mapped = "" if data.mmap_bytes is None else f" of {exact_bytes(data.mmap_bytes)}"
     extra = [
-        (data.mmaps, f"{plural(data.mmaps, 'mmap')} of {exact_bytes(data.mmap_bytes)}"),
-        (data.renames, plural(data.renames, "rename")),
-        (data.unlinks, plural(data.unlinks, "unlink")),
-        (data.truncates, plural(data.truncates, "truncate")),
+        (data.mmaps, "mmap", mapped),
+        (data.renames, "rename", ""),
+        (data.unlinks, "unlink", ""),
+        (data.truncates, "truncate", ""),
     ]
-    said = [words for count, words in extra if count]
+    said = [plural(count, noun) + more for count, noun, more in extra if count]
     return [*lines, f"  also {', '.join(said)}"] if said else lines
 
 
 def _time(data: SummaryData) -> list[str]:
     clock = data.wall_clock
+    if clock.io_s is None:
+        return _file_time(data)
     read, written = _moved(data, "read"), _moved(data, "write")
-    bound = "" if clock.exact else "at most "
     rows = (
         ("any call", clock.io_s, ""),
-        ("reads", clock.read_s, f"{human_bytes(read)} at {human_rate(read, clock.read_s)}"),
-        ("writes", clock.write_s, f"{human_bytes(written)} at {human_rate(written, clock.write_s)}"),
+        ("reads", clock.read_s, _at_rate(read, clock.read_s)),
+        ("writes", clock.write_s, _at_rate(written, clock.write_s)),
         ("open, stat, close ...", clock.meta_s, ""),
     )
     lines = ["Time in I/O (wall clock: at least one such call was running)"]
     for label, seconds, moved in rows:
-        share = percent(seconds, clock.duration_s)
-        line = f"  {label:<22}{bound + human_seconds(seconds):>17}{share:>11}   {moved if seconds else ''}"
-        lines.append(line.rstrip())
-    if clock.io_s > 0:
+        lines.append(_wall_time_row(label, seconds, clock, moved))
+    if clock.io_s > 0 and clock.thread_s is not None:
         concurrency = f"{clock.thread_s / clock.io_s:.1f} calls at a time on average"
         lines.append(
             f"  {'summed over threads':<22}{human_seconds(clock.thread_s):>17}{'':>11}   {concurrency}"
         )
     return lines
+
+
+def _file_time(data: SummaryData) -> list[str]:
+    """Words what an imported log says: times per file, and wall-clock time where its trace is complete."""
+    clock, files = data.wall_clock, data.file_time
+    read, written = _moved(data, "read"), _moved(data, "write")
+    lines = ["Time in calls (summed over files: a moment counts as often as files were busy in it)"]
+    for label, seconds, moved in (
+        ("reads", files.read_s, _at_rate(read, files.read_s)),
+        ("writes", files.write_s, _at_rate(written, files.write_s)),
+        ("open, stat, close ...", files.meta_s, ""),
+    ):
+        lines.append(
+            f"  {label:<22}{human_seconds(seconds):>17}{'':>11}   {moved if seconds else ''}".rstrip()
+        )
+    for label, wall_s, moved in (
+        ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s)),
+        ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s)),
+    ):
+        if wall_s:
+            lines.append(_wall_time_row(label, wall_s, clock, moved))
+    return lines
+
+
+def _wall_time_row(label: str, seconds: float | None, clock: WallClock, moved: str) -> str:
+    if seconds is None:
+        return _time_row(label, "unknown", "", "")
+    bound = "" if clock.exact else "at most "
+    share = percent(seconds, clock.duration_s)
+    return _time_row(label, bound + human_seconds(seconds), share, moved if seconds else "")
+
+
+def _time_row(label: str, seconds: str, share: str, moved: str) -> str:
+    return f"  {label:<22}{seconds:>17}{share:>11}   {moved}".rstrip()
+
+
+def _at_rate(moved: int, seconds: float | None) -> str:
+    return "" if seconds is None else f"{human_bytes(moved)} at {human_rate(moved, seconds)}"
 
 
 def _moved(data: SummaryData, direction: str) -> int:
@@ -163,8 +204,9 @@ def _pattern(data: SummaryData) -> list[str]:
     if not pattern.reads_with_data and not pattern.writes and not pattern.zero_length_reads:
         return []
     lines = ["Access pattern (POSIX; sequential: after the last byte accessed, consecutive: right after it)"]
+    reads = "reads with data" if pattern.zero_length_reads is not None else "reads, empty too"
     for label, total, sequential, consecutive in (
-        ("reads with data", pattern.reads_with_data, pattern.sequential_reads, pattern.consecutive_reads),
+        (reads, pattern.reads_with_data, pattern.sequential_reads, pattern.consecutive_reads),
         ("writes", pattern.writes, pattern.sequential_writes, pattern.consecutive_writes),
     ):
         if total:
@@ -270,3 +312,8 @@ def _notes(data: SummaryData) -> list[str]:
     lines = ["Bounds reached", *lines] if lines else []
     problems = [f"  {problem}" for problem in data.problems]
     return lines + (["Not read", *problems] if problems else [])
+
+
+def _not_known(data: SummaryData) -> list[str]:
+    lines = [f"  {what}" for what in data.not_known]
+    return ["Not known, for the log does not say", *lines] if lines else []

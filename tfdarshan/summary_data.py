@@ -49,20 +49,32 @@ class ModuleCalls:
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """Sequential: anywhere after the last byte; consecutive: right after it. Empty reads are left out."""
+    """Sequential: anywhere after the last byte; consecutive: right after it.
+
+    Empty reads are left out, but where `zero_length_reads` is None: then nothing tells them apart.
+    """
 
     reads_with_data: int
     sequential_reads: int
     consecutive_reads: int
-    zero_length_reads: int
+    zero_length_reads: int | None
     writes: int
     sequential_writes: int
     consecutive_writes: int
 
 
 @dataclass(frozen=True)
+class FileTime:
+    """Seconds in calls, added up over files: a moment counts as often as files were busy in it."""
+
+    read_s: float
+    write_s: float
+    meta_s: float
+
+
+@dataclass(frozen=True)
 class SummaryData:
-    """All that the summary says. Times in seconds, sizes in bytes."""
+    """All that the summary says. Times in seconds, sizes in bytes; None: an imported log does not say."""
 
     session: str
     path: str
@@ -74,18 +86,19 @@ class SummaryData:
     duration_s: float
     processes: int
     silent_children: int
-    threads: int
+    threads: int | None
     files: int
     calls: int
     posix: ModuleCalls
     stdio: ModuleCalls
     mmaps: int
-    mmap_bytes: int
+    mmap_bytes: int | None
     copies: dict[str, int]
-    renames: int
-    unlinks: int
-    truncates: int
+    renames: int | None
+    unlinks: int | None
+    truncates: int | None
     wall_clock: WallClock
+    file_time: FileTime
     sizes: list[SizeBucket]
     pattern: AccessPattern
     slowest_files: list[FileEntry]
@@ -93,6 +106,7 @@ class SummaryData:
     failures: list[FailureCount]
     coverage: Coverage
     bounds: list[str]
+    not_known: list[str]
     problems: list[str]
 
 
@@ -124,6 +138,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
     files = total_files(session.processes, top)
     wall_clock = measure_wall_clock(session.processes)
     children = owner.get("children", {})
+    imported = owner.get("darshan", {})
     return SummaryData(
         session=owner.get("session", session.path.name),
         path=str(session.path),
@@ -135,21 +150,22 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         duration_s=wall_clock.duration_s,
         processes=len(session.processes),
         silent_children=int(children.get("silent", 0)),
-        threads=sum(len(meta.get("threads", ())) for meta in session.meta),
+        threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
         files=sum(int(meta["counts"]["files"]) for meta in session.meta),
         calls=sum(int(meta["counts"]["events"]) for meta in session.meta),
         posix=_posix_calls(files),
         stdio=_stdio_calls(files),
         mmaps=files.sums["POSIX_MMAPS"],
-        mmap_bytes=files.sums["TFD_MMAP_BYTES"],
+        mmap_bytes=files.known("TFD_MMAP_BYTES"),
         copies={
             name: files.sums[f"TFD_COPY_{name.upper()}"]
             for name in ("reads", "read_bytes", "writes", "write_bytes")
         },
-        renames=files.sums["TFD_RENAMES"],
-        unlinks=files.sums["TFD_UNLINKS"],
-        truncates=files.sums["TFD_TRUNCATES"],
+        renames=files.known("TFD_RENAMES"),
+        unlinks=files.known("TFD_UNLINKS"),
+        truncates=files.known("TFD_TRUNCATES"),
         wall_clock=wall_clock,
+        file_time=FileTime(files.read_s, files.write_s, files.meta_s),
         sizes=_sizes(files),
         pattern=_pattern(files),
         slowest_files=files.slowest,
@@ -157,6 +173,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         failures=_failures(session.meta),
         coverage=measure_coverage(session.meta, files),
         bounds=[bound for meta in session.meta for bound in _named_bounds(meta, len(session.meta))],
+        not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *children.get("unreadable", ())],
     )
 
@@ -169,7 +186,7 @@ def _posix_calls(files: FileTotals) -> ModuleCalls:
         zero_length_reads=files.posix_zero_reads,
         writes=sums["POSIX_WRITES"],
         seeks=sums["POSIX_SEEKS"],
-        stats=sums["POSIX_STATS"] + sums["TFD_STATS_OTHER"],
+        stats=None if "POSIX_STATS" in files.unknown else sums["POSIX_STATS"] + sums["TFD_STATS_OTHER"],
         syncs=sums["POSIX_FSYNCS"] + sums["POSIX_FDSYNCS"],
         bytes_read=sums["POSIX_BYTES_READ"],
         bytes_written=sums["POSIX_BYTES_WRITTEN"],
@@ -192,22 +209,26 @@ def _stdio_calls(files: FileTotals) -> ModuleCalls:
 
 
 def _sizes(files: FileTotals) -> list[SizeBucket]:
-    buckets = [SizeBucket("0 B", files.posix_zero_reads, 0)]
+    zero = files.posix_zero_reads
+    buckets = [] if zero is None else [SizeBucket("0 B", zero, 0)]
     for suffix, label in SIZE_BUCKETS:
         reads, writes = files.sums[f"POSIX_SIZE_READ_{suffix}"], files.sums[f"POSIX_SIZE_WRITE_{suffix}"]
-        buckets.append(
-            SizeBucket(label, reads - (files.posix_zero_reads if suffix == "0_100" else 0), writes)
-        )
+        if suffix == "0_100":
+            label = label if zero is not None else "0 - 100 B"
+            reads -= zero or 0
+        buckets.append(SizeBucket(label, reads, writes))
     return buckets
 
 
 def _pattern(files: FileTotals) -> AccessPattern:
     sums = files.sums
+    # An imported log may tell how many reads were empty, but not how many of these were sequential.
+    zero = None if "TFD_ZERO_SEQ_READS" in files.unknown else files.posix_zero_reads
     return AccessPattern(
-        reads_with_data=sums["POSIX_READS"] - files.posix_zero_reads,
+        reads_with_data=sums["POSIX_READS"] - (zero or 0),
         sequential_reads=sums["POSIX_SEQ_READS"] - sums["TFD_ZERO_SEQ_READS"],
         consecutive_reads=sums["POSIX_CONSEC_READS"] - sums["TFD_ZERO_CONSEC_READS"],
-        zero_length_reads=files.posix_zero_reads,
+        zero_length_reads=zero,
         writes=sums["POSIX_WRITES"],
         sequential_writes=sums["POSIX_SEQ_WRITES"],
         consecutive_writes=sums["POSIX_CONSEC_WRITES"],

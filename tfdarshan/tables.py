@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,13 @@ from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolRea
 DELTA = "DELTA_BINARY_PACKED"
 # Columns of few different numbers; zstd makes more of the others, and faster, without a dictionary.
 REPEATING = ("pid", "tid", "error", "flags")
+
+
+class EventSource(Protocol):
+    """What segments can be read from."""
+
+    def event_batches(self, rows: int) -> Iterator[EventBatch]:
+        """Yields the segments in order of start, at most `rows` at a time."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +55,14 @@ def write_files(reader: SpoolReader, process: Process, path: Path) -> int:
     return rows
 
 
-def write_events(reader: SpoolReader, process: Process, path: Path, overview: Overview) -> int:
+def write_events(source: EventSource, process: Process, path: Path, overview: Overview) -> int:
     """Writes the events table and adds its segments to `overview`. Returns the number of rows."""
     operations = _bridge.operations()
     moves = np.array([operation.io_class in ("read", "write") for operation in operations])
     rows = 0
     row_group, encodings = schema.EVENTS_ROW_GROUP, {"start_ns": DELTA, "end_ns": DELTA}
     with parquet_file(path, schema.EVENT_COLUMNS, row_group=row_group, encodings=encodings) as write:
-        for batch in reader.event_batches(schema.EVENTS_ROW_GROUP):
+        for batch in source.event_batches(schema.EVENTS_ROW_GROUP):
             overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
             write(_event_arrays(batch, process))
             rows += len(batch.start_ns)
@@ -77,11 +84,16 @@ def write_overview(overview: Overview, path: Path) -> int:
 
 @contextmanager
 def parquet_file(
-    path: Path, columns: Sequence[schema.Column], *, row_group: int, encodings: dict[str, str] | None = None
+    path: Path,
+    columns: Sequence[schema.Column],
+    *,
+    row_group: int,
+    encodings: dict[str, str] | None = None,
+    nullable: bool = False,
 ) -> Iterator[Callable[[list[Any]], None]]:
     """Gives a function that appends rows; the file gets its name when all of it is durable."""
     arrow_schema = pa.schema(
-        [_field(column) for column in columns],
+        [_field(column, nullable=nullable) for column in columns],
         metadata={"tfdarshan.schema_version": str(schema.SCHEMA_VERSION)},
     )
     dictionaries = [
@@ -116,11 +128,11 @@ def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Proc
     return [
         pa.array(batch.file),
         pa.array(paths, pa.string()),
-        _dictionary(batch.module.astype(np.int8), schema.MODULES),
+        dictionary_array(batch.module.astype(np.int8), schema.MODULES),
         pa.array(np.full(len(paths), process.pid, np.int32)),
-        _dictionary(same, [process.host]),
-        _dictionary(known, [*(mount.point for mount in mounts), ""]),
-        _dictionary(known, [*(mount.fs_type for mount in mounts), ""]),
+        dictionary_array(same, [process.host]),
+        dictionary_array(known, [*(mount.point for mount in mounts), ""]),
+        dictionary_array(known, [*(mount.fs_type for mount in mounts), ""]),
         pa.array(sizes),
         *map(pa.array, batch.counters),
         *map(pa.array, batch.f_counters),
@@ -135,7 +147,7 @@ def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
         pa.array(np.full(len(batch.tid), process.pid, np.int32)),
         pa.array(batch.tid),
         _operation_array(batch.operation.astype(np.int8)),
-        _dictionary(modules[batch.operation], schema.MODULES),
+        dictionary_array(modules[batch.operation], schema.MODULES),
         pa.array(batch.file),
         pa.array(batch.offset),
         pa.array(batch.length),
@@ -145,17 +157,17 @@ def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
 
 
 def _operation_array(codes: Array) -> Any:
-    return _dictionary(codes, [operation.name for operation in _bridge.operations()])
+    return dictionary_array(codes, [operation.name for operation in _bridge.operations()])
 
 
-def _dictionary(codes: Array, values: Sequence[str]) -> Any:
+def dictionary_array(codes: Array, values: Sequence[str]) -> Any:
     """Gives a dictionary array; values that occur twice (two mounts of one type) are merged."""
     unique = list(dict.fromkeys(values))
     places = np.array([unique.index(value) for value in values], codes.dtype)
     return pa.DictionaryArray.from_arrays(places[codes], pa.array(unique, pa.string()))
 
 
-def _field(column: schema.Column) -> Any:
+def _field(column: schema.Column, *, nullable: bool) -> Any:
     kinds = {"str": pa.string(), "float64": pa.float64()}
     if column.dtype == "category":
         index = pa.int32() if column.name in ("mount_point", "fs_type") else pa.int8()
@@ -163,7 +175,7 @@ def _field(column: schema.Column) -> Any:
     else:
         kind = kinds.get(column.dtype) or getattr(pa, column.dtype)()
     about = {key: value for key, value in (("unit", column.unit), ("meaning", column.meaning)) if value}
-    return pa.field(column.name, kind, nullable=False, metadata=about)
+    return pa.field(column.name, kind, nullable=nullable, metadata=about)
 
 
 def _timestamps() -> Array:

@@ -16,7 +16,7 @@ CLASSES = ("read", "write", "meta")
 
 @dataclass(frozen=True)
 class WallClock:
-    """Seconds in which at least one call (of a class) was running.
+    """Seconds in which at least one call (of a class) was running; None where an imported log does not say.
 
     `thread_s` adds up all calls' durations; divided by `io_s` it says how many calls ran at a time. `exact`
     is False where the unions of several processes could only be added up (segments dropped, or too many): the
@@ -24,11 +24,11 @@ class WallClock:
     """
 
     duration_s: float
-    io_s: float
-    read_s: float
-    write_s: float
-    meta_s: float
-    thread_s: float
+    io_s: float | None
+    read_s: float | None
+    write_s: float | None
+    meta_s: float | None
+    thread_s: float | None
     exact: bool
 
 
@@ -44,12 +44,15 @@ def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
     counts = [meta["counts"] for meta in metas]
     whole = all(count["segments"] == count["events"] for count in counts)
     names = ("io_ns", "read_ns", "write_ns", "meta_ns")
-    unions = [sum(meta["time"][name] for meta in metas) for name in names]
+    unions = [_total([meta["time"][name] for meta in metas]) for name in names]
     exact = len(metas) == 1
-    if not exact and whole and sum(count["segments"] for count in counts) <= MAX_SEGMENTS:
+    known = None not in unions
+    if not exact and known and whole and sum(count["segments"] for count in counts) <= MAX_SEGMENTS:
         unions, exact = _unions_over_processes(processes), True
-    thread_s = sum(meta["time"]["thread_ns"] for meta in metas) / 1e9
-    io_s, read_s, write_s, meta_s = (value / 1e9 for value in unions)
+    threads_ns = _total([meta["time"]["thread_ns"] for meta in metas])
+    io_s, read_s, write_s, meta_s, thread_s = (
+        None if value is None else value / 1e9 for value in (*unions, threads_ns)
+    )
     return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact)
 
 
@@ -63,10 +66,17 @@ def union_ns(start: Any, end: Any) -> int:
     return int(np.maximum(end - np.maximum(start, covered_before), 0).sum())
 
 
-def _unions_over_processes(processes: Sequence[ProcessData]) -> list[int]:
+def _total(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _unions_over_processes(processes: Sequence[ProcessData]) -> list[int | None]:
     parts = [_intervals(process) for process in processes]
     start, end, io_class = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    classes = [union_ns(start[io_class == code], end[io_class == code]) for code in range(len(CLASSES))]
+    classes: list[int | None] = [
+        union_ns(start[io_class == code], end[io_class == code]) for code in range(len(CLASSES))
+    ]
     return [union_ns(start, end), *classes]
 
 

@@ -72,7 +72,8 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.limit > 0:
         table = table.head(arguments.limit)
     if arguments.json:
-        print_json({"matching": matching, "files": table.to_dict("records")})
+        known = table.astype(object).where(table.notna(), None)
+        print_json({"matching": matching, "files": known.to_dict("records")})
     else:
         _print(table, matching)
     return 0
@@ -91,15 +92,20 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def _print(table: pd.DataFrame, matching: int) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
-    opens = table["POSIX_OPENS"] + table["STDIO_OPENS"]
+    opens = table[["POSIX_OPENS", "STDIO_OPENS"]].sum(axis=1)
     head = f"{'time':>10}{'opens':>9}{'reads':>10}{'of 0 B':>9}{'read':>10}{'writes':>10}{'written':>10}"
     print(f"{head}  {'':<6} path")
     for row in table.index:
         print(
-            f"{human_seconds(sums['time_s'][row]):>10}{opens[row]:>9,}{sums['reads'][row]:>10,}"
-            f"{table['TFD_ZERO_READS'][row]:>9,}{human_bytes(sums['bytes_read'][row]):>10}"
-            f"{sums['writes'][row]:>10,}{human_bytes(sums['bytes_written'][row]):>10}"
+            f"{human_seconds(sums['time_s'][row]):>10}{_count(opens[row]):>9}{_count(sums['reads'][row]):>10}"
+            f"{_count(table['TFD_ZERO_READS'][row]):>9}{human_bytes(sums['bytes_read'][row]):>10}"
+            f"{_count(sums['writes'][row]):>10}{human_bytes(sums['bytes_written'][row]):>10}"
             f"  {table['module'][row]:<6} {table['path'][row]}"
         )
     if matching > len(table):
         print(f"{matching - len(table):,} more rows: see --limit")
+
+
+def _count(value: float) -> str:
+    """Words a count; an imported log may lack one, which is NaN."""
+    return "-" if value != value else f"{int(value):,}"

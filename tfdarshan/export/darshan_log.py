@@ -111,6 +111,7 @@ def _metadata(session: Session, metas: Sequence[dict[str, Any]]) -> dict[str, st
         "lib_ver": f"tfdarshan {VERSION}",
         "tfdarshan_session": str(metas[0].get("session", session.path.name)),
         "tfdarshan_engine": " ".join(filter(None, (engine.get("name"), engine.get("version")))),
+        "tfdarshan_host": str(metas[0]["host"]),
         "tfdarshan_pids": " ".join(str(meta["pid"]) for meta in metas),
     }
 

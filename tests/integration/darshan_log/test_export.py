@@ -1,0 +1,277 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tfdarshan
+from tests.integration.darshan_log.conftest import darshan, do_random_io
+from tfdarshan import schema
+from tfdarshan.commands import main
+from tfdarshan.export.darshan_log import export_darshan
+
+READS = ("read", "pread", "readv", "preadv")
+WRITES = ("write", "pwrite", "writev", "pwritev")
+
+
+def counted(session):
+    """Our counters by module, process and path."""
+    pids = [meta["pid"] for meta in session.meta]
+    columns = [column.name for column in (*schema.counter_columns(), *schema.f_counter_columns())]
+    return {
+        (row["module"], pids.index(row["pid"]), row["path"]): {
+            name: row[name] for name in columns if name.startswith(row["module"])
+        }
+        for row in session.files.to_dict("records")
+    }
+
+
+def read_back(report):
+    """PyDarshan's counters in the same form."""
+    found = {}
+    for module in ("POSIX", "STDIO"):
+        names = report.counters[module]
+        for record in report.records[module]:
+            key = (module, record["rank"], report.name_records[record["id"]])
+            assert key not in found
+            found[key] = dict(zip(names["counters"], record["counters"], strict=True)) | dict(
+                zip(names["fcounters"], record["fcounters"], strict=True)
+            )
+    return found
+
+
+def assert_equal_counters(session, report):
+    ours, theirs = counted(session), read_back(report)
+    assert set(ours) == set(theirs)
+    for key in ours:
+        assert ours[key] == theirs[key], key
+
+
+def test_pydarshan_reads_every_counter_as_we_counted_it(session, report):
+    assert_equal_counters(session, report)
+    assert {rank for _module, rank, _path in read_back(report)} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("seed", range(10, 16))
+def test_counters_of_random_io(tmp_path, seed):
+    # GIVEN
+    with tfdarshan.profile(tmp_path / "logs") as profile:
+        do_random_io(tmp_path, seed)
+    session = tfdarshan.open_session(profile.path)
+
+    # WHEN
+    export_darshan(session, tmp_path / "job.darshan")
+
+    # THEN
+    report = darshan.DarshanReport(str(tmp_path / "job.darshan"), read_all=True)
+    assert_equal_counters(session, report)
+    assert segments_of(report) == our_segments(session)
+
+
+def segments_of(report):
+    found = []
+    for record in report.records["DXT_POSIX"]:
+        for kind in ("read", "write"):
+            segments = record[f"{kind}_segments"]
+            assert len(segments) == record[f"{kind}_count"]
+            found += [
+                (
+                    report.name_records[record["id"]],
+                    record["rank"],
+                    kind,
+                    segment["offset"],
+                    segment["length"],
+                    round(segment["start_time"] * 1e9),
+                    round(segment["end_time"] * 1e9),
+                )
+                for segment in segments
+            ]
+    return sorted(found)
+
+
+def our_segments(session):
+    events = session.events
+    events = events[events["operation"].isin(READS + WRITES) & (events["error"] == 0)]
+    pids = [meta["pid"] for meta in session.meta]
+    return sorted(
+        (
+            row["path"],
+            pids.index(row["pid"]),
+            "read" if row["operation"] in READS else "write",
+            row["offset"],
+            row["length"],
+            row["start_ns"],
+            row["end_ns"],
+        )
+        for row in events.to_dict("records")
+    )
+
+
+def test_segments_are_the_sessions(session, report):
+    assert segments_of(report) == our_segments(session)
+    assert len(segments_of(report)) > 300
+    assert {record["hostname"] for record in report.records["DXT_POSIX"]} == {session.meta[0]["host"]}
+
+
+def test_heatmaps_add_up_to_the_bytes(session, report):
+    files = session.files
+    for module in ("POSIX", "STDIO"):
+        heatmap = report.heatmaps[module]
+        for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
+            table = heatmap.to_df([kind], interval_index=False)
+            for rank, meta in enumerate(session.meta):
+                mine = files[(files["module"] == module) & (files["pid"] == meta["pid"])]
+                assert int(table.loc[rank].sum()) == mine[f"{module}_{counter}"].sum()
+
+
+def test_job_is_the_session(session, report):
+    job = report.metadata["job"]
+    owner = session.meta[0]
+    assert job["nprocs"] == 3
+    assert job["jobid"] == owner["pid"]
+    assert job["uid"] == os.getuid()
+    assert job["start_time_sec"] * 10**9 + job["start_time_nsec"] == owner["origin_realtime_ns"]
+    assert job["run_time"] == pytest.approx(
+        max(meta["start_ns"] + meta["duration_ns"] for meta in session.meta) / 1e9, abs=1e-6
+    )
+    assert job["log_ver"] == "3.41"
+    assert report.metadata["exe"] == " ".join(owner["command"].splitlines())[: len(report.metadata["exe"])]
+    used = set(session.files["mount_point"]) - {""}
+    assert used <= {point for point, _fs_type in report.mounts}
+    assert not any(module["partial_flag"] for module in report.modules.values())
+
+
+def test_summary_report_is_made(log, tmp_path):
+    # WHEN
+    done = subprocess.run(
+        [sys.executable, "-m", "darshan", "summary", str(log), "--output", str(tmp_path / "job.html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    # THEN
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "job.html").read_text()
+    assert "Heat Map: POSIX" in page
+    assert "Traceback" not in page
+
+
+def test_one_process_is_one_rank(session, tmp_path):
+    # GIVEN
+    child = session.meta[2]["pid"]
+
+    # WHEN
+    exported = export_darshan(session, tmp_path / "child.darshan", process=child)
+
+    # THEN
+    assert exported.processes == 1
+    report = darshan.DarshanReport(str(tmp_path / "child.darshan"), read_all=True)
+    files = session.files
+    mine = files[(files["pid"] == child) & (files["module"] == "POSIX")]
+    assert {record["rank"] for record in report.records["POSIX"]} == {0}
+    assert len(report.records["POSIX"]) == len(mine)
+
+
+def test_without_trace_there_are_no_segments_in_the_log(tmp_path):
+    # GIVEN
+    with tfdarshan.profile(tmp_path / "logs", trace=False) as profile:
+        (tmp_path / "file").write_bytes(bytes(12_345))
+
+    # WHEN
+    exported = export_darshan(tfdarshan.open_session(profile.path), tmp_path / "job.darshan")
+
+    # THEN
+    report = darshan.DarshanReport(str(tmp_path / "job.darshan"), read_all=True)
+    assert set(report.modules) == {"POSIX"}
+    assert "the session has no segments" in exported.left_out[-1]
+
+
+def test_dropped_segments_mark_the_log(tmp_path):
+    # GIVEN a trace too small for its calls
+    with tfdarshan.profile(tmp_path / "logs", memory_cap_mb=16, trace_memory_mb=1) as profile:
+        handle = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+        for _ in range(100_000):
+            os.pwrite(handle, b"x", 0)
+        os.close(handle)
+    session = tfdarshan.open_session(profile.path)
+    assert session.meta[0]["counts"]["events_dropped"] > 0
+
+    # WHEN
+    export_darshan(session, tmp_path / "job.darshan")
+
+    # THEN the counters have all of them, and the log says that its segments are not whole
+    report = darshan.DarshanReport(str(tmp_path / "job.darshan"), read_all=True)
+    assert_equal_counters(session, report)
+    partial = {name for name, module in report.modules.items() if module["partial_flag"]}
+    assert partial == {"DXT_POSIX", "HEATMAP"}
+
+
+def test_long_commands_and_names_are_cut_whole(session, tmp_path):
+    # GIVEN
+    session = tfdarshan.open_session(session.path)
+    session.meta[0]["command"] = "python -c 'one\ntwo' " + "ä" * 5_000
+
+    # WHEN
+    export_darshan(session, tmp_path / "job.darshan")
+
+    # THEN
+    report = darshan.DarshanReport(str(tmp_path / "job.darshan"), read_all=True)
+    assert report.metadata["exe"].startswith("python -c 'one two' ääää")
+    assert report.mounts
+
+
+def test_command_line(capsys, session, tmp_path):
+    out = tmp_path / "job.darshan"
+
+    assert main(["export", "--darshan", str(out), str(session.path)]) == 0
+    assert f"wrote {out}: 3 processes" in capsys.readouterr().out
+    assert main(["export", "--darshan", str(out), str(session.path)]) == 2
+    assert capsys.readouterr().err == (
+        f"tfdarshan: {out} exists: give another name, or replace it with --force.\n"
+    )
+    assert main(["export", "--darshan", str(out), "--force", "--json", str(session.path)]) == 0
+    assert '"processes": 3' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--process", "1"], "has no process 1: it has "),
+        (["--darshan", "nowhere/job.darshan"], "cannot be written: No such file or directory"),
+    ],
+)
+def test_errors_are_one_sentence(capsys, session, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["export", "--darshan", "job.darshan", *arguments, str(session.path)]) in (1, 2)
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tfdarshan: ")
+    assert said in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bins_double_like_darshans():
+    from tfdarshan.export.heatmap import Bins, choose_bins
+
+    assert choose_bins(0) == Bins(0.1, 1)
+    assert choose_bins(20) == Bins(0.1, 200)
+    assert choose_bins(20.05) == Bins(0.2, 101)
+    assert choose_bins(3_600).count <= 200
+
+
+def test_bytes_are_spread_over_bins_exactly():
+    from tfdarshan.export.heatmap import Bins, bytes_per_bin
+
+    # GIVEN one call within a bin, one over three, one without duration, one after the last bin
+    start, end = np.array([0.01, 0.05, 0.35, 9.0]), np.array([0.02, 0.25, 0.35, 9.5])
+    length = np.array([7, 1_001, 5, 3])
+
+    # WHEN
+    found = bytes_per_bin(start, end, length, Bins(0.1, 4))
+
+    # THEN
+    assert found.sum() == length.sum()
+    assert abs(found - [7 + 250.25, 500.5, 250.25, 8]).max() <= 1

@@ -1,0 +1,52 @@
+"""`tfdarshan import`: makes a session of a Darshan log."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.units import plural
+
+DEFAULT_LOGDIR = "logs"
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "import",
+        help="make a session of a Darshan log",
+        description="Make a session of a Darshan log, through PyDarshan (pip install 'tfdarshan[darshan]').",
+    )
+    parser.add_argument("log", metavar="LOG", type=Path, help="the Darshan log")
+    parser.add_argument(
+        "--logdir",
+        default=DEFAULT_LOGDIR,
+        metavar="DIR",
+        type=Path,
+        help=f"where the session goes (default: {DEFAULT_LOGDIR})",
+    )
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Makes the session and says where it is."""
+    from tfdarshan.importing.darshan_log import import_darshan
+
+    imported = import_darshan(arguments.log, arguments.logdir)
+    if arguments.json:
+        print_json(imported)
+    else:
+        what = ", ".join(
+            (
+                plural(imported.processes, "process", "processes"),
+                plural(imported.files, "file"),
+                plural(imported.segments, "segment"),
+            )
+        )
+        print(f"imported {arguments.log}: {what}; see it with: tfdarshan summary {imported.path}")
+        for note in imported.notes:
+            print(f"  not known: {note}")
+    return 0

@@ -1,0 +1,1 @@
+"""Turns other programs' logs into sessions."""

@@ -1,0 +1,128 @@
+"""Makes a session of a Darshan log, so that everything that reads sessions works on it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tfdarshan import _bridge, schema
+from tfdarshan.errors import SessionDataError, StorageError, reason
+from tfdarshan.importing.dxt_segments import no_segments, read_segments
+from tfdarshan.importing.file_rows import count_zero_reads, write_file_rows
+from tfdarshan.importing.log_regions import LogRegions
+from tfdarshan.importing.process_meta import not_known, process_meta
+from tfdarshan.importing.pydarshan import read_content
+from tfdarshan.importing.ranks import RankData, RankSegments, split_ranks
+from tfdarshan.importing.source import Source
+from tfdarshan.overview import Overview
+from tfdarshan.session_directory import META_SUFFIX, checked_logdir, make_session_directory, write_json
+from tfdarshan.spool_reader import ThreadInfo
+from tfdarshan.tables import Process, write_events, write_overview
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The session that was made: `notes` says what about the log the session cannot show."""
+
+    path: Path
+    processes: int
+    files: int
+    segments: int
+    notes: tuple[str, ...]
+
+
+def import_darshan(path: Path, logdir: Path) -> Imported:
+    """Makes a session of a Darshan log.
+
+    Args:
+        path: The log, of log version 3.10 to 3.41 (Darshan 3.1 to 3.5).
+        logdir: The logdir to write the session into.
+
+    Raises:
+        ConfigurationError: PyDarshan is not installed, or the logdir is no local path.
+        SessionDataError: The log is missing, damaged, or of a version that is not known.
+        StorageError: The session cannot be written.
+    """
+    log = LogRegions(path)
+    segments = read_segments(log)
+    source = Source(path.absolute(), log, read_content(log), segments)
+    if not any(len(part.record) for part in source.content.records.values()):
+        raise SessionDataError(f"the Darshan log {path} has no POSIX or STDIO records: nothing to import.")
+    target = checked_logdir(logdir)
+    directory = make_session_directory(target, time.localtime(source.content.start_realtime_ns // 1e9))
+    try:
+        return _write(directory, source)
+    except OSError as error:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise StorageError(f"the session {directory} cannot be written: {reason(error)}.") from error
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+def _write(directory: Path, source: Source) -> Imported:
+    content = source.content
+    pids = [int(word) for word in content.metadata.get("tfdarshan_pids", "").split() if word.isdecimal()]
+    processes, lost = split_ranks(content.records, source.segments, pids)
+    notes = not_known(source, processes)
+    metas = []
+    for process in processes:
+        meta = process_meta(directory, source, process, notes, _write_tables(directory, source, process))
+        metas.append((process, meta))
+    metas[0][1]["owner"] = True
+    metas[0][1]["children"] = {"recorded": len(metas) - 1, "silent": 0, "unreadable": []}
+    metas[0][1]["bounds"] = _bounds(source, lost)
+    for process, meta in reversed(metas):
+        write_json(directory / f"{_stem(source, process)}{META_SUFFIX}", meta)
+    files = len({record for part in content.records.values() for record in part.record.tolist()})
+    return Imported(directory, len(metas), files, sum(len(p.segments) for p in processes), tuple(notes))
+
+
+def _write_tables(directory: Path, source: Source, process: RankData) -> dict[str, Any]:
+    stem, host = _stem(source, process), source.host_of(process.rank)
+    records = source.content.records
+    segments = source.segments if source.segments is not None else no_segments()
+    zero_reads = count_zero_reads(process, records["POSIX"], segments) if "POSIX" in records else None
+    files = write_file_rows(
+        directory / f"{stem}.files.parquet", process, records, source.log.names, host, zero_reads
+    )
+    names = [operation.name for operation in _bridge.operations()]
+    traced = RankSegments(process, segments, (names.index("read"), names.index("write")))
+    threads = _threads(traced)
+    overview = Overview(source.duration_ns, threads, len(names))
+    events = write_events(
+        traced, Process(process.pid, host.name, 0, ()), directory / f"{stem}.events.parquet", overview
+    )
+    bins = write_overview(overview, directory / f"{stem}.overview.parquet")
+    tables: dict[str, Any] = {
+        name: {"file": f"{stem}.{name}.parquet", "rows": rows}
+        for name, rows in (("files", files), ("events", events), ("overview", bins))
+    }
+    tables["overview"] |= {"bins": schema.OVERVIEW_BINS, "bin_ns": overview.bin_ns, "start_ns": 0}
+    return tables
+
+
+def _bounds(source: Source, lost: int) -> list[str]:
+    bounds = [
+        f"Darshan's {module} module ran out of memory or records: some are missing"
+        for module in source.log.partial
+    ]
+    if lost:
+        bounds.append(f"{lost:,} segments have no POSIX record and were left out")
+    return bounds
+
+
+def _threads(traced: RankSegments) -> list[ThreadInfo]:
+    tids, events = np.unique(traced.tids, return_counts=True)
+    return [
+        ThreadInfo(tid, "", count, 0, {}) for tid, count in zip(tids.tolist(), events.tolist(), strict=True)
+    ]
+
+
+def _stem(source: Source, process: RankData) -> str:
+    return f"{source.host_of(process.rank).name}.{process.pid}"

@@ -1,0 +1,105 @@
+"""The segments of a log's DXT_POSIX region as arrays.
+
+PyDarshan makes a dictionary of each segment, and its release 3.5.0 does not read version 2, which Darshan
+3.5.0 writes: so the region is read here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tfdarshan import darshan_format
+from tfdarshan.errors import SessionDataError
+from tfdarshan.importing.log_regions import LogRegions
+from tfdarshan.spool_reader import Array
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Reads and writes; arrays of equal length, times in ns since the job's start.
+
+    `thread` is the thread's handle, 0 where the log has none (version 1). `hosts` names hosts by rank.
+    """
+
+    record: Array
+    rank: Array
+    is_read: Array
+    offset: Array
+    length: Array
+    start_ns: Array
+    end_ns: Array
+    thread: Array
+    hosts: dict[int, str]
+
+
+def read_segments(log: LogRegions) -> Segments | None:
+    """Reads all segments of a log; None where it has no DXT_POSIX.
+
+    Raises:
+        SessionDataError: The region is damaged or of a newer version.
+    """
+    region = log.modules.get("DXT_POSIX")
+    if region is None:
+        return None
+    version = log.module_versions["DXT_POSIX"]
+    if version not in darshan_format.SEGMENTS:
+        raise SessionDataError(
+            f"the Darshan log {log.path} has DXT_POSIX version {version}, and tfdarshan reads up to "
+            f"{max(darshan_format.SEGMENTS)}: upgrade tfdarshan."
+        )
+    order: Literal["<", ">"] = ">" if log.swapped else "<"
+    head_layout = darshan_format.DXT_RECORD.newbyteorder(order)
+    layout = darshan_format.SEGMENTS[version].newbyteorder(order)
+    heads, parts, place, hosts = [], [], 0, {}
+    while place < len(region):
+        if len(region) - place < head_layout.itemsize:
+            raise _cut_off(log)
+        head = np.frombuffer(region, head_layout, 1, place)[0]
+        place += head_layout.itemsize
+        count = int(head["writes"]) + int(head["reads"])
+        if min(head["writes"], head["reads"]) < 0 or count * layout.itemsize > len(region) - place:
+            raise _cut_off(log)
+        heads.append((int(head["id"]), int(head["rank"]), int(head["writes"]), count))
+        parts.append(np.frombuffer(region, layout, count, place))
+        hosts[int(head["rank"])] = head["host"].decode("utf-8", "backslashreplace")
+        place += count * layout.itemsize
+    return _joined(heads, parts, layout, hosts)
+
+
+def no_segments() -> Segments:
+    """Gives the segments of a log without a trace."""
+    none = np.zeros(0, np.int64)
+    unsigned = none.astype(np.uint64)
+    return Segments(unsigned, none, none.astype(bool), none, none, none, none, unsigned, {})
+
+
+def _joined(
+    heads: list[tuple[int, int, int, int]],
+    parts: list[Array],
+    layout: np.dtype[np.void],
+    hosts: dict[int, str],
+) -> Segments:
+    segments = np.concatenate(parts) if parts else np.zeros(0, layout)
+    counts = [count for *_rest, count in heads]
+    first = np.cumsum([0, *counts])[:-1]
+    place = np.arange(len(segments)) - np.repeat(first, counts)
+    return Segments(
+        record=np.repeat(np.array([head[0] for head in heads], np.uint64), counts),
+        rank=np.repeat(np.array([head[1] for head in heads], np.int64), counts),
+        is_read=place >= np.repeat(np.array([head[2] for head in heads], np.int64), counts),
+        offset=segments["offset"].astype(np.int64),
+        length=segments["length"].astype(np.int64),
+        start_ns=np.rint(segments["start_s"] * 1e9).astype(np.int64),
+        end_ns=np.rint(segments["end_s"] * 1e9).astype(np.int64),
+        thread=segments["thread"].astype(np.uint64)
+        if "thread" in (layout.names or ())
+        else np.zeros(len(segments), np.uint64),
+        hosts=hosts,
+    )
+
+
+def _cut_off(log: LogRegions) -> SessionDataError:
+    return SessionDataError(f"the Darshan log {log.path} is damaged: a DXT_POSIX record is cut off.")

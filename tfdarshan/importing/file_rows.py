@@ -1,0 +1,133 @@
+"""The files table of a process of a log: null for what the log does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tfdarshan import schema
+from tfdarshan.importing.dxt_segments import Segments
+from tfdarshan.importing.pydarshan import Records
+from tfdarshan.importing.ranks import RankData
+from tfdarshan.spool_reader import Array
+from tfdarshan.tables import dictionary_array, parquet_file
+
+
+@dataclass(frozen=True)
+class Host:
+    """What all rows of a table share: the host, and the job's mounts, longest point first."""
+
+    name: str
+    mounts: Sequence[tuple[str, str]]
+
+
+def write_file_rows(
+    path: Path,
+    process: RankData,
+    records: Mapping[str, Records],
+    names: Mapping[int, str],
+    host: Host,
+    zero_reads: Array | None,
+) -> int:
+    """Writes the files table of one process.
+
+    Args:
+        path: The file to write.
+        process: The process.
+        records: The log's records by module.
+        names: The records' names.
+        host: What all rows share.
+        zero_reads: Zero-length reads of each of the process's POSIX rows, -1 where the trace lacks some; None
+            where there are no such rows.
+
+    Returns:
+        The number of rows.
+    """
+    columns = schema.files_columns()
+    rows = 0
+    with parquet_file(path, columns, row_group=schema.FILES_ROW_GROUP, nullable=True) as write:
+        for module, part in records.items():
+            chosen = process.rows[module]
+            if len(chosen):
+                zero = zero_reads if module == "POSIX" else None
+                write(_arrays(module, part, chosen, process, names, host, zero))
+                rows += len(chosen)
+    return rows
+
+
+def count_zero_reads(process: RankData, posix: Records, segments: Segments) -> Array:
+    """Counts the reads of nothing of each POSIX row of a process: -1 where its trace is not complete."""
+    mine = process.segments[segments.is_read[process.segments]]
+    seen, place = np.unique(segments.record[mine], return_inverse=True)
+    reads = np.bincount(place, minlength=len(seen))
+    zero = np.bincount(place, segments.length[mine] == 0, minlength=len(seen)).astype(np.int64)
+    rows = process.rows["POSIX"]
+    where = {record: number for number, record in enumerate(seen.tolist())}
+    counts = []
+    for record, counted in zip(
+        posix.record[rows].tolist(), posix.counters["POSIX_READS"][rows].tolist(), strict=True
+    ):
+        number = where.get(record)
+        traced = 0 if number is None else int(reads[number])
+        counts.append(-1 if traced != counted else 0 if number is None else int(zero[number]))
+    return np.array(counts, np.int64)
+
+
+def _arrays(
+    module: str,
+    part: Records,
+    chosen: Array,
+    process: RankData,
+    names: Mapping[int, str],
+    host: Host,
+    zero_reads: Array | None,
+) -> list[Any]:
+    record = part.record[chosen].tolist()
+    paths = [names.get(number, f"(record {number})") for number in record]
+    points, types = zip(*(_mount_of(path, host.mounts) for path in paths), strict=True)
+    same = np.zeros(len(record), np.int8)
+    return [
+        pa.array(np.array([process.files[number] for number in record], np.uint32)),
+        pa.array(paths, pa.string()),
+        dictionary_array(same, [module]),
+        pa.array(np.full(len(record), process.pid, np.int32)),
+        dictionary_array(same, [host.name]),
+        _strings(points),
+        _strings(types),
+        pa.array(np.full(len(record), -1, np.int64)),
+        *(_counter(column, module, part.counters, chosen, zero_reads) for column in schema.counter_columns()),
+        *(_counter(column, module, part.f_counters, chosen, None) for column in schema.f_counter_columns()),
+    ]
+
+
+def _counter(
+    column: schema.Column, module: str, known: Mapping[str, Array], chosen: Array, zero_reads: Array | None
+) -> Any:
+    if column.name == "TFD_ZERO_READS" and zero_reads is not None:
+        return pa.array(zero_reads, mask=zero_reads < 0)
+    if column.name in known:
+        values = known[column.name][chosen]
+        # Darshan's -1 in a count or a time: this version of it, or this system, did not count it.
+        counted = column.unit in ("calls", "s")
+        return pa.array(values, mask=values < 0) if counted else pa.array(values)
+    other_module = column.name.startswith(schema.MODULES) and not column.name.startswith(module)
+    values = np.zeros(len(chosen), column.dtype)
+    return pa.array(values) if other_module else pa.array(values, mask=np.ones(len(chosen), bool))
+
+
+def _strings(values: Sequence[str]) -> Any:
+    unique = list(dict.fromkeys(values))
+    codes = {value: code for code, value in enumerate(unique)}
+    return dictionary_array(np.array([codes[value] for value in values], np.int32), unique)
+
+
+def _mount_of(path: str, mounts: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    for point, fs_type in mounts:
+        if path == point or path.startswith(point.rstrip("/") + "/"):
+            return point, fs_type
+    return "", ""

@@ -1,0 +1,143 @@
+"""Opens a Darshan log and gives its regions, decompressed and checked.
+
+Darshan's own library ends the process where a log is damaged in some places and stops silently in others. So
+every region is read here first, and given to PyDarshan only when all of it is there.
+"""
+
+from __future__ import annotations
+
+import bz2
+import zlib
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tfdarshan import darshan_format
+from tfdarshan.errors import SessionDataError, reason
+
+READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
+OLD_VERSIONS = ("3.10", "3.20", "3.21")
+# Modules that later versions have in the midst of their lists.
+INSERTED_MODULES = {"3.10": (4, 6), "3.20": (6,), "3.21": (6,)}
+
+
+class LogRegions:
+    """A log whose header and compression are sound.
+
+    Attributes:
+        version: The log's version, such as "3.41".
+        job: Content of the job's region.
+        names: The records' names, by record; bytes that are not UTF-8 appear as backslash escapes.
+        modules: Content of the regions of POSIX, STDIO and DXT_POSIX, where the log has them.
+        module_versions: The versions of these modules' records.
+        partial: These modules that ran out of memory or of records.
+        swapped: Whether the log's numbers have the other byte order.
+
+    Raises:
+        SessionDataError: It is no Darshan log, or damaged, or newer than what is known here.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._content = path.read_bytes()
+        except OSError as error:
+            raise SessionDataError(f"the log {path} cannot be read: {reason(error)}.") from error
+        self.version = self._version()
+        header = self._header()
+        self._compression = int(header["compression"])
+        start = header.dtype.itemsize
+        names, modules, versions, partial = self._locations(header)
+        starts = [offset for offset, _length in (names, *modules) if offset]
+        self.job = self._region("job", start, min([*starts, len(self._content)]) - start)
+        if len(self.job) <= darshan_format.OLD_JOB_BYTES:
+            raise self._damage("its job data is too short")
+        self.names = self._names(self._region("name", *names)) if names[1] else {}
+        wanted = {name: darshan_format.MODULE_IDS[name] for name in READ_MODULES}
+        wanted = {name: number for name, number in wanted.items() if modules[number][1]}
+        self.modules = {name: self._region(name, *modules[number]) for name, number in wanted.items()}
+        self.module_versions = {name: versions[number] for name, number in wanted.items()}
+        self.partial = [name for name, number in wanted.items() if partial >> number & 1]
+        del self._content
+
+    def _version(self) -> str:
+        word = self._content[:8].split(b"\0")[0]
+        known = (*OLD_VERSIONS, darshan_format.LOG_VERSION)
+        version = word.decode("ascii", "replace")
+        if version in known:
+            return version
+        if len(word) == 4 and word[1:2] == b"." and (word[:1] + word[2:]).isdigit():
+            raise SessionDataError(
+                f"{self.path} is a Darshan log of version {version}, and tfdarshan reads {', '.join(known)}: "
+                "convert it with Darshan's own tools, or upgrade tfdarshan."
+            )
+        raise SessionDataError(f"{self.path} is no Darshan log: it does not begin with a log version.")
+
+    def _header(self) -> Any:
+        layout = darshan_format.OLD_HEADER if self.version in OLD_VERSIONS else darshan_format.HEADER
+        if len(self._content) < layout.itemsize:
+            raise self._damage("its header is cut off")
+        for order in ("<", ">"):
+            header = np.frombuffer(self._content, layout.newbyteorder(order), 1)[0]
+            if header["magic"] == darshan_format.MAGIC:
+                self.swapped = order == ">"
+                return header
+        raise self._damage("its header has no magic number")
+
+    def _locations(self, header: Any) -> tuple[Any, list[tuple[int, int]], list[int], int]:
+        """Gives where names and modules are, the modules' versions and the flags, numbered as today."""
+        names = tuple(map(int, header["names"]))
+        modules = [(int(offset), int(length)) for offset, length in header["modules"]]
+        versions = header["module_versions"].tolist()
+        flags = [int(header["partial"]) >> number & 1 for number in range(len(modules))]
+        for number in INSERTED_MODULES.get(self.version, ()):
+            modules.insert(number, (0, 0))
+            versions.insert(number, 0)
+            flags.insert(number, 0)
+        return names, modules, versions, sum(flag << number for number, flag in enumerate(flags))
+
+    def _region(self, name: str, offset: int, length: int) -> bytes:
+        compressed = self._content[offset : offset + length]
+        if length <= 0 or len(compressed) < length:
+            raise self._damage(f"its {name} data is cut off")
+        if self._compression == darshan_format.UNCOMPRESSED:
+            return compressed
+        try:
+            return _decompressed(compressed, self._compression)
+        except (zlib.error, OSError, EOFError, ValueError) as error:
+            raise self._damage(f"its {name} data cannot be decompressed") from error
+
+    def _names(self, region: bytes) -> dict[int, str]:
+        names = {}
+        place = 0
+        order: Literal["big", "little"] = "big" if self.swapped else "little"
+        while place < len(region):
+            end = region.find(b"\0", place + 8)
+            if end < 0:
+                raise self._damage("a name is cut off")
+            record = int.from_bytes(region[place : place + 8], order)
+            names[record] = region[place + 8 : end].decode("utf-8", "backslashreplace")
+            place = end + 1
+        return names
+
+    def _damage(self, what: str) -> SessionDataError:
+        return SessionDataError(f"the Darshan log {self.path} is damaged: {what}.")
+
+
+def _decompressed(compressed: bytes, compression: int) -> bytes:
+    """Decompresses a region: each process of a job may have written a stream of its own."""
+    parts = []
+    while compressed:
+        stream: Any
+        if compression == darshan_format.ZLIB:
+            stream = zlib.decompressobj()
+        elif compression == darshan_format.BZIP2:
+            stream = bz2.BZ2Decompressor()
+        else:
+            raise ValueError(f"no compression has the number {compression}")
+        parts.append(stream.decompress(compressed))
+        if not stream.eof:
+            raise EOFError("a stream does not end")
+        compressed = stream.unused_data
+    return b"".join(parts)

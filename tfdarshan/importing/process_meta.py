@@ -1,0 +1,138 @@
+"""The metadata of a process of a log: None for times that the log does not tell."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tfdarshan import _bridge, schema
+from tfdarshan.importing.ranks import SHARED, RankData
+from tfdarshan.importing.source import Source
+from tfdarshan.spool_reader import OTHER_FIELDS
+from tfdarshan.versions import VERSION
+from tfdarshan.wall_clock import union_ns
+
+ENGINE = "darshan log"
+NEVER_KNOWN = (
+    "failed calls, unlinks, truncates, the length of mappings, copies inside the kernel",
+    "sizes of files, and stats that Darshan's version does not hook",
+    "wall-clock time of opens, stats, closes and STDIO calls",
+    "what the kernel charged: nothing says how much the log did not see",
+)
+CALLS = {
+    "POSIX": (
+        "POSIX_OPENS", "POSIX_READS", "POSIX_WRITES", "POSIX_SEEKS", "POSIX_STATS", "POSIX_MMAPS",
+        "POSIX_FSYNCS", "POSIX_FDSYNCS",
+    ),
+    "STDIO": ("STDIO_OPENS", "STDIO_READS", "STDIO_WRITES", "STDIO_SEEKS", "STDIO_FLUSHES"),
+}  # fmt: skip
+
+
+def process_meta(
+    directory: Path, source: Source, process: RankData, notes: Sequence[str], tables: dict[str, Any]
+) -> dict[str, Any]:
+    """Gives the metadata of one process; `notes` is what `not_known` says."""
+    content, log = source.content, source.log
+    library = content.metadata.get("lib_ver", "")
+    return {
+        "schema_version": schema.SCHEMA_VERSION,
+        "session": directory.name,
+        "owner": False,
+        "host": source.host_of(process.rank).name,
+        "pid": process.pid,
+        "parent_pid": 0,
+        "command": content.command,
+        "stopped": True,
+        "origin_realtime_ns": content.start_realtime_ns,
+        "start_realtime_ns": content.start_realtime_ns,
+        "start_ns": 0,
+        "duration_ns": source.duration_ns,
+        "engine": {"name": ENGINE, "version": library or log.version, "source": str(source.path)},
+        "versions": {"tfdarshan": VERSION, "pydarshan": content.reader_version, "darshan": library},
+        "options": {},
+        "counts": _counts(source, process, tables),
+        "time": _times(source, process),
+        "kernel": {"valid": False, "counted": "own"}
+        | dict.fromkeys(("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"), 0),
+        "other": {"unknown": dict.fromkeys(OTHER_FIELDS, 0)},
+        "threads": [],
+        "failures": [],
+        "mounts": [
+            {"point": point, "fs_type": fs_type, "source": "", "block_size": 0}
+            for point, fs_type in content.mounts
+        ],
+        "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
+        "bounds": [],
+        "tables": tables,
+        "darshan": {
+            "rank": process.rank,
+            "log_version": log.version,
+            "uid": content.user,
+            "job": content.job,
+            "processes": content.processes,
+            "metadata": content.metadata,
+            "not_known": list(notes),
+        },
+    }
+
+
+def _counts(source: Source, process: RankData, tables: dict[str, Any]) -> dict[str, int]:
+    records = source.content.records
+    files = {row for module, rows in process.rows.items() for row in records[module].record[rows].tolist()}
+    calls = 0
+    for module, rows in process.rows.items():
+        for name in CALLS[module]:
+            calls += int(np.maximum(records[module].counters[name][rows], 0).sum())
+    zero = dict.fromkeys(("events_dropped", "files_over_cap", "spool_bytes", "spool_full", "damaged"), 0)
+    return {"files": len(files), "events": calls, "segments": tables["events"]["rows"], **zero}
+
+
+def _times(source: Source, process: RankData) -> dict[str, int | None]:
+    """Gives the wall-clock times that the segments of a complete trace tell; None for the others."""
+    times: dict[str, int | None] = dict.fromkeys(
+        ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns")
+    )
+    records, segments = source.content.records, source.segments
+    for name, counters, is_read in (
+        ("read_ns", ("READS",), True),
+        # Here a sync is a write, and the log has no segments of it.
+        ("write_ns", ("WRITES", "FSYNCS", "FDSYNCS"), False),
+    ):
+        counted = {
+            module: sum(
+                int(np.maximum(records[module].counters[f"{module}_{counter}"][rows], 0).sum())
+                for counter in counters
+                if f"{module}_{counter}" in records[module].counters
+            )
+            for module, rows in process.rows.items()
+        }
+        if segments is None:
+            traced = np.zeros(0, np.int64)
+        else:
+            traced = process.segments[segments.is_read[process.segments] == is_read]
+        if not counted.get("STDIO") and counted.get("POSIX", 0) == len(traced):
+            times[name] = (
+                0 if segments is None else union_ns(segments.start_ns[traced], segments.end_ns[traced])
+            )
+    return times
+
+
+def not_known(source: Source, processes: Sequence[RankData]) -> list[str]:
+    """Names what the log does not say and a recorded session would."""
+    content = source.content
+    notes = list(NEVER_KNOWN)
+    if source.segments is None:
+        notes.insert(0, "segments: the log has no DXT_POSIX records, so no reads of nothing either")
+    else:
+        notes.insert(0, "segments of other calls than POSIX reads and writes; a segment's kind of call")
+        if not source.segments.thread.any():
+            notes.insert(1, "threads: the log's segments do not tell them apart")
+    if content.other_modules:
+        notes.append(f"records of {', '.join(content.other_modules)}, which were left out")
+    if any(process.rank == SHARED for process in processes):
+        notes.append("which rank did what with shared files: they are process -1 of the session")
+    return notes

@@ -1,0 +1,130 @@
+"""What PyDarshan reads of a log: the job, and POSIX and STDIO records, brought up to their newest version."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tfdarshan import darshan_format, schema
+from tfdarshan.errors import ConfigurationError, SessionDataError, reason
+from tfdarshan.importing.log_regions import LogRegions
+from tfdarshan.spool_reader import Array
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records of one module: `counters` and `f_counters` have an array for each of the module's counters."""
+
+    record: Array
+    rank: Array
+    counters: dict[str, Array]
+    f_counters: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class LogContent:
+    """A log's job and its records by module; `other_modules` has no place in a session."""
+
+    user: int
+    job: int
+    processes: int
+    start_realtime_ns: int
+    end_realtime_ns: int
+    command: str
+    mounts: list[tuple[str, str]]
+    metadata: dict[str, str]
+    records: dict[str, Records]
+    other_modules: list[str]
+    reader_version: str
+
+
+def read_content(log: LogRegions) -> LogContent:
+    """Reads a checked log through PyDarshan.
+
+    Raises:
+        ConfigurationError: PyDarshan is not installed, or does not work.
+        SessionDataError: PyDarshan does not read the log.
+    """
+    backend, version = _backend()
+    with _opened(backend, log.path) as handle:
+        job = backend.log_get_job(handle)
+        start_ns = int(job["start_time_sec"]) * 1_000_000_000 + int(job["start_time_nsec"])
+        end_ns = int(job["end_time_sec"]) * 1_000_000_000 + int(job["end_time_nsec"])
+        return LogContent(
+            user=int(job["uid"]),
+            job=int(job["jobid"]),
+            processes=int(job["nprocs"]),
+            start_realtime_ns=start_ns,
+            end_realtime_ns=max(start_ns, end_ns),
+            command=backend.log_get_exe(handle).strip(),
+            mounts=[(_unescaped(point), fs_type) for point, fs_type in backend.log_get_mounts(handle)],
+            metadata=dict(job["metadata"]),
+            records={
+                module: _records(backend, handle, log, module)
+                for module in schema.MODULES
+                if module in log.modules
+            },
+            other_modules=[
+                name for name in backend.log_get_modules(handle) if name not in darshan_format.MODULE_VERSIONS
+            ],
+            reader_version=version,
+        )
+
+
+def _backend() -> tuple[Any, str]:
+    try:
+        module = importlib.import_module("darshan.backend.cffi_backend")
+        return module, str(importlib.import_module("darshan").__version__)
+    except ImportError as error:
+        if error.name not in ("darshan", "darshan.backend", "darshan.backend.cffi_backend"):
+            raise ConfigurationError(f"PyDarshan does not work here: {reason(error)}.") from error
+        raise ConfigurationError(
+            "Darshan logs are read through PyDarshan, which is not installed: "
+            "install it with `pip install 'tfdarshan[darshan]'`."
+        ) from error
+    except (OSError, RuntimeError, NotImplementedError) as error:
+        raise ConfigurationError(f"PyDarshan does not work here: {reason(error)}.") from error
+
+
+@contextmanager
+def _opened(backend: Any, path: Path) -> Iterator[Any]:
+    handle = backend.log_open(str(path))
+    if not handle["handle"]:
+        raise SessionDataError(f"PyDarshan cannot open the log {path}.")
+    try:
+        yield handle
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise SessionDataError(f"PyDarshan cannot read the log {path}: {reason(error)}.") from error
+    finally:
+        backend.log_close(handle)
+
+
+def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records:
+    names, f_names = backend.counter_names(module), backend.fcounter_names(module)
+    found = []
+    while (record := backend.log_get_generic_record(handle, module, dtype="numpy")) is not None:
+        found.append(record)
+    size = darshan_format.counter_record(len(names), len(f_names)).itemsize
+    current = log.module_versions[module] == darshan_format.MODULE_VERSIONS[module]
+    if current and len(found) * size != len(log.modules[module]):
+        raise SessionDataError(f"the Darshan log {log.path} is damaged: its {module} records are not whole.")
+    counters = np.array([record["counters"] for record in found], np.int64).reshape(-1, len(names))
+    f_counters = np.array([record["fcounters"] for record in found], np.float64).reshape(-1, len(f_names))
+    return Records(
+        np.array([record["id"] for record in found], np.uint64),
+        np.array([record["rank"] for record in found], np.int64),
+        dict(zip(names, counters.T, strict=True)),
+        dict(zip(f_names, f_counters.T, strict=True)),
+    )
+
+
+def _unescaped(mount_point: str) -> str:
+    r"""Gives a mount point without /proc/mounts' octal escapes, such as \040 for a blank."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), mount_point)

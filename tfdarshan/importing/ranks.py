@@ -1,0 +1,122 @@
+"""Which process of a session has which records of a log.
+
+A process is a rank with records of its own. What ranks share, Darshan has reduced to one record of rank -1:
+such records are one process more, once, and its segments name the rank as their thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.importing.dxt_segments import Segments
+from tfdarshan.importing.pydarshan import Records
+from tfdarshan.spool_reader import EVENT_DTYPES, Array, EventBatch
+
+SHARED = -1
+# 0 and 1 are no files, see schema.PATHS_OF_NO_FILE.
+FIRST_FILE = 2
+
+
+@dataclass(frozen=True)
+class RankData:
+    """One process's part of a log: rows of each module's records, and of the segments.
+
+    `files` has the file id of each record that any process has, by record.
+    """
+
+    rank: int
+    pid: int
+    rows: dict[str, Array]
+    segments: Array
+    files: dict[int, int]
+
+
+def split_ranks(
+    records: Mapping[str, Records], segments: Segments | None, pids: list[int]
+) -> tuple[list[RankData], int]:
+    """Gives the processes, rank 0 first and what is shared last, and the segments that no record goes with.
+
+    Args:
+        records: The records by module.
+        segments: The segments.
+        pids: Process ids by rank, where they are known; a rank stands for its own otherwise.
+    """
+    ranks = sorted(
+        {rank for part in records.values() for rank in part.rank.tolist()},
+        key=lambda rank: (rank == SHARED, rank),
+    ) or [0]
+    known = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.record for part in records.values())]))
+    files = {record: FIRST_FILE + place for place, record in enumerate(known.tolist())}
+    owner_of = _owners(records.get("POSIX"), segments)
+    processes = [
+        RankData(
+            rank=rank,
+            pid=pids[rank] if 0 <= rank < len(pids) else rank,
+            rows={module: np.flatnonzero(part.rank == rank) for module, part in records.items()},
+            segments=np.flatnonzero(owner_of == rank),
+            files=files,
+        )
+        for rank in ranks
+    ]
+    return processes, len(owner_of) - sum(len(process.segments) for process in processes)
+
+
+def _owners(posix: Records | None, segments: Segments | None) -> Array:
+    """Gives the rank whose record each segment belongs to: -1 shared, -2 none."""
+    if segments is None:
+        return np.zeros(0, np.int64)
+    kept = set() if posix is None else set(zip(posix.record.tolist(), posix.rank.tolist(), strict=True))
+    pairs = np.stack([segments.record, segments.rank.astype(np.uint64)], axis=1)
+    unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
+    owners = []
+    for record, number in unique.tolist():
+        rank = int(np.uint64(number).astype(np.int64))
+        mine, shared = (record, rank) in kept, (record, SHARED) in kept
+        owners.append(rank if mine else SHARED if shared else SHARED - 1)
+    return np.array(owners, np.int64)[inverse.reshape(-1)] if owners else np.zeros(0, np.int64)
+
+
+class RankSegments:
+    """The segments of one process, as the events table has them."""
+
+    def __init__(self, process: RankData, segments: Segments, operations: tuple[int, int]) -> None:
+        """Takes the codes of the operations that stand for any read and any write."""
+        order = np.lexsort((segments.end_ns[process.segments], segments.start_ns[process.segments]))
+        self._rows = process.segments[order]
+        self._process = process
+        self._segments = segments
+        self._operations = operations
+        self.tids = self._threads()
+
+    def event_batches(self, rows: int) -> Iterator[EventBatch]:
+        """Yields the segments in order of start, at most `rows` at a time."""
+        for first in range(0, len(self._rows), rows):
+            yield self._batch(slice(first, first + rows))
+
+    def _batch(self, part: slice) -> EventBatch:
+        rows, segments = self._rows[part], self._segments
+        files = self._process.files
+        values = {
+            "start_ns": segments.start_ns[rows],
+            "end_ns": segments.end_ns[rows],
+            "tid": self.tids[part],
+            "operation": np.where(segments.is_read[rows], *self._operations),
+            "flags": np.zeros(len(rows)),
+            "error": np.zeros(len(rows)),
+            "file": [files[record] for record in segments.record[rows].tolist()],
+            "offset": segments.offset[rows],
+            "length": segments.length[rows],
+        }
+        return EventBatch(**{name: np.asarray(value, EVENT_DTYPES[name]) for name, value in values.items()})
+
+    def _threads(self) -> Array:
+        """Numbers the threads from 1; a log that does not tell threads apart has one per process."""
+        if self._process.rank == SHARED:
+            return self._segments.rank[self._rows].astype(np.int32)
+        handles, threads = np.unique(self._segments.thread[self._rows], return_inverse=True)
+        if len(handles) and handles[-1]:
+            return (threads + 1).astype(np.int32)
+        return np.full(len(self._rows), self._process.pid, np.int32)
