@@ -100,7 +100,7 @@ def _opened(backend: Any, path: Path) -> Iterator[Any]:
         raise SessionDataError(f"PyDarshan cannot open the log {path}.")
     try:
         yield handle
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
         raise SessionDataError(f"PyDarshan cannot read the log {path}: {reason(error)}.") from error
     finally:
         backend.log_close(handle)
@@ -108,12 +108,19 @@ def _opened(backend: Any, path: Path) -> Iterator[Any]:
 
 def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records:
     names, f_names = backend.counter_names(module), backend.fcounter_names(module)
+    version, newest = log.module_versions[module], darshan_format.MODULE_VERSIONS[module]
+    if not 0 < version <= newest:
+        raise SessionDataError(
+            f"the Darshan log {log.path} has {module} version {version}, and tfdarshan reads up to {newest}: "
+            "upgrade tfdarshan, if the log is not damaged."
+        )
     found = []
     while (record := backend.log_get_generic_record(handle, module, dtype="numpy")) is not None:
         found.append(record)
     size = darshan_format.counter_record(len(names), len(f_names)).itemsize
-    current = log.module_versions[module] == darshan_format.MODULE_VERSIONS[module]
-    if current and len(found) * size != len(log.modules[module]):
+    length = len(log.modules[module])
+    # PyDarshan ends at a record it cannot read; records of older versions have another size.
+    if (version == newest and len(found) * size != length) or length % max(len(found), 1) or not found:
         raise SessionDataError(f"the Darshan log {log.path} is damaged: its {module} records are not whole.")
     counters = np.array([record["counters"] for record in found], np.int64).reshape(-1, len(names))
     f_counters = np.array([record["fcounters"] for record in found], np.float64).reshape(-1, len(f_names))

@@ -23,18 +23,19 @@ def do_random_io(folder, seed, steps=120):
     for _ in range(steps):
         handle = choice.choice(handles)
         size, offset = choice.choice((0, 1, 512, 4_096, 70_000)), choice.randrange(400_000)
-        choice.choice(
+        call, *arguments = choice.choice(
             (
-                lambda: os.read(handle, size),
-                lambda: os.pread(handle, size, offset),
-                lambda: os.write(handle, bytes(size)),
-                lambda: os.pwrite(handle, bytes(size), offset),
-                lambda: os.writev(handle, [bytes(size), bytes(3)]),
-                lambda: os.lseek(handle, offset, os.SEEK_SET),
-                lambda: os.fsync(handle),
-                lambda: os.fstat(handle),
+                (os.read, size),
+                (os.pread, size, offset),
+                (os.write, bytes(size)),
+                (os.pwrite, bytes(size), offset),
+                (os.writev, [bytes(size), bytes(3)]),
+                (os.lseek, offset, os.SEEK_SET),
+                (os.fsync,),
+                (os.fstat,),
             )
-        )()
+        )
+        call(handle, *arguments)
     for handle in handles:
         os.close(handle)
     np.arange(choice.randrange(10, 5_000)).tofile(folder / "array.bin")

@@ -154,7 +154,8 @@ def test_summary_report_is_made(log, tmp_path):
     # THEN
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "job.html").read_text()
-    assert "Heat Map: POSIX" in page
+    assert "Heat Map: HEATMAP POSIX" in page
+    assert "Per-Module Statistics: STDIO" in page
     assert "Traceback" not in page
 
 

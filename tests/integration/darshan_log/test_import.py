@@ -1,0 +1,168 @@
+"""Logs of other makers: those that PyDarshan ships, and damaged ones."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tfdarshan
+from tests.integration.darshan_log.conftest import darshan
+from tfdarshan import darshan_format
+from tfdarshan.commands import main
+from tfdarshan.importing.darshan_log import import_darshan
+from tfdarshan.importing.dxt_segments import read_segments
+from tfdarshan.importing.log_regions import LogRegions
+
+SHIPPED = Path(darshan.__file__).parent / "examples"
+# One process per rank: these logs have 2,048 of them.
+SLOW = {"sample-badost.darshan"}
+LOGS = sorted(path for path in SHIPPED.rglob("*.darshan") if path.name not in SLOW)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_shipped_logs_have_pydarshans_numbers(path, tmp_path):
+    # WHEN
+    imported = import_darshan(path, tmp_path)
+
+    # THEN every counter is PyDarshan's, or null for its -1
+    report = darshan.DarshanReport(str(path), read_all=True)
+    session = tfdarshan.open_session(imported.path)
+    for module in ("POSIX", "STDIO"):
+        files = session.files
+        rows = files[files["module"] == module]
+        records = list(report.records[module]) if module in report.records else []
+        assert len(rows) == len(records)
+        for name in report.counters.get(module, {}).get("counters", ()):
+            place = report.counters[module]["counters"].index(name)
+            theirs = sorted(int(record["counters"][place]) for record in records)
+            assert sorted(rows[name].fillna(-1).astype(np.int64)) == theirs, name
+    segments = sum(
+        record["read_count"] + record["write_count"] for record in report.records.get("DXT_POSIX", [])
+    )
+    assert len(session.events) == imported.segments == segments
+    assert session.events["path"].ne("").all()
+    assert session.summary()
+
+
+def test_shared_records_are_one_process_and_their_segments_name_the_rank(tmp_path):
+    (path,) = (path for path in LOGS if path.name == "ior_hdf5_example.darshan")
+
+    session = tfdarshan.open_session(import_darshan(path, tmp_path).path)
+
+    assert [meta["darshan"]["rank"] for meta in session.meta] == [0, -1]
+    shared = session.files[session.files["pid"] == -1]
+    assert list(shared["path"]) == ["/global/cscratch1/sd/ssnyder/test123.h5"]
+    events = session.events
+    assert set(events["pid"]) == {-1}
+    assert set(events["tid"]) == {0, 1, 2, 3}
+    assert "records of MPI-IO, H5F, H5D, LUSTRE, DXT_MPIIO, which were left out" in session.summary()
+
+
+def test_version_2_segments_have_their_threads(log, tmp_path):
+    # GIVEN an exported log whose segments are rewritten as version 2, with a thread each
+    regions = LogRegions(log)
+    old = read_segments(regions)
+    head, layout = darshan_format.DXT_RECORD, darshan_format.SEGMENTS[1]
+    region, place, parts = regions.modules["DXT_POSIX"], 0, []
+    while place < len(region):
+        record = np.frombuffer(region, head, 1, place)[0]
+        count = int(record["reads"] + record["writes"])
+        segments = np.zeros(count, darshan_format.SEGMENTS[2])
+        for name in layout.names:
+            segments[name] = np.frombuffer(region, layout, count, place + head.itemsize)[name]
+        segments["thread"] = 0x7F00_0000_0000 + np.arange(count) % 3
+        parts.append(record.tobytes() + segments.tobytes())
+        place += head.itemsize + count * layout.itemsize
+    regions.modules["DXT_POSIX"], regions.module_versions["DXT_POSIX"] = b"".join(parts), 2
+
+    # WHEN
+    new = read_segments(regions)
+
+    # THEN
+    assert set(new.thread.tolist()) == {0x7F00_0000_0000, 0x7F00_0000_0001, 0x7F00_0000_0002}
+    for name in ("record", "rank", "is_read", "offset", "length", "start_ns", "end_ns"):
+        assert np.array_equal(getattr(new, name), getattr(old, name)), name
+
+
+def fails_with(capfd, path, tmp_path):
+    """Imports a log that cannot be, and gives the one line it says."""
+    assert main(["import", str(path), "--logdir", str(tmp_path / "logs")]) in (1, 2)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("tfdarshan: ")
+    assert not any((tmp_path / "logs").rglob("*.parquet"))
+    return line
+
+
+@pytest.mark.parametrize("kept", [0, 5, 300, 1_400, 0.3, 0.5, 0.8, 0.99])
+def test_cut_logs_are_damaged(capfd, log, tmp_path, kept):
+    content = log.read_bytes()
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
+
+    said = fails_with(capfd, path, tmp_path)
+
+    assert "is damaged" in said or "is no Darshan log" in said
+
+
+def test_every_kind_of_noise_is_one_sentence_or_nothing(capfd, log, tmp_path):
+    # GIVEN
+    content = bytearray(log.read_bytes())
+    choice = np.random.default_rng(1)
+    outcomes = set()
+    for place in [*range(0, 1_328, 83), *choice.integers(1_328, len(content), 40).tolist()]:
+        damaged = content.copy()
+        damaged[place] ^= 0xFF
+        path = tmp_path / "noise.darshan"
+        path.write_bytes(damaged)
+
+        # WHEN
+        code = main(["import", str(path), "--logdir", str(tmp_path / "logs")])
+
+        # THEN checksums find all there is to find in compressed data
+        said = capfd.readouterr().err.splitlines()
+        assert len(said) == (code != 0), (place, said)
+        assert code != 0 or place < 1_328, place
+        outcomes.add(code)
+    assert 1 in outcomes
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "is no Darshan log"),
+        (b"hello, world\n" * 500, "is no Darshan log"),
+        (b"3.41\0\0\0\0" + bytes(2_000), "its header has no magic number"),
+        (b"9.99\0\0\0\0" + bytes(2_000), "is a Darshan log of version 9.99, and tfdarshan reads 3.10, "),
+    ],
+)
+def test_what_is_no_log(capfd, tmp_path, content, why):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+
+    assert why in fails_with(capfd, path, tmp_path)
+
+
+def test_missing_log(capfd, tmp_path):
+    said = fails_with(capfd, tmp_path / "none", tmp_path)
+
+    assert said == f"tfdarshan: the log {tmp_path / 'none'} cannot be read: No such file or directory."
+
+
+def test_without_pydarshan_the_way_to_it_is_named(log, tmp_path):
+    # GIVEN an interpreter that has no PyDarshan
+    program = (
+        "import sys; sys.modules['darshan'] = None; from tfdarshan.commands import main; "
+        f"sys.exit(main(['import', {str(log)!r}, '--logdir', {str(tmp_path)!r}]))"
+    )
+
+    # WHEN
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    # THEN
+    assert done.returncode == 2
+    assert "install it with `pip install 'tfdarshan[darshan]'`" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert os.listdir(tmp_path) == []
