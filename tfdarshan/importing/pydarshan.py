@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 
 from tfdarshan import darshan_format, schema
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
+from tfdarshan.importing.job_text import read_job_text
 from tfdarshan.importing.log_regions import LogRegions
 from tfdarshan.spool_reader import Array
 
@@ -53,6 +53,7 @@ def read_content(log: LogRegions) -> LogContent:
         SessionDataError: PyDarshan does not read the log.
     """
     backend, version = _backend()
+    command, mounts = read_job_text(log)
     with _opened(backend, log.path) as handle:
         job = backend.log_get_job(handle)
         start_ns = int(job["start_time_sec"]) * 1_000_000_000 + int(job["start_time_nsec"])
@@ -63,8 +64,8 @@ def read_content(log: LogRegions) -> LogContent:
             processes=int(job["nprocs"]),
             start_realtime_ns=start_ns,
             end_realtime_ns=max(start_ns, end_ns),
-            command=backend.log_get_exe(handle).strip(),
-            mounts=[(_unescaped(point), fs_type) for point, fs_type in backend.log_get_mounts(handle)],
+            command=command,
+            mounts=mounts,
             metadata=dict(job["metadata"]),
             records={
                 module: _records(backend, handle, log, module)
@@ -130,8 +131,3 @@ def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records
         dict(zip(names, counters.T, strict=True)),
         dict(zip(f_names, f_counters.T, strict=True)),
     )
-
-
-def _unescaped(mount_point: str) -> str:
-    r"""Gives a mount point without /proc/mounts' octal escapes, such as \040 for a blank."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), mount_point)

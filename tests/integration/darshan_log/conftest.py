@@ -4,13 +4,12 @@ import os
 import random
 import threading
 
+import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
 from tfdarshan.export.darshan_log import export_darshan
-
-darshan = pytest.importorskip("darshan")
 
 
 def do_random_io(folder, seed, steps=120):

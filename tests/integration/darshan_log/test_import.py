@@ -5,11 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
-from tests.integration.darshan_log.conftest import darshan
 from tfdarshan import darshan_format
 from tfdarshan.commands import main
 from tfdarshan.importing.darshan_log import import_darshan
@@ -45,6 +45,8 @@ def test_shipped_logs_have_pydarshans_numbers(path, tmp_path):
     assert len(session.events) == imported.segments == segments
     assert session.events["path"].ne("").all()
     assert session.summary()
+    assert {(mount["point"], mount["fs_type"]) for mount in session.meta[0]["mounts"]} == set(report.mounts)
+    assert session.meta[0]["command"].startswith(report.metadata["exe"].strip())
 
 
 def test_shared_records_are_one_process_and_their_segments_name_the_rank(tmp_path):
@@ -166,3 +168,47 @@ def test_without_pydarshan_the_way_to_it_is_named(log, tmp_path):
     assert "install it with `pip install 'tfdarshan[darshan]'`" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.darshan
+def test_log_of_an_unmodified_libdarshan(tmp_path):
+    # GIVEN a log with segments of two threads
+    library = os.environ.get("TFDARSHAN_DARSHAN_LIBRARY")
+    if not library:
+        pytest.skip("TFDARSHAN_DARSHAN_LIBRARY does not name a libdarshan")
+    (tmp_path / "data").write_bytes(bytes(100_000))
+    program = (
+        "import os, sys, threading\n"
+        "def work():\n"
+        "    handle = os.open(sys.argv[1], os.O_RDONLY)\n"
+        "    while os.read(handle, 30_000): pass\n"
+        "    os.close(handle)\n"
+        "threads = [threading.Thread(target=work) for _ in range(2)]\n"
+        "for thread in threads: thread.start(); thread.join()\n"
+    )
+    log = tmp_path / "real.darshan"
+    environment = {
+        "LD_PRELOAD": library,
+        "DARSHAN_ENABLE_NONMPI": "1",
+        "DARSHAN_LOGFILE": str(log),
+        "DXT_ENABLE_IO_TRACE": "1",
+        "DARSHAN_EXCLUDE_DIRS": "none",
+    }
+    python = os.path.realpath(sys.executable)
+    command = [python, "-S", "-E", "-c", program, str(tmp_path / "data")]
+    subprocess.run(command, env={**os.environ, **environment}, check=True)
+
+    # WHEN
+    session = tfdarshan.open_session(import_darshan(log, tmp_path / "logs").path)
+
+    # THEN
+    files = session.files.set_index("path").loc[str(tmp_path / "data")]
+    events = session.events[session.events["path"] == str(tmp_path / "data")]
+    assert (files["POSIX_OPENS"], files["POSIX_READS"], files["TFD_ZERO_READS"]) == (2, 10, 2)
+    assert sorted(events["length"]) == [0, 0, 10_000, 10_000, *[30_000] * 6]
+    assert (events["pid"] == session.meta[0]["pid"]).all()
+    # Darshan 3.5.0 puts stray bytes after a command's first line, at which PyDarshan fails.
+    assert session.meta[0]["command"].startswith(f"{python} -S -E -c import os, sys, threading")
+    assert "" not in set(files[["mount_point", "fs_type"]])
+    if LogRegions(log).module_versions["DXT_POSIX"] == 2:
+        assert len(set(events["tid"])) in (1, 2)

@@ -2,11 +2,11 @@
 
 import json
 
+import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
-from tests.integration.darshan_log.conftest import darshan
 from tests.integration.darshan_log.test_export import our_segments, read_back
 from tfdarshan import schema
 from tfdarshan.commands import main
