@@ -1,7 +1,7 @@
 """The command and the mounts of a log's job.
 
-PyDarshan takes what follows a command's first line for mounts and fails, and there Darshan 3.5.0 has stray bytes
-after a command of many lines, such as that of `python -c`.
+PyDarshan takes what follows a command's first line for mounts and fails; of a command of many lines, such as
+that of `python -c`, Darshan 3.5.0 leaves stray bytes there.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ def do_random_io(folder, seed, steps=120):
             )
         )
         call(handle, *arguments)
+    with pytest.raises(OSError):
+        os.pread(handles[0], 100, -1)
     for handle in handles:
         os.close(handle)
     np.arange(choice.randrange(10, 5_000)).tofile(folder / "array.bin")

@@ -112,6 +112,7 @@ def our_segments(session):
 def test_segments_are_the_sessions(session, report):
     assert segments_of(report) == our_segments(session)
     assert len(segments_of(report)) > 300
+    assert (session.events["error"] != 0).any()
     assert {record["hostname"] for record in report.records["DXT_POSIX"]} == {session.meta[0]["host"]}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tfdarshan import darshan_format
+from tfdarshan import darshan_format, schema
 from tfdarshan.commands import main
 from tfdarshan.importing.darshan_log import import_darshan
 from tfdarshan.importing.dxt_segments import read_segments
@@ -39,6 +39,8 @@ def test_shipped_logs_have_pydarshans_numbers(path, tmp_path):
             place = report.counters[module]["counters"].index(name)
             theirs = sorted(int(record["counters"][place]) for record in records)
             assert sorted(rows[name].fillna(-1).astype(np.int64)) == theirs, name
+    counts = [column.name for column in schema.counter_columns() if column.unit == "calls"]
+    assert not (session.files[counts] < 0).any(axis=None)
     segments = sum(
         record["read_count"] + record["write_count"] for record in report.records.get("DXT_POSIX", [])
     )
@@ -114,7 +116,9 @@ def test_every_kind_of_noise_is_one_sentence_or_nothing(capfd, log, tmp_path):
     content = bytearray(log.read_bytes())
     choice = np.random.default_rng(1)
     outcomes = set()
-    for place in [*range(0, 1_328, 83), *choice.integers(1_328, len(content), 40).tolist()]:
+    header = np.frombuffer(content, darshan_format.HEADER, 1)[0]
+    end = int(header["modules"][darshan_format.MODULE_IDS["HEATMAP"]]["offset"])  # the last, and not read
+    for place in [*range(0, 1_328, 83), *choice.integers(1_328, end, 40).tolist()]:
         damaged = content.copy()
         damaged[place] ^= 0xFF
         path = tmp_path / "noise.darshan"
@@ -145,6 +149,19 @@ def test_what_is_no_log(capfd, tmp_path, content, why):
     path.write_bytes(content)
 
     assert why in fails_with(capfd, path, tmp_path)
+
+
+def test_region_that_the_header_has_too_short(capfd, log, tmp_path):
+    # GIVEN a header that says less of the POSIX region than there is
+    content = bytearray(log.read_bytes())
+    header = np.frombuffer(content, darshan_format.HEADER, 1)[0:1]
+    header["modules"][0][darshan_format.MODULE_IDS["POSIX"]]["length"] -= 10
+    path = tmp_path / "short.darshan"
+    path.write_bytes(content)
+
+    assert fails_with(capfd, path, tmp_path) == (
+        f"tfdarshan: the Darshan log {path} is damaged: its POSIX data cannot be decompressed."
+    )
 
 
 def test_missing_log(capfd, tmp_path):

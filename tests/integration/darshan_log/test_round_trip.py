@@ -1,6 +1,7 @@
 """Export, then import: what the format holds is the same, and what it cannot hold is unknown, not 0."""
 
 import json
+import os
 
 import darshan
 import numpy as np
@@ -104,6 +105,30 @@ def test_reading_wall_clock_is_that_of_the_segments(tmp_path):
     expected = union_ns(reads["start_ns"].to_numpy(), reads["end_ns"].to_numpy())
     assert imported.meta[0]["time"]["read_ns"] == expected > 0
     assert imported.meta[0]["time"]["write_ns"] == 0
+
+
+def test_reads_of_nothing_are_unknown_where_segments_were_dropped(tmp_path):
+    # GIVEN a trace too small for its calls, half of them reads of nothing
+    with tfdarshan.profile(tmp_path / "logs", memory_cap_mb=16, trace_memory_mb=1) as profile:
+        handle = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+        for _ in range(50_000):
+            os.pwrite(handle, b"x", 0)
+            os.pread(handle, 1, 10)
+        os.close(handle)
+    export_darshan(tfdarshan.open_session(profile.path), tmp_path / "job.darshan")
+
+    # WHEN
+    imported = tfdarshan.open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "again").path)
+
+    # THEN
+    file = imported.files.set_index("path").loc[str(tmp_path / "file")]
+    assert file["POSIX_READS"] == 50_000
+    assert np.isnan(file["TFD_ZERO_READS"])
+    assert imported.meta[0]["time"]["read_ns"] is None
+    assert len(imported.meta[0]["bounds"]) == 1
+    summary = imported.summary()
+    assert "Darshan's DXT_POSIX module ran out of memory or records: some are missing." in summary
+    assert "  0 - 100 B " in summary
 
 
 def test_log_of_an_import_is_the_same_log(log, report, imported, tmp_path):
