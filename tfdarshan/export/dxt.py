@@ -8,12 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from tfdarshan import darshan_format
-from tfdarshan.export.file_records import Rank
+from tfdarshan.export.file_records import SHARED, Rank
 from tfdarshan.export.job_region import cut_text
-from tfdarshan.export.transfers import Transfers, transfers_of
+from tfdarshan.export.transfers import Transfers, rank_numbers, transfers_of
 from tfdarshan.spool_reader import Array
-
-SHARED = -1
 
 
 def dxt_records(ranks: Sequence[Rank]) -> Iterator[bytes]:
@@ -24,8 +22,7 @@ def dxt_records(ranks: Sequence[Rank]) -> Iterator[bytes]:
     """
     for rank in ranks:
         transfers = transfers_of(rank.process, "POSIX")
-        # Events of what the ranks of an imported log share name the rank as the thread.
-        numbers = transfers.tid if rank.rank == SHARED else np.full(len(transfers.tid), rank.rank)
+        numbers = rank_numbers(rank, transfers)
         record, known = rank.record_of(transfers.file)
         order = np.lexsort((transfers.start_ns, transfers.is_read, numbers, record))
         order = order[known[order]]

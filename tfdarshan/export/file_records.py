@@ -14,14 +14,13 @@ from tfdarshan.spool_reader import Array
 
 # Darshan's value of a counter that was not counted.
 NOT_COUNTED = -1
+# Rank of what all processes of an imported log did together.
+SHARED = -1
 
 
 @dataclass(frozen=True)
 class Rank:
-    """One process of a log: its number there, and which record each of its files is.
-
-    `rank` is -1 for what all processes of an imported log did together.
-    """
+    """One process of a log: its number there, or SHARED, and which record each of its files is."""
 
     rank: int
     process: ProcessData

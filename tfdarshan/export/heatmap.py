@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdarshan import _bridge, darshan_format
 from tfdarshan.export.file_records import Rank
-from tfdarshan.export.transfers import Transfers, transfers_of
+from tfdarshan.export.transfers import Transfers, rank_numbers, transfers_of
 from tfdarshan.spool_reader import Array
 
 MODULES = ("POSIX", "STDIO")
@@ -40,17 +40,21 @@ def heatmap_name(module: str) -> bytes:
 
 
 def heatmap_records(ranks: Sequence[Rank], bins: Bins) -> Iterator[bytes]:
-    """Yields the records of every module and process that moved something.
+    """Yields the records of every module and rank that moved something, as Darshan does.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     for module in MODULES:
-        name = _bridge.record_id(heatmap_name(module))
+        sums: dict[int, Array] = {}
         for rank in ranks:
             transfers = transfers_of(rank.process, module)
-            if len(transfers.length):
-                yield _record(name, rank.rank, transfers, bins)
+            numbers = rank_numbers(rank, transfers)
+            for number in np.unique(numbers).tolist():
+                moved = _moved(transfers, numbers == number, bins)
+                sums[number] = sums[number] + moved if number in sums else moved
+        name = _bridge.record_id(heatmap_name(module))
+        yield from (_record(name, number, moved, bins) for number, moved in sums.items() if moved.any())
 
 
 def bytes_per_bin(start_s: Array, end_s: Array, length: Array, bins: Bins) -> Array:
@@ -82,12 +86,20 @@ def bytes_per_bin(start_s: Array, end_s: Array, length: Array, bins: Bins) -> Ar
     return whole
 
 
-def _record(name: int, rank: int, transfers: Transfers, bins: Bins) -> bytes:
+def _moved(transfers: Transfers, chosen: Array, bins: Bins) -> Array:
+    """Gives the bytes written and the bytes read: an array of shape (2, bins.count)."""
+    return np.stack(
+        [
+            bytes_per_bin(
+                transfers.start_ns[rows] / 1e9, transfers.end_ns[rows] / 1e9, transfers.length[rows], bins
+            )
+            for rows in (chosen & ~transfers.is_read, chosen & transfers.is_read)
+        ]
+    )
+
+
+def _record(name: int, rank: int, moved: Array, bins: Bins) -> bytes:
     head = np.zeros((), darshan_format.HEATMAP_RECORD)
     head["id"], head["rank"] = name, rank
     head["bin_width_s"], head["bins"] = bins.width_s, bins.count
-    parts = [head.tobytes()]
-    for chosen in (~transfers.is_read, transfers.is_read):
-        start_s, end_s = transfers.start_ns[chosen] / 1e9, transfers.end_ns[chosen] / 1e9
-        parts.append(bytes_per_bin(start_s, end_s, transfers.length[chosen], bins).tobytes())
-    return b"".join(parts)
+    return head.tobytes() + moved.tobytes()

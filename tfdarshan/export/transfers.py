@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.export.file_records import SHARED, Rank
 from tfdarshan.process_data import ProcessData
 from tfdarshan.spool_reader import Array
 
@@ -52,3 +53,8 @@ def transfers_of(process: ProcessData, module: str) -> Transfers:
         none = np.zeros(0, np.int64)
         return Transfers(none, none, none, none, none, none, none.astype(bool))
     return Transfers(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def rank_numbers(rank: Rank, transfers: Transfers) -> Array:
+    """Gives each transfer's rank: of what ranks share, the segments name the rank as their thread."""
+    return transfers.tid if rank.rank == SHARED else np.full(len(transfers.tid), rank.rank)

@@ -144,18 +144,35 @@ def test_job_is_the_session(session, report):
     assert not any(module["partial_flag"] for module in report.modules.values())
 
 
-def test_summary_report_is_made(log, tmp_path):
-    # WHEN
+def summary_report(log, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "darshan", "summary", str(log), "--output", str(tmp_path / "job.html")],
         capture_output=True,
         text=True,
         check=False,
     )
+    assert done.returncode == 0, done.stderr
+    return (tmp_path / "job.html").read_text()
+
+
+def test_summary_report_of_reads_of_nothing(tmp_path):
+    # GIVEN
+    (tmp_path / "empty").write_bytes(b"")
+    with tfdarshan.profile(tmp_path / "logs") as profile:
+        handle = os.open(tmp_path / "empty", os.O_RDONLY)
+        assert os.read(handle, 100) == b""
+        os.close(handle)
+
+    # WHEN
+    export_darshan(tfdarshan.open_session(profile.path), tmp_path / "job.darshan")
 
     # THEN
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "job.html").read_text()
+    assert "Per-Module Statistics: POSIX" in summary_report(tmp_path / "job.darshan", tmp_path)
+
+
+def test_summary_report_is_made(log, tmp_path):
+    page = summary_report(log, tmp_path)
+
     assert "Heat Map: HEATMAP POSIX" in page
     assert "Per-Module Statistics: STDIO" in page
     assert "Traceback" not in page

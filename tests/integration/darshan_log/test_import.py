@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import tfdarshan
+from tests.integration.darshan_log.test_export import summary_report
 from tfdarshan import darshan_format, schema
 from tfdarshan.commands import main
+from tfdarshan.export.darshan_log import export_darshan
 from tfdarshan.importing.darshan_log import import_darshan
 from tfdarshan.importing.dxt_segments import read_segments
 from tfdarshan.importing.log_regions import LogRegions
@@ -63,6 +65,19 @@ def test_shared_records_are_one_process_and_their_segments_name_the_rank(tmp_pat
     assert set(events["pid"]) == {-1}
     assert set(events["tid"]) == {0, 1, 2, 3}
     assert "records of MPI-IO, H5F, H5D, LUSTRE, DXT_MPIIO, which were left out" in session.summary()
+
+    # and a log of it is Darshan's again
+    export_darshan(session, tmp_path / "again.darshan")
+    first, again = (
+        darshan.DarshanReport(str(log), read_all=True) for log in (path, tmp_path / "again.darshan")
+    )
+    for module in ("POSIX", "STDIO"):
+        ours, theirs = again.records[module].to_df(), first.records[module].to_df()
+        for kind in ("counters", "fcounters"):
+            assert ours[kind].equals(theirs[kind])
+    assert sum(again.heatmaps["POSIX"].to_df(["read"]).sum()) == 4_202_504
+    assert set(again.heatmaps["POSIX"].to_df(["read"]).index) == {0, 1, 2, 3}
+    summary_report(tmp_path / "again.darshan", tmp_path)
 
 
 def test_version_2_segments_have_their_threads(log, tmp_path):
