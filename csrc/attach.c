@@ -167,6 +167,20 @@ static bool wait_for_child_start(int32_t own_tid)
     return atomic_load(&tfd_shared->generation);
 }
 
+/* Where the owner stops just now, either it finds the child's spool and asks it
+ * to stop, or the child finds the owner stopped. */
+static bool make_child_spool(void)
+{
+    int32_t parent_pid = tfd_session.pid;
+    if (tfd_paths_reset() || make_spool(parent_pid))
+        return false;
+    if (!tfd_has_stopped(tfd_session.directory, tfd_session.owner_pid))
+        return true;
+    unlink(tfd_session.spool.path);
+    tfd_spool_unmap(&tfd_session.spool);
+    return false;
+}
+
 bool tfd_child_begin(void)
 {
     uint32_t pending = TFD_CHILD_PENDING;
@@ -174,10 +188,9 @@ bool tfd_child_begin(void)
     if (!atomic_compare_exchange_strong(&tfd_shared->child_pending, &pending, TFD_CHILD_STARTING))
         return wait_for_child_start(own_tid);
     atomic_store(&child_starter, own_tid);
-    int32_t parent_pid = tfd_session.pid;
     pthread_mutex_lock(&tfd_tables_lock);
     tfd_positions_reset();
-    bool begun = !tfd_paths_reset() && !make_spool(parent_pid);
+    bool begun = make_child_spool();
     pthread_mutex_unlock(&tfd_tables_lock);
     if (begun)
         begin_recording();
@@ -197,6 +210,7 @@ static int prepare_session(const struct tfd_options *options)
     tfd_session.trace_limit_bytes = options->trace_limit_bytes;
     tfd_session.follow_children = options->follow_children;
     tfd_session.forks = 0;
+    tfd_session.owner_pid = (int32_t)getpid();
     int status = initialize_once();
     if (!status)
         status = tfd_path_filter_set(options->include, options->include_count, options->exclude,
@@ -268,10 +282,10 @@ static int stop(struct tfd_attach_report *report)
     tfd_got_undo(report);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
-    if (!spool->header->parent_pid && tfd_session.follow_children)
-        tfd_request_stop(tfd_session.directory, tfd_session.pid);
     tfd_session.active = false;
-    atomic_store(&spool->header->state, TFD_SPOOL_STOPPED);
+    atomic_store(&spool->header->state, TFD_SPOOL_STOPPED); /* before the request: see tfd_child_begin */
+    if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children)
+        tfd_request_stop(tfd_session.directory, tfd_session.pid);
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
         return tfd_fail(EAGAIN,
                         "a thread did not leave the recorder within a second; its memory stays mapped");

@@ -122,9 +122,15 @@ static struct tfd_slot *take_back_lent_slot(void)
     return slot;
 }
 
+/* In this order: a starting child sets its generation before it is no longer pending. */
+static bool is_recording_or_about_to(void)
+{
+    return atomic_load(&tfd_shared->child_pending) || atomic_load(&tfd_shared->generation);
+}
+
 struct tfd_slot *tfd_find_slot(void)
 {
-    if (!atomic_load(&tfd_shared->generation) && !atomic_load(&tfd_shared->child_pending))
+    if (!is_recording_or_about_to())
         return NULL;
     if (lender_pid && !memory_is_ours())
         return NULL;
@@ -146,11 +152,10 @@ void tfd_slots_reset_in_child(void)
  * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
 {
-    uint32_t generation = atomic_load(&tfd_shared->generation);
-    if (!generation && !atomic_load(&tfd_shared->child_pending))
+    if (!is_recording_or_about_to())
         return;
     struct tfd_other_traffic *skipped = &slot->early;
-    if (atomic_load(&slot->generation) == generation && slot->thread)
+    if (atomic_load(&slot->generation) == atomic_load(&tfd_shared->generation) && slot->thread)
         skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
     skipped->reads += bytes_read > 0;
     skipped->bytes_read += bytes_read;
@@ -210,9 +215,9 @@ bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
  * after. A vfork child whose vfork we did not see shows by its process number. */
 static uint32_t session_to_join(void)
 {
+    if (atomic_load(&tfd_shared->child_pending))
+        tfd_child_begin();
     uint32_t generation = atomic_load(&tfd_shared->generation);
-    if (!generation && atomic_load(&tfd_shared->child_pending) && tfd_child_begin())
-        generation = atomic_load(&tfd_shared->generation);
     return generation && own_pid() == tfd_session.pid ? generation : 0;
 }
 

@@ -22,8 +22,8 @@ enum { TFD_CHILD_NOT_PENDING, TFD_CHILD_PENDING, TFD_CHILD_STARTING };
 struct tfd_session {
     bool active;
     bool follow_children;
-    int32_t pid;
-    uint32_t generation; /* last one given out */
+    int32_t pid, owner_pid; /* this process, and the one that started the session */
+    uint32_t generation;    /* last one given out */
     uint64_t capacity_bytes, trace_limit_bytes;
     char directory[TFD_SPOOL_PATH_MAX];
     struct tfd_spool spool;

@@ -2,10 +2,13 @@
 #ifndef TFD_STOP_REQUEST_H
 #define TFD_STOP_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Asks every process but `own_pid` that records into `directory` to stop. They see it when they next open a
  * file or fill a block of events. What cannot be asked is passed over. */
 void tfd_request_stop(const char *directory, int32_t own_pid);
+/* True where process `pid` no longer records into `directory`. */
+bool tfd_has_stopped(const char *directory, int32_t pid);
 
 #endif

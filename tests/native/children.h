@@ -3,6 +3,7 @@
 #define CHILDREN_H
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -20,6 +21,16 @@ static inline int64_t child_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A child that does not outlive a program whose check failed. */
+static inline pid_t child_fork(void)
+{
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (!pid)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return pid;
 }
 
 /* The child's wait status. */

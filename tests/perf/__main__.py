@@ -55,7 +55,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
 
 
 def measure(names: list[str], repetitions: Repetitions) -> tuple[list[Row], list[str]]:
-    """Runs the named parts, each in a folder of its own; gives the rows and a sentence for what is left out."""
+    """Runs the named parts; gives the rows, and a sentence for each thing left out."""
     rows, missing = [], []
     for name in names:
         with tempfile.TemporaryDirectory(prefix="tfdarshan-bench-") as folder:

@@ -34,7 +34,8 @@ def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
     peers, missing = find_peers(loops, folder)
     rows = []
     for loop, wanted in LOOPS:
-        contenders = [*own_contenders(loops), *(peer for peer in peers if loop.symbol not in peer.blind)]
+        seeing = [peer for peer in peers if loop.symbol not in peer.blind]
+        contenders: list[Contender] = [*own_contenders(loops), *seeing]
         for threads in THREADS:
             rows += _rows(_alternate(contenders, loop, threads, pairs), loop, threads, wanted)
     return rows, missing

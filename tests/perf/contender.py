@@ -123,8 +123,8 @@ class Recorded:
 class Peer:
     """Another tool: started with the process, so every run is a process of its own.
 
-    `share` is the part of a loop's calls that it makes: slow ones make fewer. `trace` is what it writes, `blind`
-    names loops that it cannot see.
+    `share` is the part of a loop's calls that it makes: slow ones make fewer. `trace` is what it writes;
+    `blind` names loops that it cannot see.
     """
 
     name: str

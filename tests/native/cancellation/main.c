@@ -1,6 +1,8 @@
 /* Threads cancelled inside a call of ours: their handlers run, no lock is left behind, the session ends as
  * usual and the next one starts. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -54,6 +56,22 @@ static void *read_for_ever(void *unused)
     return NULL;
 }
 
+/* dlsym is no point of cancellation, also not where it has us patch a new library. */
+static void *look_up_while_cancelled(void *unused)
+{
+    char library[PATH_MAX] = "";
+    (void)unused;
+    CHECK(readlink("/proc/self/exe", library, sizeof library - 16) > 0);
+    CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL) == 0);
+    void *late = dlopen(strcat(dirname(library), "/liblate.so"), RTLD_NOW);
+    CHECK(late && pthread_cancel(pthread_self()) == 0);
+    CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL) == 0);
+    CHECK(dlsym(late, "late_read"));
+    atomic_fetch_add(&cleaned, 1);
+    pthread_testcancel();
+    return NULL;
+}
+
 static void cancel(void *(*work)(void *), int pauses)
 {
     pthread_t thread;
@@ -61,7 +79,7 @@ static void cancel(void *(*work)(void *), int pauses)
     CHECK(pthread_create(&thread, NULL, work, NULL) == 0);
     while (pauses-- > 0)
         child_pause();
-    CHECK(pthread_cancel(thread) == 0);
+    CHECK(pthread_cancel(thread) == 0 || work == look_up_while_cancelled);
     CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
 }
 
@@ -78,8 +96,9 @@ int main(int argc, char **argv)
             cancel(wait_for_byte, (int)(i % 3));
             cancel(read_for_ever, (int)(i % 5));
         }
+        cancel(look_up_while_cancelled, 0);
         check_stop();
-        CHECK_EQUAL(atomic_load(&cleaned), 2 * count);
+        CHECK_EQUAL(atomic_load(&cleaned), 2 * count + 1);
         check_drop_spool(argv[1], getpid());
     }
     return 0;

@@ -39,8 +39,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < BUSY_THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, be_busy, NULL) == 0);
     for (long i = check_repeats(argc, argv, 200); i > 0; i--) {
-        pid_t pid = fork();
-        CHECK(pid >= 0);
+        pid_t pid = child_fork();
         if (!pid)
             be_child();
         CHECK_EQUAL(child_wait(pid), 0);

@@ -108,8 +108,7 @@ static void fork_some(const char *directory, long first)
 {
     pid_t children[AT_ONCE];
     for (int i = 0; i < AT_ONCE; i++) {
-        children[i] = fork();
-        CHECK(children[i] >= 0);
+        children[i] = child_fork();
         if (!children[i])
             be_child(first + i);
     }

@@ -3,13 +3,29 @@
 #define _GNU_SOURCE
 #include "recorded.h"
 
-static ssize_t (*volatile read_pointer)(int, void *, size_t) = read;
-static FILE *(*volatile fopen_pointer)(const char *, const char *) = fopen;
+extern char end; /* of the program's memory */
+
+typedef ssize_t read_function(int, void *, size_t);
+typedef FILE *fopen_function(const char *, const char *);
+
+/* An address that is part of an instruction can only be the stub's. */
+static __attribute__((noinline)) read_function *address_of_read(void)
+{
+    return read;
+}
+
+static __attribute__((noinline)) fopen_function *address_of_fopen(void)
+{
+    return fopen;
+}
 
 int main(int argc, char **argv)
 {
     char path[PATH_MAX], bytes[100];
+    read_function *volatile read_pointer = address_of_read();
+    fopen_function *volatile fopen_pointer = address_of_fopen();
     CHECK(argc >= 2);
+    CHECK((uintptr_t)read_pointer < (uintptr_t)&end); /* it is in the program */
     check_make_file(path, argv[1], "data", 1000);
     for (int round = 0; round < 3; round++) {
         check_start(argv[1]);

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     check_make_file(path, directory, "data", 1000);
     check_trace_limit(64u << 20, 256u << 10);
     check_trace_limit(64u << 20, 0);
-    check_trace_limit(4u << 20, 3u << 20);
+    check_trace_limit(4u << 20, 4u << 20);
     check_file_cap();
     return 0;
 }

@@ -79,8 +79,7 @@ static void exhaust_descriptors(void)
     while ((fd = dup(first)) >= 0)
         last = fd;
     CHECK(errno == EMFILE && last == 63);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = child_fork();
     if (!pid) {
         char byte;
         CHECK(pread(last, &byte, 1, 0) == 1);
@@ -111,8 +110,7 @@ int main(int argc, char **argv)
         if (limits[i] == limit_address_space)
             continue;
 #endif
-        pid_t pid = fork();
-        CHECK(pid >= 0);
+        pid_t pid = child_fork();
         if (!pid) {
             limits[i]();
             _exit(0);

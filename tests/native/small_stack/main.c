@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "recorded.h"
@@ -11,6 +12,7 @@
 #define HANDLER_STACK_BYTES 8192 /* what SIGSTKSZ was for decades */
 
 static char path[PATH_MAX], log_path[PATH_MAX];
+static int opened_before;
 
 static void use_files(void)
 {
@@ -42,15 +44,25 @@ static void check_thread(void)
 static void on_signal(int signal)
 {
     (void)signal;
+    CHECK(write(opened_before, "x", 1) == 1);
     int log_fd = open(log_path, O_WRONLY | O_APPEND);
     CHECK(log_fd >= 0 && write(log_fd, "x", 1) == 1 && close(log_fd) == 0);
 }
 
+/* Below it is a page that nobody may touch. */
+static void *handler_stack(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory =
+        mmap(NULL, page + HANDLER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED && mprotect(memory, page, PROT_NONE) == 0);
+    return memory + page;
+}
+
 static void check_handler(void)
 {
-    static char stack[HANDLER_STACK_BYTES];
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-    CHECK(sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL) == 0);
+    CHECK(sigaltstack(&(stack_t){.ss_sp = handler_stack(), .ss_size = HANDLER_STACK_BYTES}, NULL) == 0);
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
     for (int i = 0; i < ROUNDS; i++)
         CHECK(raise(SIGUSR1) == 0);
@@ -61,6 +73,8 @@ int main(int argc, char **argv)
     CHECK(argc >= 2);
     check_make_file(path, argv[1], "data", 100);
     check_make_file(log_path, argv[1], "log", 0);
+    opened_before = open(log_path, O_WRONLY | O_APPEND);
+    CHECK(opened_before >= 0);
     struct tfd_options options = check_options(argv[1]);
     options.trace_limit_bytes = 16u << 10; /* folds in the callers' threads */
     check_start_with(&options);
@@ -69,7 +83,7 @@ int main(int argc, char **argv)
     check_stop();
     struct tfd_spool spool = recorded_open(argv[1], getpid());
     CHECK(recorded_dropped(&spool) > 0);
-    CHECK_EQUAL(recorded_tally(&spool, NULL, -1).calls + recorded_dropped(&spool), ROUNDS * 8);
+    CHECK_EQUAL(recorded_tally(&spool, NULL, -1).calls + recorded_dropped(&spool), ROUNDS * 9);
     recorded_close(&spool);
     return 0;
 }

@@ -51,8 +51,7 @@ static void check_child(const char *directory, bool follow, bool reads_first)
     options.follow_children = follow;
     check_start_with(&options);
     read_once();
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = child_fork();
     if (!pid)
         be_child(directory, follow, reads_first);
     CHECK_EQUAL(child_wait(pid), 0);

@@ -24,55 +24,64 @@ static void work_until(int stage)
 static void be_child(void)
 {
     work_until(1);
-    bool recorded_until_then = tfd_session_active();
     work_until(2);
-    _exit(recorded_until_then && !tfd_session_active() ? 0 : 1);
+    _exit(tfd_session_active());
 }
 
-static uint32_t state_of(const char *directory, pid_t pid)
+static int64_t events_of(const char *directory, pid_t pid, uint32_t *state)
 {
     struct tfd_spool spool = recorded_open(directory, pid);
-    uint32_t state = atomic_load(&spool.header->state);
+    int64_t events = recorded_tally(&spool, path, -1).calls;
+    *state = atomic_load(&spool.header->state);
     recorded_close(&spool);
-    return state;
+    return events;
+}
+
+static void wait_until_stopped(const char *directory, pid_t pid)
+{
+    int64_t deadline_ns = child_now_ns() + CHILD_PATIENCE_S * 1000000000ll;
+    uint32_t state = TFD_SPOOL_RECORDING;
+    while (events_of(directory, pid, &state) < 1 || state != TFD_SPOOL_STOPPED) {
+        CHECK(child_now_ns() < deadline_ns);
+        child_pause();
+    }
+}
+
+static void wait_until_recording(const char *directory, pid_t pid)
+{
+    while (!recorded_exists(directory, pid))
+        child_pause();
+    child_pause();
 }
 
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
     pid_t children[CHILDREN];
+    int64_t events[CHILDREN];
+    uint32_t state;
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(told != MAP_FAILED);
     check_make_file(path, argv[1], "data", 1000);
     check_start(argv[1]);
     for (int i = 0; i < CHILDREN; i++) {
-        children[i] = fork();
-        CHECK(children[i] >= 0);
+        children[i] = child_fork();
         if (!children[i])
             be_child();
     }
-    for (int i = 0; i < 100; i++)
-        child_pause();
+    for (int i = 0; i < CHILDREN; i++)
+        wait_until_recording(argv[1], children[i]);
     atomic_store(told, 1);
-    for (int i = 0; i < 10; i++)
-        child_pause();
+    child_pause();
     check_stop();
-    for (int i = 0; i < 100; i++)
-        child_pause();
-    int64_t events[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
-        CHECK_EQUAL(state_of(argv[1], children[i]), TFD_SPOOL_STOPPED);
-        struct tfd_spool spool = recorded_open(argv[1], children[i]);
-        events[i] = recorded_tally(&spool, NULL, -1).calls;
-        recorded_close(&spool);
-        CHECK(events[i] > 0);
+        wait_until_stopped(argv[1], children[i]);
+        events[i] = events_of(argv[1], children[i], &state);
     }
     atomic_store(told, 2);
     for (int i = 0; i < CHILDREN; i++) {
         CHECK_EQUAL(child_wait(children[i]), 0);
-        struct tfd_spool spool = recorded_open(argv[1], children[i]);
-        CHECK_EQUAL(recorded_tally(&spool, NULL, -1).calls, events[i]);
-        recorded_close(&spool);
+        CHECK_EQUAL(events_of(argv[1], children[i], &state), events[i]);
     }
     return 0;
 }

@@ -64,8 +64,7 @@ int main(int argc, char **argv)
     long count = check_repeats(argc, argv, 10000);
     check_make_file(data_path, argv[1], "data", 1);
     check_make_file(log_path, argv[1], "log", 0);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = child_fork();
     if (!pid)
         be_recorded(argv[1], count);
     CHECK_EQUAL(child_wait(pid), 0);

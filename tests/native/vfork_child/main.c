@@ -61,8 +61,7 @@ static void check_spool(pid_t pid, int marks)
 
 static void fork_and_spawn(void)
 {
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = child_fork();
     if (!pid) {
         spawn_first(NULL);
         _exit(0);
