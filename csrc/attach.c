@@ -381,7 +381,8 @@ void tfd_catch_late_libraries(uint64_t now_ticks)
 
 void tfd_before_dlsym(void)
 {
-    if (atomic_load(&tfd_shared->generation))
+    /* A child that has not made its first call yet may make it in the new library. */
+    if (atomic_load(&tfd_shared->generation) || atomic_load(&tfd_shared->child_pending))
         patch_late_libraries();
 }
 

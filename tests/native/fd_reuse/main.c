@@ -44,6 +44,27 @@ static void close_somehow(int fd, int way)
     }
 }
 
+/* A pipe gets the number that a file had a moment ago. */
+static void check_every_way_to_close(const char *directory)
+{
+    char bytes[10];
+    int ends[2];
+    check_start(directory);
+    for (int way = 0; way < 4; way++) {
+        int fd = open(paths[0], O_RDONLY);
+        CHECK(fd >= 0 && read(fd, bytes, 10) == 10);
+        close_somehow(fd, way);
+        CHECK(pipe(ends) == 0 && ends[0] == fd && write(ends[1], "pipe!", 5) == 5);
+        CHECK(read(ends[0], bytes, 10) == 5 && close(ends[0]) == 0 && close(ends[1]) == 0);
+    }
+    check_stop();
+    struct tfd_spool spool = recorded_open(directory, getpid());
+    CHECK_EQUAL(recorded_tally(&spool, NULL, TFD_OP_READ).bytes, 4 * 10);
+    CHECK_EQUAL(recorded_other(&spool, TFD_OTHER_PIPE).bytes_read, 4 * 5);
+    recorded_close(&spool);
+    check_drop_spool(directory, getpid());
+}
+
 static void use_folder(void)
 {
     struct stat status;
@@ -138,6 +159,7 @@ int main(int argc, char **argv)
         check_make_file(paths[file], argv[1], name, size_of(file));
     }
     CHECK(mkdir(check_path(empty_folder, argv[1], "folder"), 0700) == 0);
+    check_every_way_to_close(argv[1]);
     check_reused_while_detached(argv[1]);
     check_threads(argv[1]);
     return 0;

@@ -17,6 +17,7 @@
 static char paths[BUSY_THREADS][PATH_MAX], child_path[PATH_MAX];
 static _Atomic bool stopping;
 static _Atomic int64_t parent_reads;
+static _Atomic int busy_threads;
 
 static int read_times(const char *path, int times)
 {
@@ -31,6 +32,8 @@ static int read_times(const char *path, int times)
 /* With short pauses, or the children would hardly get to run beside them. */
 static void *be_busy(void *path)
 {
+    CHECK(close(read_times(path, 0)) == 0);
+    atomic_fetch_add(&busy_threads, 1);
     while (!atomic_load(&stopping)) {
         CHECK(close(read_times(path, BURST)) == 0);
         atomic_fetch_add(&parent_reads, BURST);
@@ -135,6 +138,8 @@ int main(int argc, char **argv)
     check_start_with(&options);
     for (int i = 0; i < BUSY_THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, be_busy, paths[i]) == 0);
+    while (atomic_load(&busy_threads) < BUSY_THREADS)
+        child_pause();
     for (long first = 0; first < count; first += AT_ONCE)
         fork_some(argv[1], first);
     atomic_store(&stopping, true);

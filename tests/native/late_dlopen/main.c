@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <libgen.h>
 
+#include "children.h"
 #include "recorded.h"
 
 #define FILE_BYTES 10000
@@ -32,6 +33,22 @@ static void check_late_library_is_recorded(const char *path)
     CHECK_EQUAL(late.read_file(path), FILE_BYTES);
 }
 
+/* The first call of all that a child makes is in a library it loaded itself. */
+static void check_child_is_recorded(const char *directory, const char *path)
+{
+    pid_t pid = child_fork();
+    if (!pid) {
+        union symbol child = {dlsym(load("libchild.so"), "late_read")};
+        CHECK(child.object && child.read_file(path) == FILE_BYTES);
+        _exit(0);
+    }
+    CHECK_EQUAL(child_wait(pid), 0);
+    struct tfd_spool spool = recorded_open(directory, pid);
+    CHECK_EQUAL(recorded_tally(&spool, path, TFD_OP_OPEN).calls, 1);
+    CHECK_EQUAL(recorded_tally(&spool, path, TFD_OP_READ).bytes, FILE_BYTES);
+    recorded_close(&spool);
+}
+
 static void check_loader_sees_the_caller(void)
 {
     void *outer = load("libouter.so");
@@ -52,6 +69,7 @@ int main(int argc, char **argv)
     dirname(folder);
     check_make_file(path, argv[1], "data", FILE_BYTES);
     check_start(argv[1]);
+    check_child_is_recorded(argv[1], path);
     check_late_library_is_recorded(path);
     check_loader_sees_the_caller();
     check_stop();

@@ -47,11 +47,36 @@ static void wait_until_stopped(const char *directory, pid_t pid)
     }
 }
 
+/* A child that is only starting when its owner stops gives up. */
 static void wait_until_recording(const char *directory, pid_t pid)
 {
+    uint32_t state = 0;
     while (!recorded_exists(directory, pid))
         child_pause();
-    child_pause();
+    for (int i = 0; i < 50; i++)
+        child_pause();
+    while (events_of(directory, pid, &state) < 3)
+        child_pause();
+    CHECK_EQUAL(state, TFD_SPOOL_RECORDING);
+}
+
+/* A child that makes its first call when the session is over leaves nothing behind. */
+static void check_late_child(const char *directory)
+{
+    char bytes[10];
+    check_start(directory);
+    pid_t pid = child_fork();
+    if (!pid) {
+        while (atomic_load(told) < 3)
+            child_pause();
+        int fd = open(path, O_RDONLY);
+        CHECK(fd >= 0 && read(fd, bytes, sizeof bytes) == sizeof bytes && close(fd) == 0);
+        _exit(tfd_session_active());
+    }
+    check_stop();
+    atomic_store(told, 3);
+    CHECK_EQUAL(child_wait(pid), 0);
+    CHECK(!recorded_exists(directory, pid));
 }
 
 int main(int argc, char **argv)
@@ -83,5 +108,7 @@ int main(int argc, char **argv)
         CHECK_EQUAL(child_wait(children[i]), 0);
         CHECK_EQUAL(events_of(argv[1], children[i], &state), events[i]);
     }
+    check_drop_spool(argv[1], getpid());
+    check_late_child(argv[1]);
     return 0;
 }
