@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "darshan_engine.h"
 #include "error.h"
 #include "got_patch.h"
 #include "hook_table.h"
@@ -79,6 +80,7 @@ static void after_fork_in_child(void)
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
     tfd_slots_reset_in_child();
+    tfd_darshan_reset_in_child();
     tfd_session.active = tfd_session.active && tfd_session.follow_children;
     if (tfd_session.active)
         atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
@@ -101,6 +103,14 @@ static int initialize_once(void)
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     done = true;
     return 0;
+}
+
+int tfd_attach_initialize(void)
+{
+    pthread_mutex_lock(&attach_lock);
+    int status = initialize_once();
+    pthread_mutex_unlock(&attach_lock);
+    return status;
 }
 
 static void read_command(char *out, size_t capacity)
@@ -231,10 +241,13 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     if (status)
         return status;
     begin_recording();
-    status = tfd_got_patch(report);
+    status = options->darshan ? tfd_darshan_begin(tfd_session.generation) : 0;
+    if (!status)
+        status = tfd_got_patch(report);
     if (!status)
         return 0;
     tfd_got_undo(report);
+    tfd_darshan_end(0);
     atomic_store(&tfd_shared->generation, 0);
     tfd_quiesce();
     unlink(tfd_session.spool.path);
@@ -280,6 +293,7 @@ static int stop(struct tfd_attach_report *report)
         return tfd_fail(EINVAL, "no session is recording in this process");
     take_closing_snapshots(spool->header);
     tfd_got_undo(report);
+    tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
     tfd_session.active = false;

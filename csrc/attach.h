@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+/* Clocks, tables and fork handlers, once per process. */
+int tfd_attach_initialize(void);
 /* Patches libraries loaded since the last look, at most every 10 ms. Only where memory may be allocated. */
 void tfd_catch_late_libraries(uint64_t now_ticks);
 /* Before a dlsym: what it finds may be called at once. */

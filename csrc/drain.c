@@ -24,6 +24,14 @@ static struct tfd_chunk *chunk_at(const struct merge *merge, const struct cursor
     return tfd_at(merge->spool, cursor->chunk);
 }
 
+/* Calls count when they end, closes when they begin: from then on the descriptor
+ * is nobody's. Darshan is told of them at that time too. */
+static uint64_t order_of(const struct tfd_event *event)
+{
+    bool closes = event->operation == TFD_OP_CLOSE || event->operation == TFD_OP_FCLOSE;
+    return closes ? event->start : event->end;
+}
+
 /* Goes on to the next published event, in this chunk or a later one. The
  * owner links a chunk's successor only when it will add nothing more to it:
  * so `next` is read before `count`. */
@@ -46,7 +54,7 @@ static bool find_event(const struct merge *merge, struct cursor *cursor)
         }
         struct tfd_event event;
         cursor->next = tfd_chunk_event(chunk, cursor->index, &event);
-        cursor->end = event.end;
+        cursor->end = order_of(&event);
         return true;
     }
     return false;

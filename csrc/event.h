@@ -54,6 +54,7 @@ enum {
     TFD_FLAG_MEM_UNALIGNED = 1, /* user buffer not on TFD_MEM_ALIGNMENT */
     TFD_FLAG_APPEND = 2,        /* descriptor opened with O_APPEND: offset is an estimate */
     TFD_FLAG_TRUNCATE = 4,      /* open with O_TRUNC */
+    TFD_FLAG_UNSEEN = 16,       /* with the darshan engine: libdarshan did not see the call */
     TFD_FLAG_EMPTY_COUNTS = 8,  /* fread, fwrite of 0 bytes that Darshan counts: fputs(""), fscanf, getw */
 };
 

@@ -22,8 +22,17 @@ static void plan_forgetting(struct tfd_spool *spool, struct fold_step *step)
     step->forgets[1] = tfd_block(spool, step->record->directions[TFD_CLASS_WRITE]);
 }
 
+/* Darshan counts no failed calls but closes, and has no wrapper for copies, unlink and truncate at all. */
+static bool is_missing_in_darshan(const struct tfd_event *event)
+{
+    return (event->flags & TFD_FLAG_UNSEEN) && (!event->error || event->operation == TFD_OP_CLOSE) &&
+           event->length >= 0;
+}
+
 bool tfd_posix_plan(struct tfd_spool *spool, struct fold_step *step)
 {
+    if (is_missing_in_darshan(&step->event) && !tfd_plan_rare(spool, step->record, &step->rare))
+        return false;
     const struct tfd_event *event = &step->event;
     if (event->error && event->operation != TFD_OP_CLOSE)
         return true;
@@ -107,7 +116,7 @@ static void apply_close(struct fold_step *step)
 
 static void apply_stat(struct fold_step *step)
 {
-    if (step->rare) {
+    if (step->event.length < 0) {
         step->rare->stats_other++;
         return;
     }
@@ -234,7 +243,9 @@ void tfd_posix_apply(struct fold_step *step)
         return;
     if (apply_unseen_by_darshan(step))
         return;
-    if (!step->rare || event->length >= 0)
+    if (is_missing_in_darshan(event))
+        step->rare->unseen++;
+    if (event->length >= 0)
         record->flags |= TFD_RECORD_TRACKED;
     apply_seen_by_darshan(step);
 }

@@ -119,6 +119,9 @@ void tfd_stdio_apply(struct fold_step *step)
 {
     if (step->event.error)
         step->stdio->failed_calls++;
-    if (!step->event.error || step->event.operation == TFD_OP_FCLOSE)
-        apply_success(step);
+    if (step->event.error && step->event.operation != TFD_OP_FCLOSE)
+        return;
+    if (step->event.flags & TFD_FLAG_UNSEEN)
+        step->stdio->unseen++;
+    apply_success(step);
 }

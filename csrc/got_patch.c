@@ -98,7 +98,8 @@ void tfd_got_initialize(void)
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++) {
         default_lookup[hook] = dlsym(RTLD_DEFAULT, tfd_hooks[hook].symbol);
-        tfd_next[hook] = behind_program_stub(default_lookup[hook], tfd_hooks[hook].symbol);
+        tfd_definition[hook] = behind_program_stub(default_lookup[hook], tfd_hooks[hook].symbol);
+        tfd_next[hook] = tfd_definition[hook];
         libc_definition[hook] = libc ? dlsym(libc, tfd_hooks[hook].symbol) : NULL;
         if (tfd_next[hook])
             never_patch(base_of(tfd_next[hook]));
@@ -109,6 +110,11 @@ void tfd_got_initialize(void)
         dlclose(libc);
     never_patch(base_of((const void *)tfd_got_initialize));
     never_patch(base_of((const void *)(uintptr_t)_r_debug.r_brk)); /* the dynamic loader */
+}
+
+void tfd_got_never_patch(const void *base)
+{
+    never_patch((uintptr_t)base);
 }
 
 static bool patchable(const struct tfd_image *image)
@@ -136,7 +142,7 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t item)
 static bool is_programs_own(const struct tfd_image *image, void *value, unsigned hook)
 {
     uintptr_t address = (uintptr_t)value;
-    return value == tfd_next[hook] || value == libc_definition[hook] || value == default_lookup[hook] ||
+    return value == tfd_definition[hook] || value == libc_definition[hook] || value == default_lookup[hook] ||
            value == tfd_hooks[hook].wrapper || (address >= image->start && address < image->end);
 }
 
@@ -155,7 +161,7 @@ static void collect_slot(void *context, const struct tfd_image *image, void **sl
     if (!grown)
         return;
     slots = grown;
-    void *saved = *slot == tfd_hooks[hook].wrapper ? tfd_next[hook] : *slot;
+    void *saved = *slot == tfd_hooks[hook].wrapper ? tfd_definition[hook] : *slot;
     slots[slot_count++] = (struct slot){slot, saved, (uint32_t)hook, scan->object};
 }
 

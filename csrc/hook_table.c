@@ -12,6 +12,7 @@ const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT] = {
 };
 
 void *tfd_next[TFD_HOOK_COUNT];
+void *tfd_definition[TFD_HOOK_COUNT];
 
 #define INDEX_SIZE 1024u /* a power of two, several times TFD_HOOK_COUNT */
 

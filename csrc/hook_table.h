@@ -181,6 +181,8 @@ extern const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT];
 
 /* What a wrapper calls: the function the program would have called without us. */
 extern void *tfd_next[TFD_HOOK_COUNT];
+/* The same without libdarshan: never changes once it is set. */
+extern void *tfd_definition[TFD_HOOK_COUNT];
 #define TFD_NEXT(symbol) ((__typeof__(&symbol))tfd_next[TFD_HOOK_##symbol])
 
 #endif

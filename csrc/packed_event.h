@@ -4,7 +4,7 @@
  *
  *   word 0   start - chunk base : 40 | file   : 24
  *   word 1   end - start        : 32 | length : 32
- *   word 2   offset + 1 : 40 | operation : 5 | flags : 4 | error : 8 | wide : 1
+ *   word 2   offset + 1 : 40 | operation : 5 | flags : 5 | error : 8 | wide : 1
  *
  * An event with a value that does not fit is wide: it takes two places,
  *   word 0   start        word 2   error, flags, operation, wide as above
@@ -25,7 +25,7 @@ enum { TFD_PACKED_PLACES_MAX = 2 };
 _Static_assert(sizeof(struct tfd_packed) == 24, "a place is 24 bytes in every spool");
 _Static_assert(TFD_OPERATION_COUNT <= 32, "an operation takes 5 bits");
 
-#define TFD_WIDE_BIT (1ull << 57)
+#define TFD_WIDE_BIT (1ull << 58)
 
 static inline bool tfd_is_wide(const struct tfd_packed *packed)
 {
@@ -34,8 +34,7 @@ static inline bool tfd_is_wide(const struct tfd_packed *packed)
 
 static inline uint64_t tfd_pack_kind(const struct tfd_event *event)
 {
-    return (uint64_t)event->operation << 40 | (uint64_t)event->flags << 45 |
-           (uint64_t)(event->error & 0xff) << 49;
+    return (uint64_t)event->operation << 40 | (uint64_t)event->flags << 45 | (uint64_t)(event->error & 0xff) << 50;
 }
 
 /* Writes one or two places and returns how many. */
@@ -61,8 +60,8 @@ static inline uint32_t tfd_unpack(const struct tfd_packed *places, uint64_t base
 {
     const uint64_t *words = places->words;
     event->operation = words[2] >> 40 & 31;
-    event->flags = words[2] >> 45 & 15;
-    event->error = words[2] >> 49 & 0xff;
+    event->flags = words[2] >> 45 & 31;
+    event->error = words[2] >> 50 & 0xff;
     if (!tfd_is_wide(places)) {
         event->start = base + (words[0] & ((1ull << 40) - 1));
         event->end = event->start + (uint32_t)words[1];

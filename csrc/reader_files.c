@@ -104,6 +104,11 @@ static int64_t record_id_of(struct tfd_reader *reader, uint32_t file)
     return path ? (int64_t)tfd_record_id(path, length) : 0;
 }
 
+uint64_t tfd_reader_record_id(struct tfd_reader *reader, uint32_t file)
+{
+    return (uint64_t)record_id_of(reader, file);
+}
+
 static void show_rare(struct tfd_reader *reader, const struct fold_rare *from, int64_t *counters,
                       double *f_counters)
 {
@@ -115,6 +120,7 @@ static void show_rare(struct tfd_reader *reader, const struct fold_rare *from, i
     counters[TFD_COUNTER_POSIX_RENAME_TARGETS] = (int64_t)from->rename_targets;
     counters[TFD_COUNTER_POSIX_RENAMED_FROM] = record_id_of(reader, from->renamed_from);
     counters[TFD_COUNTER_TFD_STATS_OTHER] = (int64_t)from->stats_other;
+    counters[TFD_COUNTER_TFD_UNSEEN_CALLS] = (int64_t)from->unseen;
     counters[TFD_COUNTER_TFD_RENAMES] = (int64_t)from->renames;
     counters[TFD_COUNTER_TFD_UNLINKS] = (int64_t)from->unlinks;
     counters[TFD_COUNTER_TFD_TRUNCATES] = (int64_t)from->truncates;
@@ -179,6 +185,7 @@ static void show_stdio(const struct tfd_reader *reader, uint32_t file, int64_t *
     counters[TFD_COUNTER_STDIO_MAX_BYTE_READ] = from->max_byte_read;
     counters[TFD_COUNTER_STDIO_MAX_BYTE_WRITTEN] = from->max_byte_written;
     counters[TFD_COUNTER_TFD_ZERO_READS] = (int64_t)from->zero_reads;
+    counters[TFD_COUNTER_TFD_UNSEEN_CALLS] = (int64_t)from->unseen;
     counters[TFD_COUNTER_TFD_FAILED_CALLS] = (int64_t)from->failed_calls;
     f_counters[TFD_COUNTER_STDIO_F_META_TIME] = seconds(reader, from->meta_time);
     f_counters[TFD_COUNTER_STDIO_F_WRITE_TIME] = seconds(reader, from->write_time);

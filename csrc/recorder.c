@@ -115,6 +115,11 @@ static bool memory_is_ours(void)
     return !lender_pid;
 }
 
+bool tfd_memory_is_lent(void)
+{
+    return lender_pid && !memory_is_ours();
+}
+
 static struct tfd_slot *take_back_lent_slot(void)
 {
     struct tfd_slot *slot = lent_slot;

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "clock.h"
+#include "darshan_passage.h"
 #include "descriptor_table.h"
 #include "session.h"
 
@@ -80,12 +81,14 @@ static inline __attribute__((always_inline)) void
 tfd_record_transfer(enum tfd_operation operation, bool writes, int fd, bool implicit_offset, int64_t offset,
                     ssize_t result, uint8_t flags, uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     int64_t bytes = result > 0 ? result : 0;
     struct tfd_slot *slot = tfd_enter(writes ? 0 : bytes, writes ? bytes : 0);
     if (!slot)
         return;
     struct tfd_event event = {start, end, offset, bytes, 0, (uint8_t)operation, flags, 0};
+    if (tfd_unseen_by_darshan(start))
+        event.flags |= TFD_FLAG_UNSEEN;
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
     uint64_t word = descriptor ? atomic_load_explicit(&descriptor->word, memory_order_acquire) : 0;
     if (TFD_LIKELY(result >= 0 && tfd_word_is_file(word, slot->generation))) {
@@ -133,5 +136,7 @@ bool tfd_quiesce(void);
 void tfd_slots_reset_in_child(void);
 /* In tfd_before_vfork: this thread's memory is lent to a child until it execs. */
 void tfd_lend_to_vfork_child(void);
+/* In a child of vfork: nothing here may be changed. */
+bool tfd_memory_is_lent(void);
 
 #endif

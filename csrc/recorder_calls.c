@@ -16,6 +16,11 @@ static const uint8_t class_of_operation[] = {
 #undef X
 };
 
+static uint8_t seen_flag(uint64_t start)
+{
+    return tfd_unseen_by_darshan(start) ? TFD_FLAG_UNSEEN : 0;
+}
+
 void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes)
 {
     struct tfd_other_traffic *other = &thread->other[target & ~TFD_OTHER_BIT];
@@ -98,22 +103,22 @@ void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bo
 void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset, int64_t length, bool failed,
                            uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, offset, length, 0, (uint8_t)operation, 0, 0};
+    struct tfd_event event = {start, end, offset, length, 0, (uint8_t)operation, seen_flag(start), 0};
     tfd_record_slowly(slot, fd, event, false, failed);
     tfd_leave(slot);
 }
 
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, position, 0, 0, (uint8_t)operation, 0, 0};
+    struct tfd_event event = {start, end, position, 0, 0, (uint8_t)operation, seen_flag(start), 0};
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
     tfd_record_slowly(slot, fd, event, false, position < 0);
     if (position >= 0 && descriptor && tfd_word_is_file(atomic_load(&descriptor->word), slot->generation))
@@ -162,7 +167,7 @@ static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, i
 void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
                      unsigned mode, uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
@@ -172,8 +177,8 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
         tfd_leave(slot);
         return;
     }
-    uint8_t flags =
-        (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) | (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0);
+    uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) | (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0) |
+                    seen_flag(start);
     struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
     tfd_target target = opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
     if (fd < 0)
@@ -188,12 +193,12 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
 void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, int64_t length, bool failed,
                      uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, 0, 0};
+    struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, seen_flag(start), 0};
     event.error = failed ? (uint16_t)saved_errno : 0;
     emit_or_count(slot, path_target(dirfd, readable_path(path, failed, saved_errno)), &event);
     tfd_leave(slot);
@@ -204,14 +209,14 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
 void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
                        uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
     tfd_target source = path_target(old_dirfd, readable_path(old_path, failed, saved_errno));
     tfd_target target = path_target(new_dirfd, readable_path(new_path, failed, saved_errno));
-    struct tfd_event event = {start, end, 0, 0, 0, TFD_OP_RENAME, 0, 0};
+    struct tfd_event event = {start, end, 0, 0, 0, TFD_OP_RENAME, seen_flag(start), 0};
     event.offset = target & TFD_OTHER_BIT ? TFD_FILE_NONE : target;
     event.error = failed ? (uint16_t)saved_errno : 0;
     emit_or_count(slot, source, &event);
@@ -221,12 +226,12 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
 
 void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, -1, 0, 0, TFD_OP_DUP, 0, 0};
+    struct tfd_event event = {start, end, -1, 0, 0, TFD_OP_DUP, seen_flag(start), 0};
     if (new_fd >= 0) {
         bool resolved;
         known_word(slot, old_fd, &resolved);
@@ -243,13 +248,14 @@ void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
 void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
                      uint64_t start)
 {
-    uint64_t end = tfd_ticks();
+    uint64_t end = tfd_end_ticks(start);
     int64_t moved = bytes > 0 ? bytes : 0;
     struct tfd_slot *slot = tfd_enter(moved, moved);
     if (!slot)
         return;
     struct tfd_event from = {start, end, in_offset, moved, 0, TFD_OP_COPY_READ, 0, 0};
     struct tfd_event to = {start, end, out_offset, moved, 0, TFD_OP_COPY_WRITE, 0, 0};
+    from.flags = to.flags = seen_flag(start);
     tfd_record_slowly(slot, in_fd, from, in_offset < 0, bytes < 0);
     tfd_record_slowly(slot, out_fd, to, out_offset < 0, bytes < 0);
     tfd_leave(slot);
@@ -288,6 +294,7 @@ uint64_t tfd_forget(int fd)
 
 void tfd_forget_range(unsigned first, unsigned last)
 {
+    tfd_darshan_forget_range(first, last);
     if (is_nested()) {
         tfd_descriptor_drop_range(first, last);
         return;
@@ -304,12 +311,14 @@ void tfd_forget_range(unsigned first, unsigned last)
 void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, uint64_t start)
 {
     uint64_t end = tfd_ticks();
+    uint8_t flags = seen_flag(start);
+    /* Darshan is told of a close before the close */
+    start = tfd_darshan_recorded > start ? tfd_darshan_recorded : start;
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {
-        start, end, -1, 0, 0, (uint8_t)operation, 0, failed ? (uint16_t)saved_errno : 0};
+    struct tfd_event event = {start, end, -1, 0, 0, (uint8_t)operation, flags, failed ? (uint16_t)saved_errno : 0};
     if (tfd_word_is_current(word, slot->generation))
         emit_or_count(slot, (tfd_target)word, &event);
     tfd_leave(slot);

@@ -18,6 +18,7 @@ struct tfd_options {
     const char *const *exclude;
     size_t exclude_count;
     int follow_children; /* record forked children too */
+    int darshan;         /* calls pass the libdarshan that was loaded or adopted */
 };
 
 struct tfd_attach_report {
@@ -45,6 +46,40 @@ int tfd_session_active(void);
 int tfd_session_totals(struct tfd_session_totals *totals);
 int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
 const char *tfd_last_error(void);
+
+/* ---- the darshan engine: an unmodified libdarshan counts too ---- */
+
+struct tfd_darshan_options {
+    const char *path;        /* of libdarshan, or a name for the dynamic loader */
+    const char *config_path; /* its configuration file */
+    uint64_t name_bytes;     /* NAMEMEM of that file */
+};
+
+struct tfd_darshan_info {
+    char path[4096];
+    char log_version[16];
+    char version[32];
+    int32_t foreign;          /* 1: somebody else loaded it, it is only read */
+    int32_t wrapped;          /* hooked symbols it wraps */
+    double clock_offset_s;    /* CLOCK_REALTIME of its time 0 */
+    uint64_t nested_calls;    /* made by signal handlers inside it, which it did not see */
+    uint64_t records_left[2]; /* POSIX, STDIO: room for so many more; all bits set before the first */
+};
+
+/* Looks for a libdarshan in the process: 1 taken up, 0 there is none. */
+int tfd_darshan_adopt(void);
+/* Loads and initialises libdarshan, once per process. It stays. */
+int tfd_darshan_load(const struct tfd_darshan_options *options);
+/* Opens two files through it, and finds these calls in its records: the proof that their layout is known. */
+int tfd_darshan_record_opens(const char *first, const char *second);
+int tfd_darshan_check_trial(const char *first, const char *second);
+int tfd_darshan_describe(struct tfd_darshan_info *info);
+/* The last session's records, packed: at_stop 0 or 1, module 0 POSIX, 1 STDIO. */
+const void *tfd_darshan_records(int at_stop, int module, uint64_t *count);
+int tfd_darshan_stop_status(void);       /* 0, or why there are none at stop */
+uint64_t tfd_darshan_torn_records(void); /* that never stood still while they were copied */
+void tfd_darshan_release_snapshots(void);
+const char *tfd_darshan_record_name(uint64_t id);
 
 /* ---- hooks, for doctor and tests ---- */
 
@@ -135,6 +170,8 @@ struct tfd_file_batch {  /* caller's arrays, `rows` long (counters: rows x count
 
 /* Fills rows first .. first+rows-1, returns the number filled. */
 size_t tfd_reader_files(struct tfd_reader *reader, uint64_t first, size_t rows, struct tfd_file_batch *batch);
+/* Darshan's id of a file: the hash of its path. */
+uint64_t tfd_reader_record_id(struct tfd_reader *reader, uint32_t file);
 /* Path of a file id; *length bytes, any byte but NUL and not necessarily UTF-8. */
 const char *tfd_reader_path(struct tfd_reader *reader, uint32_t file, size_t *length);
 

@@ -141,8 +141,10 @@ void tfd_wrap_closefrom(int first)
 /* Of a directory stream only the descriptor matters: its number is free again. */
 int tfd_wrap_closedir(DIR *directory)
 {
-    if (directory)
+    if (directory) {
         tfd_forget(dirfd(directory));
+        tfd_darshan_forget(dirfd(directory));
+    }
     return TFD_NEXT(closedir)(directory);
 }
 

@@ -147,6 +147,7 @@ def start_session(
     include: Sequence[str],
     exclude: Sequence[str],
     follow_children: bool,
+    darshan: bool = False,
 ) -> AttachReport:
     """Attaches to this process and starts recording into `spool_directory`.
 
@@ -163,6 +164,7 @@ def start_session(
     options.include, options.include_count = includes[0], len(include)
     options.exclude, options.exclude_count = excludes[0], len(exclude)
     options.follow_children = int(follow_children)
+    options.darshan = int(darshan)
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")
     return AttachReport(**plain(report[0]))

@@ -17,6 +17,10 @@ class UnsupportedPlatformError(TfdarshanError):
     """This machine, C library or installation cannot run the hook layer."""
 
 
+class EngineError(TfdarshanError):
+    """The engine asked for cannot count here: no libdarshan, or one that cannot be used."""
+
+
 class SessionActiveError(TfdarshanError):
     """A session is already recording in this process, or this one still is."""
 

@@ -16,6 +16,9 @@ from tfdarshan.errors import ConfigurationError
 
 MIN_MEMORY_CAP_MB = 16
 MAX_MEMORY_CAP_MB = 1 << 20
+ENGINES = ("auto", "darshan", "builtin")
+MIN_DARSHAN_FILES = 1024
+MAX_DARSHAN_FILES = 100_000_000
 
 # /dev without /dev/shm, where data sets are kept.
 DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
@@ -38,7 +41,13 @@ class Options:
         ConfigurationError: A value is of the wrong type or out of range.
     """
 
-    engine: str = _option("auto", "which engine counts: builtin, or auto for the best one found")
+    engine: str = _option("auto", "which engine counts: darshan (libdarshan), builtin, or auto: darshan where it is found")
+    darshan_library: str | os.PathLike[str] | None = _option(
+        None, "path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)"
+    )
+    darshan_files: int = _option(
+        1_000_000, "files that libdarshan gets memory for, when it is first loaded in a process"
+    )
     include: Sequence[str] = _option((), "path patterns recorded whatever the exclude patterns say")
     exclude: Sequence[str] = _option((), "path patterns left out, in addition to the default ones")
     default_excludes: bool = _option(
@@ -69,6 +78,9 @@ class Options:
                 f"trace_memory_mb ({self.trace_memory_mb}) is part of memory_cap_mb "
                 f"({self.memory_cap_mb}) and cannot be larger: lower the one or raise the other."
             )
+        if self.darshan_library is not None and not isinstance(self.darshan_library, (str, os.PathLike)):
+            raise ConfigurationError(f"darshan_library must be a path, not {self.darshan_library!r}.")
+        _check_files("darshan_files", self.darshan_files)
         if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
 
@@ -90,7 +102,8 @@ class Options:
         """Gives the options as they are written into the session's metadata."""
         values = dataclasses.asdict(self)
         values["include"], values["exclude"] = list(self.include), list(self.exclude)
-        values["spool_dir"] = None if self.spool_dir is None else os.fspath(self.spool_dir)
+        for name in ("spool_dir", "darshan_library"):
+            values[name] = None if values[name] is None else os.fspath(values[name])
         return values
 
 
@@ -128,13 +141,17 @@ def _below(pattern: str) -> str:
 
 
 def _check_engine(engine: Any) -> None:
-    if engine == "darshan":
+    if engine not in ENGINES:
+        raise ConfigurationError(f"engine must be 'auto', 'darshan' or 'builtin', not {engine!r}.")
+
+
+def _check_files(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigurationError(f"{name} must be a whole number of files, not {value!r}.")
+    if not MIN_DARSHAN_FILES <= value <= MAX_DARSHAN_FILES:
         raise ConfigurationError(
-            "engine='darshan' is not available in this version: use engine='builtin', which counts by "
-            "Darshan's definitions without libdarshan."
+            f"{name} must be between {MIN_DARSHAN_FILES:,} and {MAX_DARSHAN_FILES:,}, not {value:,}."
         )
-    if engine not in ("auto", "builtin"):
-        raise ConfigurationError(f"engine must be 'auto' or 'builtin', not {engine!r}.")
 
 
 def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:

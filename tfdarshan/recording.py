@@ -8,8 +8,10 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfdarshan import _bridge
+from tfdarshan.engine import Engine, builtin, choose_engine
 from tfdarshan.errors import StorageError
 from tfdarshan.options import Options
 from tfdarshan.session_directory import (
@@ -26,6 +28,11 @@ from tfdarshan.session_directory import (
 from tfdarshan.spool import Spool, make_spool, release_spool, remove_spool
 from tfdarshan.versions import versions
 
+if TYPE_CHECKING:
+    from tfdarshan.darshan_overlay import DarshanOverlay
+
+UNREAD = "the process ended before libdarshan's records were read: the counters are the builtin engine's"
+
 
 @dataclass
 class ActiveRecording:
@@ -34,6 +41,8 @@ class ActiveRecording:
     directory: Path
     marker: Recording
     attached: _bridge.AttachReport
+    engine: Engine
+    options: Options
 
     @property
     def spool_directory(self) -> Path:
@@ -64,15 +73,36 @@ class ActiveRecording:
             detached, notes = self._detach()
             from tfdarshan.writer import write_session
 
-            attach = {"start": dataclasses.asdict(self.attached), "stop": detached}
-            notes = [*self.marker.notes, *notes]
+            overlay, engine = self._overlay()
+            extra = {
+                "attach": {"start": dataclasses.asdict(self.attached), "stop": detached},
+                "engine": engine.block(),
+            }
+            before = [note for note in self.marker.notes if note != UNREAD]
+            notes = [*before, *engine.notes, *notes]
             marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
-            write_session(self.directory, marker, {"attach": attach})
+            write_session(self.directory, marker, extra, overlay)
             (self.directory / MARKER).unlink()
         except BaseException:
             release_spool(self.spool_directory)
             raise
         remove_spool(self.spool_directory)
+
+    def _overlay(self) -> tuple[DarshanOverlay | None, Engine]:
+        """Gives libdarshan's counters, or the builtin engine where it has none to give."""
+        if not self.engine.is_darshan:
+            return None, self.engine
+        from tfdarshan.darshan_overlay import DarshanOverlay
+        from tfdarshan.darshan_records import read_records
+        from tfdarshan.verify import Verification
+
+        try:
+            records = read_records()
+        except StorageError as error:
+            return None, builtin(f"the builtin engine counted: {str(error).rstrip('.')}")
+        patterns = self.options.exclude_patterns(), self.options.include_patterns()
+        verification = Verification(0.0, *patterns, foreign=self.engine.foreign)
+        return DarshanOverlay(records, 0.0, verification), self.engine
 
     def _detach(self) -> tuple[dict[str, int], list[str]]:
         """Detaches. What did not go as it should is worth a note, not the session."""
@@ -97,7 +127,10 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
     spool: Spool | None = None
     try:
         spool = make_spool(options, directory.name)
-        marker = _marker(directory, spool, options)
+        engine = choose_engine(
+            options.engine, options.darshan_library, files=options.darshan_files, folder=spool.directory.parent
+        )
+        marker = _marker(directory, spool, options, engine)
         write_marker(directory, marker)
         attached = _bridge.start_session(
             spool.directory,
@@ -106,16 +139,19 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
             include=options.include_patterns(),
             exclude=options.exclude_patterns(),
             follow_children=options.follow_children,
+            darshan=engine.is_darshan,
         )
     except BaseException:
         discard_session_directory(directory)
         if spool is not None:
             remove_spool(spool.directory)
         raise
-    return ActiveRecording(directory, marker, attached)
+    return ActiveRecording(directory, marker, attached, engine, options)
 
 
-def _marker(directory: Path, spool: Spool, options: Options) -> Recording:
+def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> Recording:
+    # For `recover`: libdarshan's records end with their process.
+    notes = [*spool.notes, *([UNREAD] if engine.is_darshan else [])]
     return Recording(
         session=directory.name,
         spool_directory=str(spool.directory),
@@ -126,6 +162,6 @@ def _marker(directory: Path, spool: Spool, options: Options) -> Recording:
         pid_namespace=pid_namespace(),
         start_realtime_ns=time.time_ns(),
         options=options.as_dict(),
-        notes=list(spool.notes),
+        notes=notes,
         versions=versions(),
     )

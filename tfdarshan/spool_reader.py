@@ -217,6 +217,11 @@ class SpoolReader:
                 paths.append(PATHS_OF_NO_FILE.get(file, ""))
         return paths
 
+    def record_ids(self, files: Array) -> Array:
+        """Gives Darshan's record ids of file ids, uint64."""
+        record_id, reader = self._lib.tfd_reader_record_id, self._reader
+        return np.array([record_id(reader, file) for file in files.tolist()], np.uint64)
+
     def file_batches(self, rows: int) -> Iterator[FileBatch]:
         """Yields the files table, at most `rows` rows at a time."""
         counts = len(_bridge.counters()), len(_bridge.f_counters())

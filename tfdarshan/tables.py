@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tfdarshan import _bridge, schema
+from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.file_size import SizeFinder
 from tfdarshan.overview import Overview
 from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolReader
@@ -40,8 +41,17 @@ class Process:
     mounts: Sequence[Mount]
 
 
-def write_files(reader: SpoolReader, process: Process, path: Path) -> int:
-    """Writes the files table: one row per file and module. Returns the number of rows."""
+def write_files(
+    reader: SpoolReader, process: Process, path: Path, overlay: DarshanOverlay | None = None
+) -> int:
+    """Writes the files table: one row per file and module. Returns the number of rows.
+
+    Args:
+        reader: The process's spool.
+        process: What all rows have in common.
+        path: The table's file.
+        overlay: libdarshan's counters, where it counted.
+    """
     columns = schema.files_columns()
     shift = _timestamps()
     sizes = SizeFinder(process.mounts)
@@ -50,6 +60,8 @@ def write_files(reader: SpoolReader, process: Process, path: Path) -> int:
         for batch in reader.file_batches(schema.FILES_BATCH):
             paths = reader.paths(batch.file)
             batch.f_counters[shift] += np.where(batch.f_counters[shift] != 0, process.start_ns / 1e9, 0)
+            if overlay is not None:
+                overlay.apply(batch, reader.record_ids(batch.file), paths)
             write(_file_arrays(batch, paths, sizes.fill(paths, batch.mount, batch.size_bytes), process))
             rows += len(batch.file)
     return rows

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan import _bridge, schema
+from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overview import Overview
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
@@ -37,13 +38,19 @@ class Written:
     unreadable: tuple[str, ...]
 
 
-def write_session(directory: Path, recording: Recording, extra: dict[str, Any] | None = None) -> Written:
+def write_session(
+    directory: Path,
+    recording: Recording,
+    extra: dict[str, Any] | None = None,
+    overlay: DarshanOverlay | None = None,
+) -> Written:
     """Writes all processes of a session, children first.
 
     Args:
         directory: The session directory to write into.
         recording: What the marker says.
         extra: Entries added to the owner's metadata.
+        overlay: libdarshan's counters of the owner, where it counted.
 
     Raises:
         SessionDataError: The owner's spool cannot be read.
@@ -55,9 +62,8 @@ def write_session(directory: Path, recording: Recording, extra: dict[str, Any] |
         recording = dataclasses.replace(recording, start_realtime_ns=reader.info().start_realtime_ns)
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         written = _write_children(directory, recording, others)
-        _write_process(
-            directory, recording, reader, {"children": dataclasses.asdict(written), **(extra or {})}
-        )
+        entries = {"children": dataclasses.asdict(written), **(extra or {})}
+        _write_process(directory, recording, reader, entries, overlay)
     _sync_directory(directory)
     return written
 
@@ -79,25 +85,42 @@ def _write_children(directory: Path, recording: Recording, spools: list[Path]) -
 
 
 def _write_process(
-    directory: Path, recording: Recording, reader: SpoolReader, owner: dict[str, Any] | None
+    directory: Path,
+    recording: Recording,
+    reader: SpoolReader,
+    owner: dict[str, Any] | None,
+    overlay: DarshanOverlay | None = None,
 ) -> None:
     """Writes one process; `owner` has the entries that only the session's owner's metadata has."""
     info = reader.info()
     threads = _real_threads(reader, info)
     meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
-    meta["tables"] = _write_tables(directory, recording, info, threads, reader)
-    write_json(directory / f"{recording.host}.{info.pid}{META_SUFFIX}", meta | (owner or {}))
+    if overlay is not None:
+        overlay.start_realtime_s = info.start_realtime_ns / 1e9
+        overlay.verification.duration_s = info.duration_ns / 1e9
+    meta["tables"] = _write_tables(directory, recording, info, threads, reader, overlay)
+    meta |= owner or {}
+    if overlay is not None:
+        overlay.finish()
+        meta |= {"verify": overlay.verification.result(), "engine": meta["engine"] | overlay.counts()}
+        meta["bounds"] = [*meta["bounds"], *overlay.bounds()]
+    write_json(directory / f"{recording.host}.{info.pid}{META_SUFFIX}", meta)
 
 
 def _write_tables(
-    directory: Path, recording: Recording, info: SpoolInfo, threads: list[ThreadInfo], reader: SpoolReader
+    directory: Path,
+    recording: Recording,
+    info: SpoolInfo,
+    threads: list[ThreadInfo],
+    reader: SpoolReader,
+    overlay: DarshanOverlay | None,
 ) -> dict[str, Any]:
     stem = f"{recording.host}.{info.pid}"
     start_ns = _start_ns(recording, info)
     process = Process(info.pid, recording.host, start_ns, reader.mounts(info.mount_count))
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
     rows = {
-        "files": write_files(reader, process, directory / f"{stem}.files.parquet"),
+        "files": write_files(reader, process, directory / f"{stem}.files.parquet", overlay),
         "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
         "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
     }

@@ -1,0 +1,32 @@
+/* What the recorder and the wrappers know of Darshan's side. */
+#ifndef TFD_DARSHAN_PASSAGE_H
+#define TFD_DARSHAN_PASSAGE_H
+
+#include <stdint.h>
+
+#include "clock.h"
+
+/* When Darshan had recorded this thread's last call, in ticks. Taken under the
+ * lock under which it records: ordered by these ends, events are in the order
+ * in which Darshan counted them. */
+extern __thread uint64_t tfd_darshan_recorded __attribute__((tls_model("initial-exec")));
+extern uint32_t tfd_darshan_attached; /* 1: the session's calls are meant to pass libdarshan */
+
+/* The end of a call that began at `start`. */
+static inline uint64_t tfd_end_ticks(uint64_t start)
+{
+    uint64_t end = tfd_darshan_recorded;
+    return __builtin_expect(end >= start, 0) ? end : tfd_ticks();
+}
+
+/* True for a call Darshan ought to have seen and did not. */
+static inline int tfd_unseen_by_darshan(uint64_t start)
+{
+    return __builtin_expect(tfd_darshan_attached, 0) && tfd_darshan_recorded < start;
+}
+
+/* Numbers that a call libdarshan has no wrapper for is about to free. */
+void tfd_darshan_forget(int fd);
+void tfd_darshan_forget_range(unsigned first, unsigned last);
+
+#endif
