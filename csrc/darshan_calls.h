@@ -7,7 +7,7 @@
  * what Darshan knows after a call that returned `returned`.
  *
  * Not here, because they need more than that: close, fclose, dup2, dup3,
- * freopen, rewind and the scanf family (darshan_guard.c). */
+ * fileno, freopen, rewind and the scanf family (darshan_guard.c). */
 #ifndef TFD_DARSHAN_CALLS_H
 #define TFD_DARSHAN_CALLS_H
 
@@ -34,7 +34,6 @@
       is_duplication(command) && knows(fd), gain_descriptor(returned))                                       \
     X(fcntl64, int, (int fd, int command, void *argument), (fd, command, argument),                          \
       is_duplication(command) && knows(fd), gain_descriptor(returned))                                       \
-    X(fileno, int, (FILE * stream), (stream), knows_stream(stream), gain_alias(returned))                    \
     X(fopen, FILE *, (const char *path, const char *mode), (path, mode), true, gain_stream(returned))        \
     X(fopen64, FILE *, (const char *path, const char *mode), (path, mode), true, gain_stream(returned))      \
     X(fdopen, FILE *, (int fd, const char *mode), (fd, mode), knows(fd), gain_stream_of(returned, fd))
@@ -97,8 +96,7 @@
 #define TFD_DARSHAN_STREAMS(X)                                                                               \
     X(fread, size_t, (void *buffer, size_t size, size_t items, FILE *stream), (buffer, size, items, stream), \
       knows_stream(stream), )                                                                                \
-    X(fgets, char *, (char *buffer, int size, FILE *stream), (buffer, size, stream),                         \
-      knows_stream(stream), )                                                                                \
+    X(fgets, char *, (char *buffer, int size, FILE *stream), (buffer, size, stream), knows_stream(stream), ) \
     X(fgetc, int, (FILE * stream), (stream), knows_stream(stream), )                                         \
     X(_IO_getc, int, (FILE * stream), (stream), knows_stream(stream), )                                      \
     X(getw, int, (FILE * stream), (stream), knows_stream(stream), )                                          \
@@ -117,8 +115,7 @@
     X(fseeko64, int, (FILE * stream, off64_t offset, int whence), (stream, offset, whence),                  \
       knows_stream(stream), )                                                                                \
     X(fsetpos, int, (FILE * stream, const fpos_t *position), (stream, position), knows_stream(stream), )     \
-    X(fsetpos64, int, (FILE * stream, const fpos64_t *position), (stream, position),                         \
-      knows_stream(stream), )                                                                                \
+    X(fsetpos64, int, (FILE * stream, const fpos64_t *position), (stream, position), knows_stream(stream), ) \
     X(fflush, int, (FILE * stream), (stream), knows_stream(stream), )
 
 #define TFD_DARSHAN_CALLS(X)                                                                                 \

@@ -13,6 +13,8 @@ static int stop_status;
 /* A foreign library is in the way of our calls already: it is only read. */
 int tfd_darshan_begin(uint32_t generation)
 {
+    if (!tfd_darshan_is_foreign())
+        tfd_darshan_guard_sweep();
     int status = tfd_darshan_snapshot(0);
     if (status)
         return status;

@@ -46,6 +46,9 @@ static pthread_mutex_t record_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 
 /* Generation in which Darshan learnt of a descriptor, or of the stream on it. */
 static _Atomic uint32_t *known_descriptor, *known_stream;
+static _Atomic uint32_t *aliases; /* entries Darshan has for a descriptor beyond the first: one per fileno */
+static FILE **stream_on; /* that Darshan knows, by descriptor */
+static _Atomic int highest_known;
 
 static bool may_pass(unsigned hook)
 {
@@ -102,8 +105,11 @@ static bool is_known(_Atomic uint32_t *table, int fd)
 
 static void know(_Atomic uint32_t *table, int fd, uint32_t generation)
 {
-    if ((unsigned)fd < TFD_MAX_DESCRIPTORS)
-        atomic_store_explicit(&table[fd], generation, memory_order_relaxed);
+    if ((unsigned)fd >= TFD_MAX_DESCRIPTORS)
+        return;
+    if (generation && fd > atomic_load_explicit(&highest_known, memory_order_relaxed))
+        atomic_store(&highest_known, fd);
+    atomic_store_explicit(&table[fd], generation, memory_order_relaxed);
 }
 
 static bool knows(int fd)
@@ -126,24 +132,19 @@ static bool knows_stream(FILE *stream)
 static void gain_descriptor(int fd)
 {
     know(known_descriptor, fd, current());
-    know(known_stream, fd, 0);
-}
-
-static void gain_alias(int fd)
-{
-    know(known_descriptor, fd, current());
-}
-
-static void gain_stream(FILE *stream)
-{
-    know(known_descriptor, descriptor_under(stream), 0);
-    know(known_stream, descriptor_under(stream), current());
 }
 
 static void gain_stream_of(FILE *stream, int fd)
 {
-    if (stream)
-        know(known_stream, fd, current());
+    if (!stream || (unsigned)fd >= TFD_MAX_DESCRIPTORS)
+        return;
+    stream_on[fd] = stream;
+    know(known_stream, fd, current());
+}
+
+static void gain_stream(FILE *stream)
+{
+    gain_stream_of(stream, descriptor_under(stream));
 }
 
 /* Darshan reads the mode only beside O_CREAT: through it such a file would have none. */
@@ -196,15 +197,33 @@ typedef int vfscanf_function(FILE *, const char *, va_list);
  * may have been given the number, and its file would be forgotten instead. So
  * Darshan is told first, with a real close that does nothing, and then the
  * descriptor is closed. */
-static int guard_close(int fd)
+static void drop_descriptor(int fd)
 {
-    if (knows(fd) && may_pass(TFD_HOOK_close)) {
-        know(known_descriptor, fd, 0);
+    uint32_t entries = atomic_exchange(&aliases[fd], 0) + 1;
+    know(known_descriptor, fd, 0);
+    for (; entries; entries--) {
         enter(TFD_HOOK_close);
         passage.dropping = true;
         ((close_function *)darshan_wrapper[TFD_HOOK_close])(fd);
         leave();
     }
+}
+
+/* As with close: the next fopen may be given the same stream. */
+static void drop_stream(int fd)
+{
+    FILE *stream = stream_on[fd];
+    know(known_stream, fd, 0);
+    enter(TFD_HOOK_fclose);
+    passage.dropping = true;
+    ((fclose_function *)darshan_wrapper[TFD_HOOK_fclose])(stream);
+    leave();
+}
+
+static int guard_close(int fd)
+{
+    if (knows(fd) && may_pass(TFD_HOOK_close))
+        drop_descriptor(fd);
     tfd_darshan_forget(fd);
     return ((close_function *)tfd_definition[TFD_HOOK_close])(fd);
 }
@@ -218,17 +237,11 @@ static int real_close(int fd)
     return status;
 }
 
-/* As with close: the next fopen may be given the same stream. */
 static int guard_fclose(FILE *stream)
 {
     int fd = descriptor_under(stream);
-    if (knows_stream(stream) && may_pass(TFD_HOOK_fclose)) {
-        know(known_stream, fd, 0);
-        enter(TFD_HOOK_fclose);
-        passage.dropping = true;
-        ((fclose_function *)darshan_wrapper[TFD_HOOK_fclose])(stream);
-        leave();
-    }
+    if (knows_stream(stream) && may_pass(TFD_HOOK_fclose))
+        drop_stream(fd);
     tfd_darshan_forget(fd);
     return ((fclose_function *)tfd_definition[TFD_HOOK_fclose])(stream);
 }
@@ -282,6 +295,30 @@ static int real_dup3(int fd, int copy, int flags)
     int returned = ((dup3_function *)tfd_definition[TFD_HOOK_dup3])(fd, copy, flags);
     real_call_is_over(TFD_HOOK_dup3);
     return returned;
+}
+
+/* Darshan asks for the descriptor of a stream it is told to forget, which may
+ * be closed already: it gets none. */
+static int real_fileno(FILE *stream)
+{
+    if (passage.dropping)
+        return -1;
+    int fd = ((fclose_function *)tfd_definition[TFD_HOOK_fileno])(stream);
+    real_call_is_over(TFD_HOOK_fileno);
+    return fd;
+}
+
+static int guard_fileno(FILE *stream)
+{
+    if (!knows_stream(stream) || !may_pass(TFD_HOOK_fileno))
+        return ((fclose_function *)tfd_definition[TFD_HOOK_fileno])(stream);
+    enter(TFD_HOOK_fileno);
+    int fd = ((fclose_function *)darshan_wrapper[TFD_HOOK_fileno])(stream);
+    leave();
+    if (knows(fd))
+        atomic_fetch_add(&aliases[fd], 1);
+    gain_descriptor(fd);
+    return fd;
 }
 
 static FILE *reopen(unsigned hook, const char *path, const char *mode, FILE *stream)
@@ -380,7 +417,8 @@ struct route {
 
 static const struct route routes[] = {
 #define X(symbol, ...) {TFD_HOOK_##symbol, "__real_" #symbol, (void *)guard_##symbol, (void *)real_##symbol},
-    TFD_DARSHAN_CALLS(X) X(close) X(fclose) X(dup2) X(dup3) X(freopen) X(freopen64) X(rewind) X(vfscanf)
+    TFD_DARSHAN_CALLS(X) X(close) X(fclose) X(fileno) X(dup2) X(dup3) X(freopen) X(freopen64) X(rewind) X(
+        vfscanf)
 #undef X
         {TFD_HOOK___isoc99_vfscanf, "__real_vfscanf", (void *)guard___isoc99_vfscanf, (void *)real_vfscanf},
     {TFD_HOOK___isoc23_vfscanf, "__real_vfscanf", (void *)guard___isoc23_vfscanf, (void *)real_vfscanf},
@@ -394,9 +432,9 @@ static void *own_symbol(void *handle, const void *base, const char *name)
     return address && dladdr(address, &info) && info.dli_fbase == base ? address : NULL;
 }
 
-static _Atomic uint32_t *new_table(void)
+static void *new_table(size_t entry_bytes)
 {
-    void *memory = mmap(NULL, TFD_MAX_DESCRIPTORS * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, TFD_MAX_DESCRIPTORS * entry_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -406,11 +444,11 @@ static _Atomic uint32_t *new_table(void)
 int tfd_darshan_guard_prepare(void *handle, const void *base)
 {
     int count = 0;
-    if (!known_descriptor)
-        known_descriptor = new_table();
-    if (!known_stream)
-        known_stream = new_table();
-    if (!known_descriptor || !known_stream)
+    known_descriptor = new_table(sizeof *known_descriptor);
+    known_stream = new_table(sizeof *known_stream);
+    aliases = new_table(sizeof *aliases);
+    stream_on = new_table(sizeof *stream_on);
+    if (!known_descriptor || !known_stream || !aliases || !stream_on)
         return 0;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         const struct route *route = &routes[i];
@@ -480,25 +518,46 @@ void tfd_darshan_unlock(void)
     passage = (struct passage){0};
 }
 
-void tfd_darshan_forget(int fd)
+/* Darshan keeps a descriptor or stream it is not told of, and would find either
+ * the old meaning or the new one under the number. What it is told here is no
+ * part of the call at hand, which has its own time. */
+static void drop(int fd)
 {
-    if (tfd_darshan_attached && known_descriptor && !tfd_memory_is_lent()) {
-        know(known_descriptor, fd, 0);
-        know(known_stream, fd, 0);
-    }
+    uint64_t recorded = tfd_darshan_recorded;
+    int saved_errno = errno;
+    if (atomic_load_explicit(&known_stream[fd], memory_order_relaxed))
+        drop_stream(fd);
+    if (atomic_load_explicit(&known_descriptor[fd], memory_order_relaxed))
+        drop_descriptor(fd);
+    tfd_darshan_recorded = recorded;
+    errno = saved_errno;
 }
 
-/* Pages that were never written stay untouched. */
+/* No further than Darshan ever knew. */
 void tfd_darshan_forget_range(unsigned first, unsigned last)
 {
     if (!tfd_darshan_attached || !known_descriptor || tfd_memory_is_lent())
         return;
-    for (unsigned fd = first; fd <= last && fd < TFD_MAX_DESCRIPTORS; fd++) {
-        if (atomic_load_explicit(&known_descriptor[fd], memory_order_relaxed))
-            know(known_descriptor, (int)fd, 0);
-        if (atomic_load_explicit(&known_stream[fd], memory_order_relaxed))
-            know(known_stream, (int)fd, 0);
+    unsigned highest = (unsigned)atomic_load(&highest_known);
+    for (unsigned fd = first; fd <= last && fd <= highest; fd++) {
+        if (!passage.hook && current())
+            drop((int)fd);
+        know(known_descriptor, (int)fd, 0); /* in a signal handler inside Darshan that must do */
+        know(known_stream, (int)fd, 0);
     }
+}
+
+void tfd_darshan_forget(int fd)
+{
+    if (fd >= 0)
+        tfd_darshan_forget_range((unsigned)fd, (unsigned)fd);
+}
+
+void tfd_darshan_guard_sweep(void)
+{
+    int highest = known_descriptor ? atomic_load(&highest_known) : -1;
+    for (int fd = 0; fd <= highest; fd++)
+        drop(fd);
 }
 
 /* A child counts with the builtin fold alone: Darshan's locks may be held by

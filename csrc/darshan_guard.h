@@ -17,6 +17,8 @@ bool tfd_darshan_wraps(unsigned hook);
 /* Detached: the wrappers' next functions become the guards, or the C library's again. */
 bool tfd_darshan_guard_install(void);
 void tfd_darshan_guard_remove(void);
+/* Before a session: Darshan forgets descriptors and streams of the one before, whose numbers may be others' now. */
+void tfd_darshan_guard_sweep(void);
 /* While a generation is open, its calls pass. */
 void tfd_darshan_guard_open(uint32_t generation);
 void tfd_darshan_guard_close(void);

@@ -65,15 +65,14 @@ class DarshanOverlay:
         bounds = []
         if self.records.full:
             bounds.append(
-                "libdarshan's memory for records was full (darshan_files): later files have the builtin counters"
+                "libdarshan's memory for records was full (darshan_files): "
+                "later files have the builtin counters"
             )
         if self.records.torn_records:
             bounds.append(f"{self.records.torn_records:,} libdarshan records changed while they were copied")
         return bounds
 
-    def _apply_module(
-        self, module: str, batch: FileBatch, rows: Array, ids: Array, paths: list[str]
-    ) -> None:
+    def _apply_module(self, module: str, batch: FileBatch, rows: Array, ids: Array, paths: list[str]) -> None:
         records = self.records.modules[module]
         columns = module_columns(module)
         self._seen.setdefault(module, []).append(ids)
@@ -82,7 +81,10 @@ class DarshanOverlay:
         if len(records.ids):
             found = (records.ids[place] == ids) & records.active[place]
         here, there = rows[found], place[found]
-        fold = batch.counters[np.ix_(columns.places, here)].T, batch.f_counters[np.ix_(columns.f_places, here)].T
+        fold = (
+            batch.counters[np.ix_(columns.places, here)].T,
+            batch.f_counters[np.ix_(columns.f_places, here)].T,
+        )
         counters = np.where(records.known[there][:, : len(columns.names)], records.counters[there], fold[0])
         f_counters = self._times(module, records, there, fold[1])
         uncounted = (records.counters[there] < 0) & (fold[0] > 0)
@@ -113,4 +115,5 @@ def _counted(records: ModuleRecords, module: str) -> Array:
     """Marks records of which more than a name is known."""
     names = module_columns(module).names
     alignments = [place for place, name in enumerate(names) if "ALIGNMENT" not in name and "MODE" not in name]
-    return (records.counters[:, alignments] > 0).any(axis=1)
+    counted: Array = np.any(records.counters[:, alignments] > 0, axis=1)
+    return counted

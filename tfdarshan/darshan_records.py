@@ -1,7 +1,7 @@
 """What libdarshan counted in a session: its records at stop, less those at start.
 
-Most counters are sums, and their difference is the session's. The others cannot be differenced where a file was
-used in an earlier session of the process ("carried"). What is done with each is in `_RULES`:
+Most counters are sums, and their difference is the session's. The others cannot be differenced where a file
+was used in an earlier session of the process ("carried"). What is done with each is in `_RULES`:
 
     sum        stop - start
     constant   stop
@@ -73,11 +73,13 @@ class ModuleColumns:
 def module_columns(module: str) -> ModuleColumns:
     """Gives the counters of "POSIX" or "STDIO", whose order in our tables is the record's."""
     prefix = f"{module}_"
-    columns = []
-    for counters in (_bridge.counters(), _bridge.f_counters()):
-        places = [place for place, counter in enumerate(counters) if counter.name.startswith(prefix)]
-        columns += [tuple(counters[place].name for place in places), np.array(places)]
-    return ModuleColumns(*columns)
+    names, f_names = (
+        {counter.name: place for place, counter in enumerate(counters) if counter.name.startswith(prefix)}
+        for counters in (_bridge.counters(), _bridge.f_counters())
+    )
+    return ModuleColumns(
+        tuple(names), np.array([*names.values()]), tuple(f_names), np.array([*f_names.values()])
+    )
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,9 @@ def _snapshot(at_stop: int, index: int, module: str) -> Array:
     words = record_words(module)
     if not pointer or not count[0]:
         return np.empty((0, words), np.int64)
-    copied = np.frombuffer(ffi.buffer(pointer, int(count[0]) * words * 8), np.int64).copy()
-    return copied.reshape(-1, words)
+    copied: Array = np.frombuffer(ffi.buffer(pointer, int(count[0]) * words * 8), np.int64).copy()
+    shaped: Array = copied.reshape(-1, words)
+    return shaped
 
 
 def difference(module: str, start: Array, stop: Array) -> ModuleRecords:
@@ -172,8 +175,8 @@ def difference(module: str, start: Array, stop: Array) -> ModuleRecords:
     f_counters, f_known = _differenced(columns.f_names, *floats)
     order = np.argsort(stop[:, 0].view(np.uint64), kind="stable")
     sums = [place for place, name in enumerate(columns.names) if rule_of(name) == "sum"]
-    used = (before[:, ints][:, sums] > 0).any(axis=1)
-    active = (before[:, HEAD_WORDS:] != stop[:, HEAD_WORDS:]).any(axis=1)
+    used: Array = np.any(before[:, ints][:, sums] > 0, axis=1)
+    active: Array = np.any(before[:, HEAD_WORDS:] != stop[:, HEAD_WORDS:], axis=1)
     return ModuleRecords(
         ids=stop[order, 0].view(np.uint64),
         counters=counters[order],
@@ -191,7 +194,7 @@ def _differenced(names: Sequence[str], before: Array, after: Array) -> tuple[Arr
     # A libdarshan that does not count mmaps has -1 there.
     values[:, sums] = np.where(after[:, sums] < 0, after[:, sums], after[:, sums] - before[:, sums])
     known[:, sums] = after[:, sums] >= 0
-    unused = (before[:, sums] <= 0).all(axis=1)[:, np.newaxis]
+    unused: Array = np.all(before[:, sums] <= 0, axis=1, keepdims=True)
     changed = {"highest": after > before, "first": before == 0, "last": after != before, "table": unused}
     for rule, condition in changed.items():
         of_rule = rules == rule

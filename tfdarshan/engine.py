@@ -151,7 +151,8 @@ def _load_fresh(library: str, files: int, folder: Path) -> None:
         fresh = ffi.new("struct tfd_darshan_info *")
         loaded_before = lib.tfd_darshan_describe(fresh) == 0
         options = ffi.new("struct tfd_darshan_options *")
-        names = [ffi.new("char[]", os.fsencode(path)) for path in (library, private / "config", *trials)]
+        paths: list[str | Path] = [library, private / "config", *trials]
+        names = [ffi.new("char[]", os.fsencode(path)) for path in paths]
         options.path, options.config_path, options.name_bytes = names[0], names[1], name_mb << 20
         _check(lib.tfd_darshan_load(options), library)
         if not loaded_before:
@@ -251,7 +252,12 @@ def _check(code: int, library: str) -> None:
     missing = re.match(r"(lib\S+?): cannot open shared object file", why)
     if missing and not missing[1].startswith("libdarshan"):
         needed = missing[1]
-        hint = "load the MPI module it was built with" if "mpi" in needed else "add its folder to LD_LIBRARY_PATH"
-        raise EngineError(f"libdarshan {library} needs {needed}, which the dynamic loader does not find: {hint}.")
+        hint = (
+            "load the MPI module it was built with"
+            if "mpi" in needed
+            else "add its folder to LD_LIBRARY_PATH"
+        )
+        raise EngineError(
+            f"libdarshan {library} needs {needed}, which the dynamic loader does not find: {hint}."
+        )
     raise EngineError(f"libdarshan {library} cannot be used: {why}.")
-

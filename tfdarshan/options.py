@@ -41,7 +41,9 @@ class Options:
         ConfigurationError: A value is of the wrong type or out of range.
     """
 
-    engine: str = _option("auto", "which engine counts: darshan (libdarshan), builtin, or auto: darshan where it is found")
+    engine: str = _option(
+        "auto", "which engine counts: darshan, builtin, or auto for darshan where it is found"
+    )
     darshan_library: str | os.PathLike[str] | None = _option(
         None, "path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)"
     )

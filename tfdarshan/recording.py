@@ -128,7 +128,10 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
     try:
         spool = make_spool(options, directory.name)
         engine = choose_engine(
-            options.engine, options.darshan_library, files=options.darshan_files, folder=spool.directory.parent
+            options.engine,
+            options.darshan_library,
+            files=options.darshan_files,
+            folder=spool.directory.parent,
         )
         marker = _marker(directory, spool, options, engine)
         write_marker(directory, marker)

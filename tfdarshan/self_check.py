@@ -15,6 +15,7 @@ from tfdarshan.options import Options
 from tfdarshan.profiler import profile
 from tfdarshan.spool import choose_folder
 from tfdarshan.units import human_bytes, plural
+from tfdarshan.verify import sentence
 
 # Sizes no other file is likely to have.
 FILE_BYTES = 1_234_567
@@ -30,8 +31,13 @@ class Check:
     finding: str
 
 
-def run_checks() -> list[Check]:
-    """Runs all checks; where the first fails, the others cannot run."""
+def run_checks(engine: str = "builtin", library: str | None = None) -> list[Check]:
+    """Runs all checks; where the first fails, the others cannot run.
+
+    Args:
+        engine: With "darshan" also libdarshan is tried, and compared with the builtin fold.
+        library: Path of libdarshan; None looks for it.
+    """
     checks = [_tried("platform", _check_platform)]
     if checks[0].ok:
         steps = (
@@ -41,6 +47,8 @@ def run_checks() -> list[Check]:
             ("detached", _check_detached),
         )
         checks += [_tried(name, check) for name, check in steps]
+        if engine != "builtin":
+            checks.append(_tried("libdarshan", lambda: _check_darshan(engine, library)))
     return checks
 
 
@@ -98,7 +106,7 @@ def _check_spool_folder() -> str:
 def _check_known_calls() -> str:
     with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
         folder = Path(name).resolve()
-        with profile(folder / "logs", include=[f"{folder}/"]) as session:
+        with profile(folder / "logs", include=[f"{folder}/"], engine="builtin") as session:
             expected = known_calls(folder)
         files = session.files
         counted = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
@@ -112,6 +120,21 @@ def _check_known_calls() -> str:
         said = ", ".join(f"{counter} {found} instead of {count}" for counter, (found, count) in wrong.items())
         raise TfdarshanError(f"known calls were miscounted: {said}; please report this machine.")
     return f"{plural(slots, 'slot')} patched, {len(expected)} counters as expected"
+
+
+def _check_darshan(engine: str, library: str | None) -> str:
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
+        folder = Path(name).resolve()
+        options = {"include": [f"{folder}/"], "engine": engine, "darshan_library": library}
+        with profile(folder / "logs", **options) as session:
+            known_calls(folder)
+        meta = session.meta[0]
+    if meta["engine"]["name"] != "darshan":
+        return "; ".join(note for note in meta["bounds"] if "libdarshan" in note) or "no libdarshan was found"
+    if meta["verify"]["unexplained_rows"]:
+        raise TfdarshanError(f"{sentence(meta['verify'])}; please report this libdarshan.")
+    found = meta["engine"]
+    return f"{found['version']} of {found['library']} ({found['source']}); {sentence(meta['verify'])}"
 
 
 def _check_detached() -> str:

@@ -9,6 +9,7 @@ from tfdarshan.coverage import Coverage, Direction
 from tfdarshan.file_totals import FileEntry
 from tfdarshan.summary_data import ModuleCalls, SizeBucket, SummaryData
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
+from tfdarshan.verify import sentence
 from tfdarshan.wall_clock import WallClock
 
 WIDTH = 100
@@ -38,6 +39,8 @@ def render(data: SummaryData) -> str:
         _slowest(data),
         _most_read(data),
         _failures(data),
+        _coverage(data.coverage),
+        _verify(data),
         # Nothing says what the kernel charged to the job of an imported log.
         _coverage(data.coverage) if not data.not_known else [],
         _notes(data),
@@ -305,6 +308,16 @@ def _direction(label: str, direction: Direction, counter: str, storage: str) -> 
         verb = "from" if label == "read" else "to"
         lines.append(f"    {f'{verb} storage ({storage})':<38}{exact_bytes(direction.storage)}")
     return lines
+
+
+def _verify(data: SummaryData) -> list[str]:
+    lines = []
+    for result in data.verify:
+        agreement, _, kinds = sentence(result).partition("; ")
+        lines.append(f"  {agreement}.")
+        lines += [f"  {kinds}." if len(kinds) < WIDTH - 4 else "  Differences:"] if kinds else []
+        lines += [f"    {entry['kind']:<18}{entry['meaning']}"[:WIDTH] for entry in result["differences"]]
+    return [f"Two counters (libdarshan {data.engine.get('version')}, builtin)", *lines] if lines else []
 
 
 def _notes(data: SummaryData) -> list[str]:

@@ -105,6 +105,7 @@ class SummaryData:
     most_read_files: list[FileEntry]
     failures: list[FailureCount]
     coverage: Coverage
+    verify: list[dict[str, Any]]
     bounds: list[str]
     not_known: list[str]
     problems: list[str]
@@ -172,6 +173,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         most_read_files=files.most_read,
         failures=_failures(session.meta),
         coverage=measure_coverage(session.meta, files),
+        verify=[meta["verify"] for meta in session.meta if "verify" in meta],
         bounds=[bound for meta in session.meta for bound in _named_bounds(meta, len(session.meta))],
         not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *children.get("unreadable", ())],

@@ -1,7 +1,7 @@
 """Compares libdarshan with the builtin fold: both counted the same calls, so each checks the other.
 
-Differences that follow from what libdarshan does not see are named by kind. Any other is unexplained, and a defect
-of one of the two.
+Differences that follow from what libdarshan does not see are named by kind. Any other is unexplained, and a
+defect of one of the two.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tfdarshan import _bridge
 from tfdarshan.darshan_records import module_columns, record_name, rule_of
 from tfdarshan.spool_reader import Array, FileBatch
 
-# Timestamps and durations are taken by two clock readings around the same call: a thread may lose the processor
-# between them.
+# Timestamps and durations are taken by two clock readings around the same call: a thread may lose the
+# processor between them.
 CLOCK_TOLERANCE_S = 0.05
 # Calls that were under way at stop may be in one count and not in the other.
 UNDER_WAY_S = 0.02
@@ -26,10 +26,11 @@ UNDER_WAY_S = 0.02
 KINDS = {
     "stat names": "libdarshan has no wrapper for the stat functions of newer C libraries",
     "opened before": "files opened before the session are unknown to libdarshan",
-    "unseen calls": "calls libdarshan has no wrapper for, or that cannot go through it (see docs/darshan-engine.md)",
+    "unseen calls": "calls libdarshan has no wrapper for, or cannot be given",
     "in-kernel copies": "sendfile, copy_file_range and splice move positions that libdarshan does not see",
     "alignment": "libdarshan does not know the block size of this kind of mount",
     "mmap": "this libdarshan has no wrapper for mmap",
+    "told of a close": "libdarshan is told that a descriptor closed with its stream, or was reused, is gone",
     "two clocks": "durations and timestamps are read on both sides of a call",
     "under way": "calls that were under way when the session stopped",
     "excluded files": "files that the exclude patterns leave out have libdarshan records and no rows",
@@ -194,7 +195,8 @@ class _Context:
         everything = np.ones(len(self.names), bool)
         only_stats = unseen == self._lacking("POSIX_STATS")
         return [
-            ("two clocks", _cross(np.ones(len(self.rows), bool), floats)),
+            ("told of a close", self._told_of_a_close()),
+            ("two clocks", _cross(np.ones(len(self.rows), bool), floats) & ~self._one_sided()),
             ("mmap", self._mmap()),
             ("alignment", self._alignment()),
             ("stat names", _cross(unseen > 0, self._columns(lambda name: name == "POSIX_STATS"))),
@@ -218,6 +220,14 @@ class _Context:
     def _lacking(self, name: str) -> Array:
         return self._value(1, name) - self._value(0, name)
 
+    def _one_sided(self) -> Array:
+        stamps = self._columns(lambda name: name.endswith("_TIMESTAMP"))
+        return _both((self.values[0] != 0) != (self.values[1] != 0), stamps[np.newaxis, :])
+
+    def _told_of_a_close(self) -> Array:
+        closes = self._columns(lambda name: "_CLOSE_" in name)
+        return _both(self._one_sided(), (self.values[0] != 0) & closes[np.newaxis, :])
+
     def _mmap(self) -> Array:
         absent = (self._value(0, "POSIX_MMAPS") == 0) & (self._value(1, "POSIX_MMAPS") > 0)
         return _cross(absent, self._columns(lambda name: name == "POSIX_MMAPS"))
@@ -231,6 +241,11 @@ class _Context:
         last = np.maximum(*(side[:, ends].max(axis=1, initial=0) for side in self.values))
         late: Array = last > self.verification.duration_s - UNDER_WAY_S
         return late
+
+
+def _both(left: Array, right: Array) -> Array:
+    both: Array = left & right
+    return both
 
 
 def _cross(rows: Array, columns: Array) -> Array:

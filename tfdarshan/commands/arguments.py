@@ -12,7 +12,14 @@ from typing import Any
 from tfdarshan.options import Options
 from tfdarshan.session import Session, open_session
 
-METAVARS = {"include": "PATTERN", "exclude": "PATTERN", "spool_dir": "DIR", "engine": "NAME", "darshan_library": "PATH", "darshan_files": "N"}
+METAVARS = {
+    "include": "PATTERN",
+    "exclude": "PATTERN",
+    "spool_dir": "DIR",
+    "engine": "NAME",
+    "darshan_library": "PATH",
+    "darshan_files": "N",
+}
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

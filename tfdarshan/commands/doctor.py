@@ -8,6 +8,7 @@ from typing import Any
 
 from tfdarshan.commands.arguments import add_json, print_json
 from tfdarshan.hook_proof import FAILED, MISSING, OK, UNTRIED, HookProof, prove_hooks
+from tfdarshan.options import ENGINES
 from tfdarshan.self_check import Check, run_checks
 
 STATES = (OK, MISSING, UNTRIED, FAILED)
@@ -22,12 +23,19 @@ def add_parser(verbs: Any) -> None:
         "then prove every hook with one call of its own.",
     )
     add_json(parser)
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="auto",
+        help="darshan: also compare libdarshan with the builtin engine, and fail without it (default: auto)",
+    )
+    parser.add_argument("--darshan-library", metavar="PATH", help="path of libdarshan.so")
     parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Runs the checks; the exit code is 1 if one fails."""
-    checks = run_checks()
+    checks = run_checks(arguments.engine, arguments.darshan_library)
     proofs = prove_hooks() if all(check.ok for check in checks) else []
     ok = all(check.ok for check in checks) and all(proof.state != FAILED for proof in proofs)
     if arguments.json:
