@@ -47,7 +47,7 @@ static pthread_mutex_t record_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 /* Generation in which Darshan learnt of a descriptor, or of the stream on it. */
 static _Atomic uint32_t *known_descriptor, *known_stream;
 static _Atomic uint32_t *aliases; /* entries Darshan has for a descriptor beyond the first: one per fileno */
-static FILE **stream_on; /* that Darshan knows, by descriptor */
+static FILE **stream_on;          /* that Darshan knows, by descriptor */
 static _Atomic int highest_known;
 
 static bool may_pass(unsigned hook)

@@ -123,8 +123,8 @@ static int check_version(void)
 {
     char version[32] = "unknown";
     const struct tfd_darshan_core *core = *library.core;
-    bool known_log = !strncmp(core->header, LOG_VERSION, 8);
-    if (known_log && !library_version(version, sizeof version) &&
+    bool named = !library_version(version, sizeof version);
+    if (named && !strncmp(core->header, LOG_VERSION, 8) &&
         (!strncmp(version, "3.4.", 4) || !strncmp(version, "3.5.", 4)))
         return 0;
     return tfd_fail(

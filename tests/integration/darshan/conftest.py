@@ -1,0 +1,42 @@
+"""Tests with a real libdarshan, each in a process of its own: it stays loaded for good."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def libdarshan() -> str:
+    path = os.environ.get("TFDARSHAN_DARSHAN_LIBRARY")
+    if not path:
+        pytest.skip("no libdarshan: set TFDARSHAN_DARSHAN_LIBRARY to the libdarshan.so to test with")
+    return path
+
+
+@pytest.fixture
+def run_child(tmp_path: Path) -> Callable[..., str]:
+    """Runs a Python program in a fresh interpreter and gives its output."""
+
+    def run(code: str, *arguments: str, **environment: str) -> str:
+        settings = os.environ | {"PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3"} | environment
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code, *arguments],
+            cwd=tmp_path,
+            env=settings,
+            capture_output=True,
+            text=True,
+            timeout=550,
+            check=False,
+        )
+        assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    return run
