@@ -106,7 +106,7 @@
     X(TFD_FAILED_CALLS, "calls", "calls on this file that returned an error")                                \
     X(TFD_STATS_OTHER, "calls", "successful stats that found no regular file: a directory, a device")        \
     X(TFD_RENAMES, "calls", "successful renames of this file, also where nothing was known of it before")    \
-    X(TFD_UNSEEN_CALLS, "calls", "with the darshan engine: calls counted here that libdarshan did not see")       \
+    X(TFD_UNSEEN_CALLS, "calls", "with the darshan engine: calls counted here that libdarshan did not see")  \
     X(TFD_UNLINKS, "calls", "successful unlinks and removes")                                                \
     X(TFD_TRUNCATES, "calls", "successful truncates and ftruncates")                                         \
     X(TFD_MMAP_BYTES, "bytes", "length of the mappings made, whether they were touched or not")              \

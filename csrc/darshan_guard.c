@@ -33,6 +33,8 @@ struct passage {
 
 __thread uint64_t tfd_darshan_recorded __attribute__((tls_model("initial-exec")));
 uint32_t tfd_darshan_attached;
+/* Generation in which this thread last passed: what it gained then stays that session's. */
+static __thread uint32_t passed_in __attribute__((tls_model("initial-exec")));
 static __thread struct passage passage __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t open_generation;
 static _Atomic uint64_t nested_calls;
@@ -49,6 +51,7 @@ static _Atomic uint32_t *known_descriptor, *known_stream;
 static _Atomic uint32_t *aliases; /* entries Darshan has for a descriptor beyond the first: one per fileno */
 static FILE **stream_on;          /* that Darshan knows, by descriptor */
 static _Atomic int highest_known;
+#define DISTRUSTED UINT32_MAX /* no generation */
 
 static bool may_pass(unsigned hook)
 {
@@ -60,6 +63,7 @@ static bool may_pass(unsigned hook)
     if (!generation || generation != atomic_load_explicit(&tfd_shared->generation, memory_order_relaxed) ||
         tfd_memory_is_lent())
         return false;
+    passed_in = generation;
     return darshan_wrapper[hook];
 }
 
@@ -117,6 +121,15 @@ static bool knows(int fd)
     return is_known(known_descriptor, fd);
 }
 
+/* Darshan still has an entry for it, which is not to be used any more. A stream's
+ * descriptor is left like that when the stream is closed: to tell Darshan of a
+ * close would change its file's counters. */
+static void distrust(_Atomic uint32_t *table, int fd)
+{
+    if ((unsigned)fd < TFD_MAX_DESCRIPTORS && atomic_load_explicit(&table[fd], memory_order_relaxed))
+        atomic_store_explicit(&table[fd], DISTRUSTED, memory_order_relaxed);
+}
+
 static int descriptor_under(FILE *stream)
 {
     int saved_errno = errno, fd = stream ? fileno_unlocked(stream) : -1;
@@ -129,9 +142,12 @@ static bool knows_stream(FILE *stream)
     return stream && is_known(known_stream, descriptor_under(stream));
 }
 
+/* Where Darshan still has an entry of what the number was before, it has two now: a close removes both. */
 static void gain_descriptor(int fd)
 {
-    know(known_descriptor, fd, current());
+    if ((unsigned)fd < TFD_MAX_DESCRIPTORS && atomic_load(&known_descriptor[fd]))
+        atomic_fetch_add(&aliases[fd], 1);
+    know(known_descriptor, fd, passed_in);
 }
 
 static void gain_stream_of(FILE *stream, int fd)
@@ -139,7 +155,7 @@ static void gain_stream_of(FILE *stream, int fd)
     if (!stream || (unsigned)fd >= TFD_MAX_DESCRIPTORS)
         return;
     stream_on[fd] = stream;
-    know(known_stream, fd, current());
+    know(known_stream, fd, passed_in);
 }
 
 static void gain_stream(FILE *stream)
@@ -242,7 +258,8 @@ static int guard_fclose(FILE *stream)
     int fd = descriptor_under(stream);
     if (knows_stream(stream) && may_pass(TFD_HOOK_fclose))
         drop_stream(fd);
-    tfd_darshan_forget(fd);
+    if (!tfd_memory_is_lent())
+        distrust(known_descriptor, fd);
     return ((fclose_function *)tfd_definition[TFD_HOOK_fclose])(stream);
 }
 
@@ -315,8 +332,6 @@ static int guard_fileno(FILE *stream)
     enter(TFD_HOOK_fileno);
     int fd = ((fclose_function *)darshan_wrapper[TFD_HOOK_fileno])(stream);
     leave();
-    if (knows(fd))
-        atomic_fetch_add(&aliases[fd], 1);
     gain_descriptor(fd);
     return fd;
 }
@@ -542,8 +557,8 @@ void tfd_darshan_forget_range(unsigned first, unsigned last)
     for (unsigned fd = first; fd <= last && fd <= highest; fd++) {
         if (!passage.hook && current())
             drop((int)fd);
-        know(known_descriptor, (int)fd, 0); /* in a signal handler inside Darshan that must do */
-        know(known_stream, (int)fd, 0);
+        distrust(known_descriptor, (int)fd); /* in a signal handler inside Darshan that must do */
+        distrust(known_stream, (int)fd);
     }
 }
 

@@ -34,7 +34,8 @@ static inline bool tfd_is_wide(const struct tfd_packed *packed)
 
 static inline uint64_t tfd_pack_kind(const struct tfd_event *event)
 {
-    return (uint64_t)event->operation << 40 | (uint64_t)event->flags << 45 | (uint64_t)(event->error & 0xff) << 50;
+    return (uint64_t)event->operation << 40 | (uint64_t)event->flags << 45 |
+           (uint64_t)(event->error & 0xff) << 50;
 }
 
 /* Writes one or two places and returns how many. */

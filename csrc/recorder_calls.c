@@ -177,8 +177,8 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
         tfd_leave(slot);
         return;
     }
-    uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) | (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0) |
-                    seen_flag(start);
+    uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) |
+                    (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0) | seen_flag(start);
     struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
     tfd_target target = opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
     if (fd < 0)
@@ -198,7 +198,8 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, seen_flag(start), 0};
+    struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, seen_flag(start),
+                              0};
     event.error = failed ? (uint16_t)saved_errno : 0;
     emit_or_count(slot, path_target(dirfd, readable_path(path, failed, saved_errno)), &event);
     tfd_leave(slot);
@@ -318,7 +319,8 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    struct tfd_event event = {start, end, -1, 0, 0, (uint8_t)operation, flags, failed ? (uint16_t)saved_errno : 0};
+    struct tfd_event event = {
+        start, end, -1, 0, 0, (uint8_t)operation, flags, failed ? (uint16_t)saved_errno : 0};
     if (tfd_word_is_current(word, slot->generation))
         emit_or_count(slot, (tfd_target)word, &event);
     tfd_leave(slot);

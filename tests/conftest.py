@@ -38,6 +38,12 @@ def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     return folder
 
 
+@pytest.fixture(autouse=True)
+def no_libdarshan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps a libdarshan meant for the tests marked `darshan` away from the others."""
+    monkeypatch.delenv("TFDARSHAN_DARSHAN_LIBRARY", raising=False)
+
+
 @pytest.fixture
 def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs this Python with arguments in a temporary folder and gives exit code and output."""

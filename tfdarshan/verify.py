@@ -21,7 +21,7 @@ from tfdarshan.spool_reader import Array, FileBatch
 # processor between them.
 CLOCK_TOLERANCE_S = 0.05
 # Calls that were under way at stop may be in one count and not in the other.
-UNDER_WAY_S = 0.02
+UNDER_WAY_S = 0.005
 
 KINDS = {
     "stat names": "libdarshan has no wrapper for the stat functions of newer C libraries",

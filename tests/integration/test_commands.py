@@ -137,7 +137,7 @@ def test_every_verb_has_help_and_json(capsys, module):
 def test_doctor_passes_here(capsys):
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert sum(line.startswith("ok ") for line in said.splitlines()) == 5
+    assert sum(line.startswith("ok ") for line in said.splitlines()) == 6
     assert "FAILED" not in said
 
 

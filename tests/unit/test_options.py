@@ -12,8 +12,10 @@ from tfdarshan.options import Options, default_exclude_patterns, make_options
     [
         ({"memory_cap": 5}, "there is no option memory_cap: did you mean memory_cap_mb?"),
         ({"zebra": 5}, "there is no option zebra: the options are engine,"),
-        ({"engine": "darshan"}, "engine='darshan' is not available in this version"),
-        ({"engine": 3}, "engine must be 'auto' or 'builtin', not 3."),
+        ({"engine": "dxt"}, "engine must be 'auto', 'darshan' or 'builtin', not 'dxt'."),
+        ({"engine": 3}, "engine must be 'auto', 'darshan' or 'builtin', not 3."),
+        ({"darshan_files": 5}, "darshan_files must be between 1,024 and"),
+        ({"darshan_library": 7}, "darshan_library must be a path, not 7."),
         (
             {"include": "*.jpg"},
             "include must be a list of path patterns, not '*.jpg': write include=['...'].",

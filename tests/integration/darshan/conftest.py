@@ -11,14 +11,20 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[3]
+LIBRARY = os.environ.get("TFDARSHAN_DARSHAN_LIBRARY", "")
+
+SETTINGS = {
+    "PYTHONPATH": str(REPOSITORY),
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TFDARSHAN_DARSHAN_LIBRARY": LIBRARY,
+}
 
 
 @pytest.fixture(scope="session")
 def libdarshan() -> str:
-    path = os.environ.get("TFDARSHAN_DARSHAN_LIBRARY")
-    if not path:
+    if not LIBRARY:
         pytest.skip("no libdarshan: set TFDARSHAN_DARSHAN_LIBRARY to the libdarshan.so to test with")
-    return path
+    return LIBRARY
 
 
 @pytest.fixture
@@ -26,7 +32,7 @@ def run_child(tmp_path: Path) -> Callable[..., str]:
     """Runs a Python program in a fresh interpreter and gives its output."""
 
     def run(code: str, *arguments: str, **environment: str) -> str:
-        settings = os.environ | {"PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3"} | environment
+        settings = os.environ | SETTINGS | environment
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", code, *arguments],
             cwd=tmp_path,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.darshan.conftest import REPOSITORY
+from tests.integration.darshan.conftest import SETTINGS
 from tests.integration.oracle.test_strace_oracle import NEEDS
 from tests.integration.oracle.workloads import GROUPS
 
@@ -43,11 +43,14 @@ def test_engines_agree(libdarshan: str, tmp_path: Path, group: str) -> None:
         pytest.skip(f"{' and '.join(missing) or 'g++'} not installed")
     # GIVEN a group of workloads
     command = [sys.executable, "-W", "ignore", "-m", "tests.integration.darshan.workload_child", group]
-    settings = os.environ | {"PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
     # WHEN they run with libdarshan, which stays loaded from session to session
     done = subprocess.run(
-        [*command, str(tmp_path), str(TIMES)], env=settings, capture_output=True, text=True, check=False
+        [*command, str(tmp_path), str(TIMES)],
+        env=os.environ | SETTINGS,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
