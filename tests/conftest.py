@@ -13,6 +13,9 @@ import pytest
 
 from tfdarshan import _bridge, profiler
 
+# Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
+LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
+
 # A shared machine may stop for longer than any deadline.
 hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
@@ -36,12 +39,6 @@ def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     folder = tmp_path_factory.mktemp("spool")
     monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(folder))
     return folder
-
-
-@pytest.fixture(autouse=True)
-def no_libdarshan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps a libdarshan meant for the tests marked `darshan` away from the others."""
-    monkeypatch.delenv("TFDARSHAN_DARSHAN_LIBRARY", raising=False)
 
 
 @pytest.fixture

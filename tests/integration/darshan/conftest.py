@@ -10,21 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBDARSHAN
+
 REPOSITORY = Path(__file__).parents[3]
-LIBRARY = os.environ.get("TFDARSHAN_DARSHAN_LIBRARY", "")
 
 SETTINGS = {
     "PYTHONPATH": str(REPOSITORY),
     "TF_CPP_MIN_LOG_LEVEL": "3",
-    "TFDARSHAN_DARSHAN_LIBRARY": LIBRARY,
+    "TFDARSHAN_DARSHAN_LIBRARY": LIBDARSHAN,
 }
 
 
 @pytest.fixture(scope="session")
 def libdarshan() -> str:
-    if not LIBRARY:
+    if not LIBDARSHAN:
         pytest.skip("no libdarshan: set TFDARSHAN_DARSHAN_LIBRARY to the libdarshan.so to test with")
-    return LIBRARY
+    return LIBDARSHAN
 
 
 @pytest.fixture
