@@ -39,10 +39,9 @@ def render(data: SummaryData) -> str:
         _slowest(data),
         _most_read(data),
         _failures(data),
-        _coverage(data.coverage),
-        _verify(data),
         # Nothing says what the kernel charged to the job of an imported log.
         _coverage(data.coverage) if not data.not_known else [],
+        _verify(data),
         _notes(data),
         _not_known(data),
     ]

@@ -208,7 +208,7 @@ def test_spawned_and_forked_workers_work(run_python, script):
         ([], "run needs a script, or -m and a module"),
         (["missing.py"], "the script missing.py cannot be read: No such file or directory."),
         (["-m", "no_such_module"], "there is no module no_such_module"),
-        (["--engine", "darshan", "x.py"], "engine='darshan' is not available"),
+        (["--engine", "ldms", "x.py"], "engine must be"),
         (["--memory-cap-mb", "3", "x.py"], "memory_cap_mb must be between 16 and"),
         (["--logdir", "gs://b", "x.py"], "logdir gs://b is remote"),
     ],
