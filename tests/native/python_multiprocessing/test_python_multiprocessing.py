@@ -55,4 +55,4 @@ def test_pools_work_while_eight_threads_record(tmp_path, way):
         assert counted(session, file, "POSIX_OPENS") == times
         assert counted(session, file, "POSIX_BYTES_READ") == times * SIZE
     pids = set(session.files["pid"])
-    assert len(pids) > WORKERS if way == "fork" else len(pids) == 1
+    assert len(pids) > 3 if way == "fork" else len(pids) == 1  # each pool had one worker at least
