@@ -13,6 +13,7 @@
 
 #include "fold.h"
 #include "path_table.h"
+#include "spool_file.h"
 
 #include <linux/membarrier.h>
 
@@ -195,8 +196,12 @@ static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *t
                                    bool kept)
 {
     uint64_t offset = tfd_arena_allocate_leaving(spool, bytes, tfd_fold_reserve_bytes(spool));
-    if (!offset || !tfd_fold_keep_usable(spool))
+    if (!offset)
         return NULL;
+    if (!tfd_fold_keep_usable(spool)) {
+        tfd_arena_give_back(spool, offset, bytes);
+        return NULL;
+    }
     struct tfd_chunk *chunk = tfd_at(spool, offset);
     chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(struct tfd_packed));
     chunk->kept = kept;
@@ -313,22 +318,33 @@ static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot 
     return add_chunk(spool, slot->thread, bytes < RECYCLED_CHUNK_BYTES ? bytes : RECYCLED_CHUNK_BYTES, false);
 }
 
+static bool empty_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    pthread_mutex_lock(&tfd_fold_lock);
+    bool emptied = recycle(spool, slot->thread, slot->chunk);
+    pthread_mutex_unlock(&tfd_fold_lock);
+    return emptied;
+}
+
+/* A thread that gets no further chunk uses its last one again. */
 static bool next_chunk(struct tfd_slot *slot)
 {
     struct tfd_spool *spool = &tfd_session.spool;
     if (!slot->thread)
         return false;
-    if (!slot->chunk->kept) {
-        pthread_mutex_lock(&tfd_fold_lock);
-        bool emptied = recycle(spool, slot->thread, slot->chunk);
-        pthread_mutex_unlock(&tfd_fold_lock);
-        return emptied;
-    }
+    if (!slot->chunk->kept)
+        return empty_own_chunk(spool, slot);
     fold_ahead(spool, slot->chunk->capacity);
-    struct tfd_chunk *chunk = add_own_chunk(spool, slot);
-    if (chunk)
+    /* what was refused once is not asked for again at every call */
+    struct tfd_chunk *chunk = atomic_load(&spool->header->spool_full) ? NULL : add_own_chunk(spool, slot);
+    if (chunk) {
         slot->chunk = chunk;
-    return chunk;
+        return true;
+    }
+    if (slot->chunk == &no_chunk)
+        return false;
+    slot->chunk->kept = 0;
+    return empty_own_chunk(spool, slot);
 }
 
 /* For a thread that gets no chunk any more. */

@@ -82,11 +82,10 @@ static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
     return !spool->path[0] || !allocate_blocks(spool, first_page, (start + size + 4095) & ~(uint64_t)4095);
 }
 
-/* A smaller piece may still find room there. */
-static void give_back(struct tfd_spool_header *header, uint64_t offset, uint64_t size)
+void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size)
 {
-    uint64_t used = offset + size;
-    atomic_compare_exchange_strong(&header->used_bytes, &used, offset);
+    uint64_t used = offset + ((size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1));
+    atomic_compare_exchange_strong(&spool->header->used_bytes, &used, offset);
 }
 
 uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size)
@@ -106,7 +105,7 @@ uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint
     if (make_usable(spool, offset, size))
         return offset;
     atomic_store(&header->spool_full, 1);
-    give_back(header, offset, size);
+    tfd_arena_give_back(spool, offset, size);
     return 0;
 }
 

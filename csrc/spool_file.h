@@ -11,6 +11,8 @@ void tfd_spool_publish(struct tfd_spool *spool);
 void tfd_spool_unmap(struct tfd_spool *spool);
 /* False where the file system has no room for `size` bytes more: what must be there later is asked for now. */
 bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size);
+/* Makes room again, unless something was taken behind it since: a smaller piece may still fit. */
+void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size);
 uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length);
 void tfd_spool_reset_locks_in_child(void);
 
