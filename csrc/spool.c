@@ -18,6 +18,8 @@
 #define LARGE_BYTES (64u << 10)
 #define ALIGNMENT 16u
 
+/* What the file system refused once is not asked for again: that would be at every call from then on. */
+static _Atomic uint64_t refused_end;
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void tfd_spool_reset_locks_in_child(void)
@@ -63,11 +65,15 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
     struct tfd_spool_header *header = spool->header;
     if (!spool->path[0] || end <= atomic_load(&header->reserved_bytes))
         return true;
+    if (end >= atomic_load(&refused_end))
+        return false;
     pthread_mutex_lock(&reserve_lock);
     uint64_t reserved = atomic_load(&header->reserved_bytes);
     uint64_t step = reserved < RESERVE_STEP_BYTES ? reserved : RESERVE_STEP_BYTES;
     bool done =
         end <= reserved || reserve_until(spool, reserved, end + step) || reserve_until(spool, reserved, end);
+    if (!done)
+        atomic_store(&refused_end, end);
     pthread_mutex_unlock(&reserve_lock);
     return done;
 }
@@ -163,6 +169,7 @@ int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t ca
     int length = snprintf(spool->path, sizeof spool->path, "%s/%d.spool", directory, (int)getpid());
     if (length < 0 || (size_t)length >= sizeof spool->path)
         return tfd_fail(ENAMETOOLONG, "the spool directory's name is too long: %s", directory);
+    atomic_store(&refused_end, UINT64_MAX);
     capacity_bytes = within_file_size_limit(capacity_bytes) & ~(uint64_t)4095;
     if (capacity_bytes < FIRST_RESERVE_BYTES)
         return tfd_fail(EFBIG, "a spool needs more than the %llu bytes that it may take here (ulimit -f)",
