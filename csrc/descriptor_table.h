@@ -14,13 +14,14 @@
 typedef uint32_t tfd_target;
 #define TFD_OTHER_BIT 0x80000000u
 
-/* Where the next read() or write() begins; shared by duplicates, as in the kernel. */
+/* Where the next read() or write() begins; shared by duplicates, as in the kernel. Each has a cache line of its
+ * own: threads that read their own files would else take turns at one. */
 struct tfd_position {
     _Atomic int64_t offset;
     uint32_t references;
     uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
                          * with a close may still add to that */
-};
+} __attribute__((aligned(64)));
 
 struct tfd_descriptor {
     _Atomic uint64_t word; /* generation << 32 | target; 0 = unknown */
