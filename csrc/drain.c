@@ -41,7 +41,7 @@ static bool find_event(const struct merge *merge, struct cursor *cursor)
         struct tfd_chunk *chunk = chunk_at(merge, cursor);
         if (cursor->index >= cursor->count) {
             uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
-            cursor->count = atomic_load_explicit(&chunk->count, memory_order_acquire);
+            cursor->count = tfd_chunk_count(chunk);
             if (cursor->index >= cursor->count) {
                 if (!next)
                     return false;

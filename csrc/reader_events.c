@@ -104,7 +104,7 @@ static int next_of_thread(struct trace *trace, struct run *run)
     const struct tfd_spool *spool = &trace->reader->image.spool;
     while (run->chunk != run->last_chunk) {
         const struct tfd_chunk *chunk = tfd_at(spool, trace->reader->chunks[run->chunk].offset);
-        if (run->place >= atomic_load_explicit(&chunk->count, memory_order_relaxed)) {
+        if (run->place >= tfd_chunk_count(chunk)) {
             run->chunk++;
             run->place = 0;
             continue;

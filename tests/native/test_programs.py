@@ -36,6 +36,7 @@ MEMORY_BYTES = 2 << 30
 # cancelled thread; what valgrind does to limits, mappings and stacks is its own.
 HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "valgrind": ""},
+    "append_kill": {"plain": "", "sanitize": ""},
     "attach_cycles": {"plain": "10000", "sanitize": "1000", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "valgrind": ""},
     "cancellation": {"plain": "200", "valgrind": "10"},
@@ -54,6 +55,7 @@ HAZARDS = {
     "nested_sessions": {"plain": "", "sanitize": "", "valgrind": ""},
     "no_pie": {"plain": "", "sanitize": "", "valgrind": ""},
     "no_plt": {"plain": "", "sanitize": "", "valgrind": ""},
+    "packed_event": {"plain": "", "sanitize": "", "valgrind": "97"},
     "preloaded_interposer": {"plain": ""},
     "pressure": {"plain": "", "sanitize": "", "valgrind": "60000"},
     "raw_fork": {"plain": "", "sanitize": "", "valgrind": ""},

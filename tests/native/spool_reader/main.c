@@ -87,11 +87,10 @@ static void recycle(struct tfd_spool *spool, uint32_t thread_index)
 {
     struct tfd_thread *thread = tfd_thread_at(spool, thread_index);
     struct tfd_chunk *chunk = tfd_at(spool, thread->current_chunk);
-    while (atomic_load(&chunk->folded) < atomic_load(&chunk->count))
+    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
         CHECK(tfd_drain(spool, 100) > 0);
     thread->events_dropped += tfd_chunk_events(chunk);
-    atomic_store(&chunk->count, 0);
-    chunk->wide = 0;
+    atomic_store(&chunk->fill, 0);
     atomic_store(&chunk->folded, 0);
 }
 
@@ -297,8 +296,11 @@ static void test_refusals(void)
     header.version = TFD_SPOOL_VERSION + 1;
     write_file(path, &header, 16); /* a newer header may be of any size */
     check_refused(path, "newer tfdarshan");
+    header.version = TFD_SPOOL_VERSION - 1;
+    write_file(path, &header, 16);
+    check_refused(path, "older tfdarshan (spool version 1, this one reads version 2)");
     header.version = TFD_SPOOL_VERSION;
-    header.event_size = 1;
+    header.place_bytes = 1;
     write_file(path, &header, sizeof header);
     check_refused(path, "damaged");
 }
