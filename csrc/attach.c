@@ -13,6 +13,7 @@
 
 #include "darshan_engine.h"
 #include "error.h"
+#include "fold.h"
 #include "got_patch.h"
 #include "hook_table.h"
 #include "kernel_io.h"
@@ -303,6 +304,7 @@ static int stop(struct tfd_attach_report *report)
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
         return tfd_fail(EAGAIN,
                         "a thread did not leave the recorder within a second; its memory stays mapped");
+    tfd_fold_finish(spool);
     tfd_spool_unmap(spool);
     return 0;
 }

@@ -192,3 +192,10 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
         tfd_journal_end(&root->journal);
     return true;
 }
+
+void tfd_fold_finish(struct tfd_spool *spool)
+{
+    const struct fold_root *root = tfd_fold_root(spool);
+    if (root && root->totals.events)
+        tfd_drain(spool, UINT64_MAX);
+}

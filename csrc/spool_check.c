@@ -76,6 +76,7 @@ static uint32_t count_events(const struct tfd_spool *spool, const struct tfd_chu
     uint32_t folded = atomic_load(&chunk->folded), events = 0;
     for (uint32_t place = 0; place < count; events++) {
         struct tfd_event event;
+        contents->events++;
         contents->events_folded += place < folded;
         place = tfd_chunk_event(chunk, place, &event);
         if (tfd_event_makes_sense(spool, &event))
