@@ -42,7 +42,11 @@ class Process:
 
 
 def write_files(
-    reader: SpoolReader, process: Process, path: Path, overlay: DarshanOverlay | None = None
+    reader: SpoolReader,
+    process: Process,
+    path: Path,
+    overlay: DarshanOverlay | None = None,
+    wrote: Callable[[int], None] = lambda rows: None,
 ) -> int:
     """Writes the files table: one row per file and module. Returns the number of rows.
 
@@ -51,6 +55,7 @@ def write_files(
         process: What all rows have in common.
         path: The table's file.
         overlay: libdarshan's counters, where it counted.
+        wrote: Told of the rows of each batch.
     """
     columns = schema.files_columns()
     shift = _timestamps()
@@ -64,11 +69,21 @@ def write_files(
                 overlay.apply(batch, reader.record_ids(batch.file), paths)
             write(_file_arrays(batch, paths, sizes.fill(paths, batch.mount, batch.size_bytes), process))
             rows += len(batch.file)
+            wrote(len(batch.file))
     return rows
 
 
-def write_events(source: EventSource, process: Process, path: Path, overview: Overview) -> int:
-    """Writes the events table and adds its segments to `overview`. Returns the number of rows."""
+def write_events(
+    source: EventSource,
+    process: Process,
+    path: Path,
+    overview: Overview,
+    wrote: Callable[[int], None] = lambda rows: None,
+) -> int:
+    """Writes the events table and adds its segments to `overview`. Returns the number of rows.
+
+    `wrote` is told of the rows of each batch.
+    """
     operations = _bridge.operations()
     moves = np.array([operation.io_class in ("read", "write") for operation in operations])
     rows = 0
@@ -78,6 +93,7 @@ def write_events(source: EventSource, process: Process, path: Path, overview: Ov
             overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
             write(_event_arrays(batch, process))
             rows += len(batch.start_ns)
+            wrote(len(batch.start_ns))
     return rows
 
 

@@ -17,6 +17,7 @@ from tfdarshan import _bridge, schema
 from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overview import Overview
+from tfdarshan.progress import LONG_WORK_S, Progress
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
 from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.tables import Process, write_events, write_files, write_overview
@@ -119,11 +120,14 @@ def _write_tables(
     start_ns = _start_ns(recording, info)
     process = Process(info.pid, recording.host, start_ns, reader.mounts(info.mount_count))
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
-    rows = {
-        "files": write_files(reader, process, directory / f"{stem}.files.parquet", overlay),
-        "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
-        "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
-    }
+    files, events = directory / f"{stem}.files.parquet", directory / f"{stem}.events.parquet"
+    with Progress(f"tfdarshan: writing process {info.pid}", after_s=LONG_WORK_S) as progress:
+        wrote = progress.counter(info.file_rows + info.segments)
+        rows = {
+            "files": write_files(reader, process, files, overlay, wrote),
+            "events": write_events(reader, process, events, overview, wrote),
+        }
+    rows["overview"] = write_overview(overview, directory / f"{stem}.overview.parquet")
     tables: dict[str, Any] = {
         name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()
     }

@@ -9,7 +9,6 @@ import pytest
 
 from workloads import images
 from workloads.images import LARGEST_BYTES, MEDIAN_BYTES, SMALLEST_BYTES, target_bytes, write_images
-from workloads.progress import Progress
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -60,8 +59,3 @@ def test_an_interrupted_set_is_completed_and_the_rest_left_alone(tmp_path: Path)
     rewritten = [index for index, file in enumerate(again) if file.path.stat().st_mtime_ns != kept[index]]
     assert rewritten == [2, 5, 7]
     assert calls == [(done, 12) for done in range(1, 13)]
-
-
-def test_progress_says_nothing_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    Progress("files")(3, 3)
-    assert capsys.readouterr() == ("", "")
