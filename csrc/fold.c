@@ -146,11 +146,14 @@ bool tfd_fold_prepare(struct tfd_spool *spool)
 }
 
 /* Without room for the file's counters the event counts for the overflow file. */
-static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step)
+static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step,
+                          enum fold_full when_full)
 {
     struct tfd_event event = step->event;
     if (plan(spool, root, step))
         return true;
+    if (when_full == FOLD_FULL_STOPS)
+        return false;
     event.file = TFD_FILE_OVERFLOW;
     *step = (struct fold_step){.event = event};
     atomic_fetch_add(&spool->header->files_over_cap,
@@ -169,7 +172,8 @@ static void begin_journal(struct tfd_spool *spool, struct fold_root *root, const
     save(spool, root, step);
 }
 
-bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index)
+bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index,
+                    enum fold_full when_full)
 {
     struct fold_step step = {0};
     uint32_t next = tfd_chunk_event(chunk, index, &step.event);
@@ -177,7 +181,7 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
     if (tfd_event_makes_sense(spool, &step.event)) {
-        if (!plan_anywhere(spool, root, &step))
+        if (!plan_anywhere(spool, root, &step, when_full))
             return false;
         /* in a full spool there may be no room to copy long unions: then it goes on without the copy */
         if (recording)
@@ -191,11 +195,4 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (recording)
         tfd_journal_end(&root->journal);
     return true;
-}
-
-void tfd_fold_finish(struct tfd_spool *spool)
-{
-    const struct fold_root *root = tfd_fold_root(spool);
-    if (root && root->totals.events)
-        tfd_drain(spool, UINT64_MAX);
 }

@@ -20,9 +20,10 @@ bool tfd_fold_prepare(struct tfd_spool *spool);
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit);
 
 /* Folds the rest of what this process began to fold, so that a reader takes the
- * counters as they are. With as many files as a spool may hold, a second set of
- * counters would be more than the memory cap allows. Nothing where folding was
- * not begun: a reader's counters take the room that was kept free for these. */
+ * counters as they are: with as many files as a spool may hold, a second set
+ * would be more than the memory cap allows. Nothing where folding was not begun:
+ * a reader's counters take the room that was kept free for these. In a full
+ * spool the rest is left to the reader, who has room of its own. */
 void tfd_fold_finish(struct tfd_spool *spool);
 
 #endif

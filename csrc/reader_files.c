@@ -18,6 +18,14 @@ static const struct fold_record *record_of(const struct tfd_reader *reader, uint
     return offset ? tfd_at(spool, offset) : NULL;
 }
 
+/* The overflow file's groups are there from the session's start, mostly for nothing. */
+static bool has_stdio_row(const struct tfd_reader *reader, uint32_t file, const struct fold_record *record)
+{
+    static const struct fold_stdio unused;
+    const struct fold_stdio *stdio = tfd_block(&reader->image.spool, record->stdio);
+    return stdio && (file != TFD_FILE_OVERFLOW || memcmp(stdio, &unused, sizeof unused));
+}
+
 bool tfd_reader_list_rows(struct tfd_reader *reader)
 {
     uint32_t files = atomic_load(&reader->image.spool.header->file_count);
@@ -28,7 +36,7 @@ bool tfd_reader_list_rows(struct tfd_reader *reader)
         const struct fold_record *record = record_of(reader, file);
         if (record && (record->flags & TFD_RECORD_POSIX))
             reader->rows[reader->row_count++] = file * 2 + TFD_MODULE_POSIX;
-        if (record && record->stdio)
+        if (record && has_stdio_row(reader, file, record))
             reader->rows[reader->row_count++] = file * 2 + TFD_MODULE_STDIO;
     }
     return true;
