@@ -11,6 +11,11 @@ static const uint8_t class_of[] = {TFD_OPERATIONS(X)};
 static const uint8_t module_of[] = {TFD_OPERATIONS(X)};
 #undef X
 
+static bool is_left_out(const struct tfd_spool *spool, const struct tfd_event *event)
+{
+    return spool->seen_files && ((event->flags & TFD_FLAG_UNSEEN) || !spool->seen_files[event->file]);
+}
+
 /* In the journal, besides the intervals of the two unions: more than all other blocks of one event. */
 #define JOURNALED_BLOCK_BYTES 2048u
 
@@ -181,12 +186,14 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
     if (tfd_event_makes_sense(spool, &step.event)) {
-        if (!plan_anywhere(spool, root, &step, when_full))
+        bool counts = !is_left_out(spool, &step.event);
+        if (counts && !plan_anywhere(spool, root, &step, when_full))
             return false;
         /* in a full spool there may be no room to copy long unions: then it goes on without the copy */
         if (recording)
             begin_journal(spool, root, &step, chunk, index);
-        apply(root, &step);
+        if (counts)
+            apply(root, &step);
     } else {
         root->totals.broken++;
     }

@@ -22,10 +22,10 @@ static bool was_recycled(const struct tfd_reader *reader)
 
 /* Where nothing was recycled all events are still there, and folding them
  * anew does not depend on how the process ended. */
-static int fold_rest(struct tfd_reader *reader, bool recycled)
+static int fold_rest(struct tfd_reader *reader)
 {
     struct tfd_spool *spool = &reader->image.spool;
-    if (recycled)
+    if (reader->contents.recycled)
         reader->contents.damaged |= !tfd_fold_import(&reader->image);
     else
         tfd_fold_forget(&reader->image);
@@ -39,44 +39,52 @@ static int fold_rest(struct tfd_reader *reader, bool recycled)
 /* A process that folded all its events before it ended left nothing to do: its counters stay where they are. */
 static int prepare_counters(struct tfd_reader *reader)
 {
-    const struct spool_contents *contents = &reader->contents;
-    bool recycled = was_recycled(reader);
+    struct spool_contents *contents = &reader->contents;
+    contents->recycled = was_recycled(reader);
     bool finished = contents->events == contents->events_folded &&
-                    (recycled || (contents->events && reader->image.spool.header->stop.ticks));
-    int status = finished && tfd_fold_adopt(&reader->image) ? 0 : fold_rest(reader, recycled);
+                    (contents->recycled || (contents->events && reader->image.spool.header->stop.ticks));
+    bool all_calls = !reader->image.spool.seen_files;
+    int status = all_calls && finished && tfd_fold_adopt(&reader->image) ? 0 : fold_rest(reader);
     if (!status)
         reader->contents.damaged |= tfd_reader_root(reader)->totals.broken != 0;
     return status;
 }
 
-static int prepare(struct tfd_reader *reader, const char *path)
+static int prepare(struct tfd_reader *reader, const char *path, const uint8_t *seen_files)
 {
     int status = tfd_spool_map(&reader->image, path);
     if (status)
         return status;
+    reader->image.spool.seen_files = seen_files;
     tfd_fold_roll_back(&reader->image);
     status = tfd_spool_check(&reader->image, &reader->contents);
     if (status)
         return status;
     status = prepare_counters(reader);
+    reader->image.spool.seen_files = NULL;
     if (status)
         return status;
     reader->scale = tfd_tick_scale(reader->image.spool.header);
     return tfd_reader_list_rows(reader) ? 0 : tfd_fail(ENOMEM, "no memory to read the spool %s", path);
 }
 
-struct tfd_reader *tfd_reader_open(const char *path)
+struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files)
 {
     struct tfd_reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
         tfd_fail(ENOMEM, "no memory to read the spool %s", path);
         return NULL;
     }
-    if (prepare(reader, path)) {
+    if (prepare(reader, path, seen_files)) {
         tfd_reader_close(reader);
         return NULL;
     }
     return reader;
+}
+
+struct tfd_reader *tfd_reader_open(const char *path)
+{
+    return tfd_reader_fold(path, NULL);
 }
 
 void tfd_reader_close(struct tfd_reader *reader)

@@ -21,6 +21,16 @@ void tfd_trace_free(struct trace *trace);
 /* False: no memory. */
 bool tfd_reader_list_rows(struct tfd_reader *reader);
 
+static inline const struct fold_record *tfd_reader_record(const struct tfd_reader *reader, uint32_t file)
+{
+    const struct tfd_spool *spool = &reader->image.spool;
+    uint64_t offset = tfd_file_at(spool, file)->record;
+    return offset ? tfd_at(spool, offset) : NULL;
+}
+
+/* Maps a spool and folds it; with `seen_files`, only what libdarshan saw of these files. */
+struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files);
+
 static inline struct fold_root *tfd_reader_root(const struct tfd_reader *reader)
 {
     return tfd_at(&reader->image.spool, atomic_load(&reader->image.spool.header->fold));

@@ -192,6 +192,7 @@ struct tfd_spool {
     struct tfd_spool_header *header; /* == base */
     uint64_t capacity_bytes;         /* of the mapping: a reader may map more than the file has */
     char path[TFD_SPOOL_PATH_MAX];   /* empty in a reader: memory is anonymous, nothing to reserve */
+    const uint8_t *seen_files;       /* not NULL: only these files are folded, and what libdarshan saw */
 };
 
 /* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file

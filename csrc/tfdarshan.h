@@ -143,6 +143,15 @@ struct tfd_failure {
 /* NULL on failure: not a spool, newer version, unreadable. Maps a private copy; never writes the file. */
 struct tfd_reader *tfd_reader_open(const char *path);
 void tfd_reader_close(struct tfd_reader *reader);
+/* With the darshan engine. Files of which libdarshan missed more than stats: -1 where part of the trace was
+ * dropped, so that they cannot be folded again. */
+int64_t tfd_reader_partly_seen(struct tfd_reader *reader);
+/* Opens the spool of `whole` again, with the counters of these files as they are without the calls that
+ * libdarshan did not see. NULL on failure. */
+struct tfd_reader *tfd_reader_open_seen(struct tfd_reader *whole, const char *path);
+/* Which operations libdarshan missed, a bit each, of `rows` rows of the files table. */
+void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *file, const uint8_t *module,
+                                  size_t rows, uint32_t *operations);
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
 int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);

@@ -18,6 +18,7 @@ from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overview import Overview
 from tfdarshan.progress import LONG_WORK_S, Progress
+from tfdarshan.seen_rows import SeenFold
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
 from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.tables import Process, write_events, write_files, write_overview
@@ -99,7 +100,11 @@ def _write_process(
     if overlay is not None:
         overlay.start_realtime_s = info.start_realtime_ns / 1e9
         overlay.verification.duration_s = info.duration_ns / 1e9
-    meta["tables"] = _write_tables(directory, recording, info, threads, reader, overlay)
+        overlay.verification.threads = info.threads
+        with SeenFold(reader) as overlay.seen:
+            meta["tables"] = _write_tables(directory, recording, info, threads, reader, overlay)
+    else:
+        meta["tables"] = _write_tables(directory, recording, info, threads, reader, overlay)
     meta |= owner or {}
     if overlay is not None:
         overlay.finish()
