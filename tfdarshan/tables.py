@@ -172,7 +172,7 @@ def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
     return [
         pa.array(batch.start_ns + process.start_ns),
         pa.array(batch.end_ns + process.start_ns),
-        pa.array(np.full(len(batch.tid), process.pid, np.int32)),
+        pa.array(np.full(len(batch.tid), process.pid, np.int32) if batch.pid is None else batch.pid),
         pa.array(batch.tid),
         _operation_array(batch.operation.astype(np.int8)),
         dictionary_array(modules[batch.operation], schema.MODULES),
