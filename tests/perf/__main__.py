@@ -17,10 +17,10 @@ from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
 from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
-from tests.perf.machine import this_machine
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
 from tests.perf.table import replace_measured, tables
+from workloads.machine import this_machine
 
 PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "bounds")
 
