@@ -47,6 +47,28 @@ int tfd_session_totals(struct tfd_session_totals *totals);
 int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
 const char *tfd_last_error(void);
 
+/* ---- storage emulation: calls on chosen paths last as long as on another device ---- */
+
+enum { TFD_STORAGE_PLACES = 64 };
+
+struct tfd_storage_model { /* what is 0 takes no time */
+    uint64_t open_ns, read_ns, write_ns;
+    uint32_t concurrency;                 /* calls that pay these at once */
+    uint64_t seek_ns[TFD_STORAGE_PLACES]; /* with 1, 2, 3 ... calls under way */
+    uint64_t read_bytes_per_s, write_bytes_per_s;
+};
+
+struct tfd_emulation_totals { /* of the last session's device, by this process and its forked children */
+    uint64_t calls;           /* that the device served */
+    uint64_t delayed_calls;   /* of these, made to wait */
+    uint64_t delayed_ns;      /* added up over threads */
+    uint64_t modelled_ns;     /* calls' durations by the model, queueing included, added up */
+};
+
+/* For the next session only; NULL: none. Paths are patterns as those of tfd_options; none: all that is recorded. */
+int tfd_emulate(const struct tfd_storage_model *model, const char *const *paths, size_t path_count);
+void tfd_emulation_totals(struct tfd_emulation_totals *totals);
+
 /* ---- the darshan engine: an unmodified libdarshan counts too ---- */
 
 struct tfd_darshan_options {

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tfdarshan.errors import StorageError, UnsupportedPlatformError
+from tfdarshan.storage_model import StorageModel
 
 SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
@@ -50,6 +51,16 @@ class SessionTotals:
     files: int
     threads: int
     spool_bytes: int
+
+
+@dataclass(frozen=True)
+class EmulationTotals:
+    """Calls that an emulated device served, those that had to wait and how long, and what the model says."""
+
+    calls: int
+    delayed_calls: int
+    delayed_ns: int
+    modelled_ns: int
 
 
 @dataclass(frozen=True)
@@ -168,6 +179,36 @@ def start_session(
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")
     return AttachReport(**plain(report[0]))
+
+
+def emulate(model: StorageModel | None, paths: Sequence[str]) -> None:
+    """Makes the next session's calls on `paths` last as long as `model` says; None: as long as they last.
+
+    Raises:
+        StorageError: It cannot be set up.
+    """
+    ffi, lib = core()
+    if model is None:
+        lib.tfd_emulate(ffi.NULL, ffi.NULL, 0)
+        return
+    strings = _c_strings(paths)
+    wanted = ffi.new("struct tfd_storage_model *")
+    wanted.open_ns, wanted.read_ns, wanted.write_ns = (
+        round(seconds * 1e9) for seconds in (model.open_s, model.read_s, model.write_s)
+    )
+    wanted.concurrency = model.concurrency
+    for place in range(lib.TFD_STORAGE_PLACES):
+        wanted.seek_ns[place] = round(model.seek_time_s(place + 1) * 1e9)
+    wanted.read_bytes_per_s = round(model.read_bandwidth)
+    wanted.write_bytes_per_s = round(model.write_bandwidth)
+    _check(lib.tfd_emulate(wanted, strings[0], len(paths)), "the storage cannot be emulated")
+
+
+def emulation_totals() -> EmulationTotals:
+    """Gives what the last emulated session's device did."""
+    totals = core().ffi.new("struct tfd_emulation_totals *")
+    core().lib.tfd_emulation_totals(totals)
+    return EmulationTotals(**plain(totals[0]))
 
 
 def stop_session() -> AttachReport:

@@ -8,7 +8,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan import _bridge
 from tfdarshan.engine import Engine, builtin, choose_engine
@@ -26,6 +26,7 @@ from tfdarshan.session_directory import (
     write_marker,
 )
 from tfdarshan.spool import Spool, make_spool, release_spool, remove_spool
+from tfdarshan.storage_model import find_model
 from tfdarshan.versions import versions
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class ActiveRecording:
             extra = {
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": detached},
                 "engine": engine.block(),
+                **self._emulation(),
             }
             before = [note for note in self.marker.notes if note != UNREAD]
             notes = [*before, *engine.notes, *notes]
@@ -104,6 +106,18 @@ class ActiveRecording:
         verification = Verification(0.0, *patterns, foreign=self.engine.foreign, full=records.full)
         return DarshanOverlay(records, 0.0, verification), self.engine
 
+    def _emulation(self) -> dict[str, Any]:
+        """Says in the metadata that times are emulated, and by which model."""
+        if self.options.as_if is None:
+            return {}
+        totals = _bridge.emulation_totals()
+        block = {
+            "model": dataclasses.asdict(find_model(self.options.as_if)),
+            "paths": list(self.options.as_if_paths),
+            **dataclasses.asdict(totals),
+        }
+        return {"emulation": block}
+
     def _detach(self) -> tuple[dict[str, int], list[str]]:
         """Detaches. What did not go as it should is worth a note, not the session."""
         try:
@@ -128,13 +142,15 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
     try:
         spool = make_spool(options, directory.name)
         engine = choose_engine(
-            options.engine,
+            "builtin" if options.as_if is not None else options.engine,
             options.darshan_library,
             files=options.darshan_files,
             folder=spool.directory.parent,
         )
         marker = _marker(directory, spool, options, engine)
         write_marker(directory, marker)
+        model = None if options.as_if is None else find_model(options.as_if)
+        _bridge.emulate(model, options.as_if_patterns())
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,

@@ -97,6 +97,6 @@ def find_model(name: str) -> StorageModel:
     for model in STORAGE_MODELS:
         if model.name == name:
             return model
-    close = difflib.get_close_matches(str(name), names, 1)
+    close = difflib.get_close_matches(str(name), names, 1, cutoff=0.75)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}."
     raise ConfigurationError(f"there is no storage model {name!r}: {hint}")

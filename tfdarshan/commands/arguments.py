@@ -19,6 +19,7 @@ METAVARS = {
     "engine": "NAME",
     "darshan_library": "PATH",
     "darshan_files": "N",
+    "as_if": "STORAGE",
 }
 
 
