@@ -43,6 +43,7 @@ HAZARDS = {
     "closed_descriptors": {"plain": "", "sanitize": "", "valgrind": ""},
     "data_pointers": {"plain": "", "sanitize": "", "valgrind": ""},
     "dup2_over_tracked": {"plain": "", "sanitize": "", "valgrind": ""},
+    "emulated_storage": {"plain": "20", "valgrind": "2"},
     "fd_reuse": {"plain": "5000", "sanitize": "1000", "valgrind": "20"},
     "fold_counters": {"plain": "", "sanitize": "", "valgrind": ""},
     "fold_kill": {"plain": "", "sanitize": ""},
@@ -74,6 +75,7 @@ HAZARDS = {
 }
 FORKING = {
     "closed_descriptors",
+    "emulated_storage",
     "fork_loader_lock",
     "fork_threads",
     "late_dlopen",

@@ -21,7 +21,7 @@ def add_parser(verbs: Any) -> None:
         "workload",
         help="run the papers' workloads",
         description="Run the workloads of published papers on I/O in deep learning, profiled, and print "
-        "their results beside the papers' own.",
+        "their results beside the papers' own. Every action has --help and --json.",
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_list(actions)
