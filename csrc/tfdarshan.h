@@ -228,6 +228,24 @@ const char *tfd_operation_module(size_t operation); /* "POSIX" or "STDIO" */
 const char *tfd_operation_class(size_t operation);  /* "read", "write" or "meta" */
 const char *tfd_other_kind_name(size_t kind);
 
+/* ---- sessions of TensorFlow's profiler: this library is a plug-in of it too ---- */
+
+struct tfd_tf_report {
+    uint64_t session;  /* counts TensorFlow's sessions of this process */
+    int32_t joined;    /* 1: a recording ran already, and the session is the part from start_ns to end_ns */
+    int32_t recording; /* 1: we record for this session now */
+    int64_t start_ns, end_ns; /* since the recording's start */
+    uint64_t events, left_out;
+};
+
+int tfd_tf_registered(void); /* 1: TensorFlow took the plug-in */
+/* From now on TensorFlow's sessions are recorded: options.spool_directory is the folder that gets the spools. */
+int tfd_tf_enable(const struct tfd_options *options, uint64_t smallest_bytes, uint64_t max_events);
+void tfd_tf_disable(void);
+/* 1: the running recording becomes a session of its own beside TensorFlow's, so the trace need not carry it. */
+void tfd_tf_session_written(int is_written);
+int tfd_tf_last_session(struct tfd_tf_report *report);
+
 /* ---- Darshan's log files ---- */
 
 /* Darshan's id of a record: a hash of its name, which for a file is its path. */
