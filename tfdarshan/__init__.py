@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from tfdarshan.profiler import Profile, profile
     from tfdarshan.session import Session, find_sessions, open_session
+    from tfdarshan.tf_profiler import disable, enable
 
     __version__: str
 
@@ -32,6 +33,8 @@ __all__ = [
     "TfdarshanError",
     "UnsupportedPlatformError",
     "__version__",
+    "disable",
+    "enable",
     "find_sessions",
     "open_session",
     "profile",
@@ -46,6 +49,8 @@ _HOMES = {
     "StorageError": "errors",
     "TfdarshanError": "errors",
     "UnsupportedPlatformError": "errors",
+    "disable": "tf_profiler",
+    "enable": "tf_profiler",
     "find_sessions": "session",
     "open_session": "session",
     "profile": "profiler",

@@ -20,6 +20,7 @@ MAX_MEMORY_CAP_MB = 1 << 20
 ENGINES = ("auto", "darshan", "builtin")
 MIN_DARSHAN_FILES = 1024
 MAX_DARSHAN_FILES = 100_000_000
+MAX_TF_PROFILER_S = 86_400
 
 # /dev without /dev/shm, where data sets are kept.
 DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
@@ -71,6 +72,12 @@ class Options:
     as_if_paths: Sequence[str] = _option(
         (), "path patterns that as_if applies to (default: every file that is recorded)"
     )
+    tf_profiler: bool | str = _option(
+        "auto", "run TensorFlow's profiler too: True, False, or auto where TensorFlow is imported already"
+    )
+    tf_profiler_max_s: int = _option(
+        60, "seconds after which that ends, because its trace grows in memory; the I/O session goes on"
+    )
 
     def __post_init__(self) -> None:
         _check_engine(self.engine)
@@ -90,6 +97,7 @@ class Options:
         if self.darshan_library is not None and not isinstance(self.darshan_library, (str, os.PathLike)):
             raise ConfigurationError(f"darshan_library must be a path, not {self.darshan_library!r}.")
         _check_files("darshan_files", self.darshan_files)
+        _check_tf_profiler(self.tf_profiler, self.tf_profiler_max_s)
         if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
 
@@ -173,6 +181,16 @@ def _check_as_if(as_if: Any, paths: Sequence[str], engine: str) -> None:
         raise ConfigurationError(
             "as_if goes with the builtin engine: libdarshan's times would be without the emulation. "
             "Leave engine='darshan' out."
+        )
+
+
+def _check_tf_profiler(mode: Any, seconds: Any) -> None:
+    if not isinstance(mode, bool) and mode != "auto":
+        raise ConfigurationError(f"tf_profiler must be True, False or 'auto', not {mode!r}.")
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAX_TF_PROFILER_S:
+        raise ConfigurationError(
+            f"tf_profiler_max_s must be a whole number of seconds between 1 and {MAX_TF_PROFILER_S:,}, "
+            f"not {seconds!r}."
         )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import schema
+from tfdarshan import pending, schema
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData, read_process
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
@@ -116,6 +116,7 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     Raises:
         SessionDataError: The logdir does not exist.
     """
+    pending.wait()
     folder = Path(logdir)
     if not folder.is_dir():
         raise SessionDataError(f"there is no logdir {folder}: give the folder named in tfdarshan.profile().")
@@ -128,6 +129,7 @@ def locate_session(path: Path) -> Path:
     Raises:
         SessionDataError: There is none.
     """
+    pending.wait()
     if path.is_dir() and _has_data(path):
         return path
     if (path / MARKER).exists():
