@@ -17,7 +17,8 @@ from tfdarshan import _bridge, schema
 from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.file_size import SizeFinder
 from tfdarshan.overview import Overview
-from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolReader
+from tfdarshan.process_reader import ProcessReader
+from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount
 
 DELTA = "DELTA_BINARY_PACKED"
 # Columns of few different numbers; zstd makes more of the others, and faster, without a dictionary.
@@ -33,16 +34,20 @@ class EventSource(Protocol):
 
 @dataclass(frozen=True)
 class Process:
-    """What every row of a process's tables has in common; `start_ns` is since the session's start."""
+    """What every row of a process's tables has in common; `start_ns` is since the session's start.
+
+    Where `here` is False it ran on another machine: sizes of its files cannot be found out.
+    """
 
     pid: int
     host: str
     start_ns: int
     mounts: Sequence[Mount]
+    here: bool = True
 
 
 def write_files(
-    reader: SpoolReader,
+    reader: ProcessReader,
     process: Process,
     path: Path,
     overlay: DarshanOverlay | None = None,
@@ -51,7 +56,7 @@ def write_files(
     """Writes the files table: one row per file and module. Returns the number of rows.
 
     Args:
-        reader: The process's spool.
+        reader: What the process recorded.
         process: What all rows have in common.
         path: The table's file.
         overlay: libdarshan's counters, where it counted.
@@ -67,7 +72,10 @@ def write_files(
             batch.f_counters[shift] += np.where(batch.f_counters[shift] != 0, process.start_ns / 1e9, 0)
             if overlay is not None:
                 overlay.apply(batch, reader.record_ids(batch.file), paths)
-            write(_file_arrays(batch, paths, sizes.fill(paths, batch.mount, batch.size_bytes), process))
+            found = batch.size_bytes
+            if process.here:
+                found = sizes.fill(paths, batch.mount, batch.size_bytes)
+            write(_file_arrays(batch, paths, found, process))
             rows += len(batch.file)
             wrote(len(batch.file))
     return rows

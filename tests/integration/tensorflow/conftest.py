@@ -45,8 +45,17 @@ class Job:
 
     def run(self, code: str, before: str = "", **environment: str) -> Any:
         """Runs code that has `tf`, `tfdarshan`, `paths` and `read_all()`; gives the JSON it printed last."""
+        program = PRELUDE.format(before=before) + textwrap.dedent(code)
+        return self._run(["-c", program], environment)
+
+    def run_script(self, script: Path, code: str, *arguments: str) -> Any:
+        """Runs such code as a script under `TFDARSHAN=1 tfdarshan run`."""
+        script.write_text(PRELUDE.format(before="") + textwrap.dedent(code))
+        return self._run(["-m", "tfdarshan", "run", *arguments, str(script)], {"TFDARSHAN": "1"})
+
+    def _run(self, arguments: list[str], environment: dict[str, str]) -> Any:
         done = subprocess.run(
-            [sys.executable, "-c", PRELUDE.format(before=before) + textwrap.dedent(code)],
+            [sys.executable, *arguments],
             cwd=self.folder,
             env={
                 **os.environ,

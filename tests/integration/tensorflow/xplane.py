@@ -25,8 +25,8 @@ def messages() -> ModuleType:
 
 
 def traces(logdir: Path) -> list[Path]:
-    """Gives the traces of a logdir, the oldest first."""
-    return sorted((logdir / "plugins" / "profile").glob("*/*.xplane.pb"))
+    """Gives the traces of a logdir and of the runs below it, the oldest first."""
+    return sorted(logdir.rglob("plugins/profile/*/*.xplane.pb"))
 
 
 def read_space(trace: Path) -> Any:
