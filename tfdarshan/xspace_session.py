@@ -171,7 +171,8 @@ def zigzag_numbers(data: bytes) -> Array:
     shifted = (parts[: last[-1] + 1] & 0x7F).astype(np.uint64) << (7 * place).astype(np.uint64)
     values = np.bitwise_or.reduceat(shifted, first)
     signs: Array = np.uint64(0) - (values & np.uint64(1))
-    return (signs ^ (values >> np.uint64(1))).astype(np.int64)
+    numbers: Array = (signs ^ (values >> np.uint64(1))).astype(np.int64)
+    return numbers
 
 
 def _events(space: Space, plane: Plane, window_start_ns: int) -> dict[str, Array]:

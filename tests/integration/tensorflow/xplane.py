@@ -74,7 +74,7 @@ def io_calls(plane: Any) -> list[tuple[Any, ...]]:
                     stats.get("file"),
                 )
             )
-    return sorted(calls, key=str)
+    return sorted(calls, key=lambda call: (call[0], call[2]))
 
 
 def recorded_calls(session: Any) -> list[tuple[Any, ...]]:
@@ -99,7 +99,7 @@ def recorded_calls(session: Any) -> list[tuple[Any, ...]]:
                 row.path or None,
             )
         )
-    return sorted(calls, key=str)
+    return sorted(calls, key=lambda call: (call[0], call[2]))
 
 
 def host_events(space: Any, name: str) -> list[tuple[float, float]]:
