@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from tfdarshan.profiler import Profile, profile
     from tfdarshan.session import Session, find_sessions, open_session
+    from tfdarshan.steps import step
     from tfdarshan.tf_profiler import disable, enable
 
     __version__: str
@@ -38,6 +39,7 @@ __all__ = [
     "find_sessions",
     "open_session",
     "profile",
+    "step",
 ]
 
 _HOMES = {
@@ -54,6 +56,7 @@ _HOMES = {
     "find_sessions": "session",
     "open_session": "session",
     "profile": "profiler",
+    "step": "steps",
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan import _bridge, tf_profiler
+from tfdarshan import _bridge, steps, tf_profiler
 from tfdarshan.errors import ConfigurationError, SessionActiveError, StorageError
 from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
@@ -83,6 +83,7 @@ class Profile:
             self._path, self._session = self._recording.directory, None
             _active = self
         atexit.register(self._stop_at_exit)
+        steps.begin_log()
         self._trace = tf_profiler.start_trace(self.logdir, traces, self.options.tf_profiler_max_s)
         return self
 
@@ -124,7 +125,10 @@ class Profile:
             if _active is self:
                 _active = None
         atexit.unregister(self._stop_at_exit)
-        if recording is None or recording.in_this_process():
+        if recording is None:
+            return None
+        if recording.in_this_process():
+            recording.extra.update(steps.end_log())
             return recording
         recording.stop_in_child()
         return None
