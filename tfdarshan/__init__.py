@@ -65,6 +65,8 @@ def __getattr__(name: str) -> Any:
         value: Any = importlib.import_module("tfdarshan.versions").VERSION
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"tfdarshan.{_HOMES[name]}"), name)
+    elif name == "keras":
+        value = importlib.import_module("tfdarshan.keras")
     else:
         raise AttributeError(f"module 'tfdarshan' has no attribute {name!r}")
     globals()[name] = value

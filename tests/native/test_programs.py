@@ -68,6 +68,7 @@ HAZARDS = {
     "spool_reader": {"plain": "", "sanitize": "", "valgrind": ""},
     "stop_in_child": {"plain": "", "sanitize": "", "valgrind": ""},
     "stop_requested": {"plain": "", "sanitize": "", "valgrind": ""},
+    "tf_plugin": {"plain": "200", "sanitize": "50", "valgrind": "3"},
     "thread_exit": {"plain": "10000", "sanitize": "10000", "valgrind": "80"},
     "tmpfile_mode": {"plain": "", "sanitize": "", "valgrind": ""},
     "unload": {"plain": "", "sanitize": "", "valgrind": ""},
@@ -82,6 +83,7 @@ FORKING = {
     "raw_fork",
     "stop_in_child",
     "stop_requested",
+    "tf_plugin",
     "thread_exit",
     "vfork_child",
 }

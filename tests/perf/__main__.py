@@ -20,9 +20,10 @@ from tests.perf.disk_cost import disk_cost
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
 from tests.perf.table import replace_measured, tables
+from tests.perf.tf_profiler_cost import tf_profiler_cost
 from workloads.machine import this_machine
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "bounds")
+PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "bounds")
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,12 @@ class Repetitions:
     stops: int = 5
     stop_reads: int = 1_000_000
     epochs: int = 20
+    profiler_rounds: int = 15
 
 
-QUICK = Repetitions(pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3)
+QUICK = Repetitions(
+    pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3, profiler_rounds=3
+)
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
 
@@ -49,6 +53,12 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "attach": partial(attach_cost, processes=repetitions.processes),
         "detached": partial(detached_cost, pairs=repetitions.control_pairs),
         "stop": partial(stop_cost, processes=repetitions.stops, reads=repetitions.stop_reads),
+        "profiler": partial(
+            tf_profiler_cost,
+            rounds=repetitions.profiler_rounds,
+            tails=repetitions.stops,
+            reads=repetitions.stop_reads,
+        ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "bounds": bounds_cost,
     }
