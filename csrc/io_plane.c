@@ -96,7 +96,7 @@ static int take_events(struct plane *plane)
         first += rows;
     }
     free(batch);
-    tfd_longest_sort(&plane->longest);
+    tfd_longest_finish(&plane->longest);
     return status;
 }
 

@@ -2,31 +2,56 @@
 
 #include <stdlib.h>
 
-static bool is_less(const struct tfd_plane_event *a, const struct tfd_plane_event *b)
+static bool is_longer(const struct tfd_plane_event *a, const struct tfd_plane_event *b)
 {
-    return a->duration_ns != b->duration_ns ? a->duration_ns < b->duration_ns : a->number > b->number;
+    return a->duration_ns != b->duration_ns ? a->duration_ns > b->duration_ns : a->number < b->number;
 }
 
-static void sift_down(struct tfd_plane_event *heap, size_t size, size_t place)
+static void swap(struct tfd_plane_event *a, struct tfd_plane_event *b)
 {
-    struct tfd_plane_event moving = heap[place];
-    for (;;) {
-        size_t child = 2 * place + 1;
-        if (child >= size)
+    struct tfd_plane_event held = *a;
+    *a = *b;
+    *b = held;
+}
+
+/* Splits events first to last at the one in the middle, moved to the place that is returned: longer ones
+ * before it, shorter ones after it. */
+static size_t split(struct tfd_plane_event *events, size_t first, size_t last)
+{
+    size_t place = first;
+    swap(&events[first + (last - first) / 2], &events[last]);
+    for (size_t i = first; i < last; i++)
+        if (is_longer(&events[i], &events[last]))
+            swap(&events[i], &events[place++]);
+    swap(&events[place], &events[last]);
+    return place;
+}
+
+/* Quickselect: brings the `limit` longest to the front. No two are alike, for their numbers differ. */
+static void drop_shorter(struct tfd_longest *longest)
+{
+    size_t first = 0, last = longest->count - 1;
+    while (first < last) {
+        size_t place = split(longest->events, first, last);
+        if (place == longest->limit)
             break;
-        if (child + 1 < size && is_less(&heap[child + 1], &heap[child]))
-            child++;
-        if (!is_less(&heap[child], &moving))
-            break;
-        heap[place] = heap[child];
-        place = child;
+        if (place < longest->limit)
+            first = place + 1;
+        else
+            last = place - 1;
     }
-    heap[place] = moving;
+    longest->count = longest->limit;
+    longest->shortest_ns = INT64_MAX;
+    for (size_t i = 0; i < longest->count; i++)
+        if (longest->events[i].duration_ns < longest->shortest_ns)
+            longest->shortest_ns = longest->events[i].duration_ns;
 }
 
 static bool grow(struct tfd_longest *longest)
 {
     size_t capacity = longest->capacity ? longest->capacity * 2 : 1024;
+    if (capacity > 2 * longest->limit)
+        capacity = 2 * longest->limit;
     struct tfd_plane_event *larger = realloc(longest->events, capacity * sizeof *larger);
     if (!larger)
         return false;
@@ -37,21 +62,15 @@ static bool grow(struct tfd_longest *longest)
 
 bool tfd_longest_add(struct tfd_longest *longest, const struct tfd_plane_event *event)
 {
-    struct tfd_plane_event numbered = *event;
-    numbered.number = longest->seen++;
-    if (longest->count == longest->limit) {
-        if (longest->limit && is_less(&longest->events[0], &numbered)) {
-            longest->events[0] = numbered;
-            sift_down(longest->events, longest->count, 0);
-        }
+    uint64_t number = longest->seen++;
+    if (!longest->limit || event->duration_ns < longest->shortest_ns)
         return true;
-    }
+    if (longest->count == 2 * longest->limit)
+        drop_shorter(longest);
     if (longest->count == longest->capacity && !grow(longest))
         return false;
-    longest->events[longest->count++] = numbered;
-    if (longest->count == longest->limit)
-        for (size_t place = longest->count / 2; place-- > 0;)
-            sift_down(longest->events, longest->count, place);
+    longest->events[longest->count] = *event;
+    longest->events[longest->count++].number = number;
     return true;
 }
 
@@ -63,8 +82,10 @@ static int by_thread(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-void tfd_longest_sort(struct tfd_longest *longest)
+void tfd_longest_finish(struct tfd_longest *longest)
 {
+    if (longest->count > longest->limit)
+        drop_shorter(longest);
     if (longest->count)
         qsort(longest->events, longest->count, sizeof *longest->events, by_thread);
 }

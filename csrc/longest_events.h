@@ -16,15 +16,16 @@ struct tfd_plane_event {
 };
 
 struct tfd_longest {
-    struct tfd_plane_event *events; /* a heap, the shortest first, once it is full */
+    struct tfd_plane_event *events; /* up to twice the limit: then the shorter half goes */
     size_t count, capacity, limit;
     uint64_t seen;
+    int64_t shortest_ns; /* that may still be among the longest */
 };
 
 /* False: no memory. Of calls that took equally long the earlier ones stay. */
 bool tfd_longest_add(struct tfd_longest *longest, const struct tfd_plane_event *event);
-/* Puts them in order of thread, then start. */
-void tfd_longest_sort(struct tfd_longest *longest);
+/* Drops what is above the limit, and puts the rest in order of thread, then start. */
+void tfd_longest_finish(struct tfd_longest *longest);
 void tfd_longest_free(struct tfd_longest *longest);
 
 #endif

