@@ -73,7 +73,8 @@ def _about(result: Result) -> list[str]:
     runs = f"medians of {result.repeats} runs (smallest to largest)" if result.repeats > 1 else "1 run"
     wrong = [check for check in result.checks if not check.ok]
     checks = f"{len(result.checks)} exact checks, {len(wrong)} wrong"
-    lines = [f"{size}, {runs}; {checks}"]
+    load = result.machine.partition("; ")[2]
+    lines = [f"{size}, {runs}; {checks}", *([load] if load else [])]
     lines += [f"WRONG: {check.what}: {check.counted:,}, not {check.expected:,}" for check in wrong]
     if result.tier_said:
         lines.append(result.tier_said)

@@ -56,6 +56,7 @@ def test_the_table_goes_between_the_marks_of_a_page(tmp_path: Path) -> None:
     assert text.endswith(f"{END}after\n")
     assert "| 1 to 8 threads | 2.3x | 2.20 x (2.00 to 2.40) | shape |  |" in text
     assert "| opens &#124; closes |" in text
+    assert "\n- load 1\n" in text
     assert "old" not in text
 
 
