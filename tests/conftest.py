@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tfdarshan import _bridge, profiler
+from tfdarshan import _bridge, profiler, tf_profiler
 
 # Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
 LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
@@ -31,6 +31,12 @@ def detached() -> Iterator[None]:
         leaked.stop()
     assert leaked is None, f"the test left a session recording in {leaked.path}"
     _assert_detached()
+
+
+@pytest.fixture(autouse=True)
+def no_trace_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of TensorFlow's profiler have processes of their own; here it depends on the order of tests."""
+    monkeypatch.setattr(tf_profiler, "tensorflow_imported", lambda: False)
 
 
 @pytest.fixture(autouse=True)
