@@ -1,0 +1,84 @@
+"""What a job's sessions say about the job as a whole: its time, its threads, what storage was charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.process_data import ProcessData
+from tfdarshan.session import Session
+from tfdarshan.wall_clock import measure_wall_clock
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Sums over all sessions.
+
+    Attributes:
+        duration_s: Time recorded.
+        io_s: Wall-clock time in which at least one file call was running, None if a session does not say.
+        thread_s: All calls' durations added up.
+        readers: Threads that read, each weighed by its share of the time in reads: 1/sum(share^2). Four
+            threads that read equally are 4; a fifth that reads one file adds almost nothing.
+        read_bytes: Bytes the kernel charged as fetched from storage, None if a session does not say.
+        paths: The session directories.
+    """
+
+    duration_s: float
+    io_s: float | None
+    thread_s: float
+    readers: float
+    read_bytes: int | None
+    paths: tuple[str, ...]
+
+    @property
+    def concurrency(self) -> float:
+        """Calls at a time while at least one was running; `readers` where the sessions do not say."""
+        return self.thread_s / self.io_s if self.io_s and self.thread_s else self.readers
+
+
+def run_facts(sessions: Sequence[Session], read_s: float) -> RunFacts:
+    """Gathers the facts.
+
+    Args:
+        sessions: The sessions, all of one job or of like ones.
+        read_s: Time of all calls added up, from the files tables; used where a log has nothing better.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    clocks = [measure_wall_clock(session.processes) for session in sessions]
+    io = [clock.io_s if clock.io_s is not None else clock.read_s for clock in clocks]
+    thread = [clock.thread_s for clock in clocks]
+    busy = np.concatenate([_reading_ns(process) for session in sessions for process in session.processes])
+    read_bytes = [_storage_bytes(session) for session in sessions]
+    return RunFacts(
+        duration_s=sum(clock.duration_s for clock in clocks),
+        io_s=None if None in io else sum(value or 0.0 for value in io),
+        thread_s=read_s if None in thread else sum(value or 0.0 for value in thread),
+        readers=float(busy.sum() ** 2 / (busy**2).sum()) if busy.any() else 1.0,
+        read_bytes=None if None in read_bytes else sum(value or 0 for value in read_bytes),
+        paths=tuple(str(session.path) for session in sessions),
+    )
+
+
+def _reading_ns(process: ProcessData) -> Any:
+    """Gives each thread's time in reads and in opens, stats ..., from the overview table."""
+    overview = process.table("overview", ["tid", "operation", "busy_ns"])
+    operation = overview.column("operation").to_pylist()
+    reads = np.array(["write" not in str(name) and "sync" not in str(name) for name in operation], bool)
+    busy = overview.column("busy_ns").to_numpy().astype(np.float64) * reads
+    threads, codes = np.unique(overview.column("tid").to_numpy(), return_inverse=True)
+    return np.bincount(codes, weights=busy, minlength=len(threads))
+
+
+def _storage_bytes(session: Session) -> int | None:
+    """Gives `read_bytes` of /proc/PID/io over a session; a child that was waited for is in its parent's."""
+    owner, children = session.meta[0], session.meta[1:]
+    sources = [owner, *(meta for meta in children if meta["kernel"].get("counted") == "own")]
+    if not all(meta["kernel"]["valid"] for meta in sources):
+        return None
+    return sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
