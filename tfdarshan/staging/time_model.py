@@ -1,0 +1,110 @@
+"""How long a tier takes for one pass over a file: t = a + b x size, fitted robustly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+BUCKETS = 40
+FEWEST_FILES = 8
+POOR_R2 = 0.5
+
+
+@dataclass(frozen=True)
+class TimeModel:
+    """Seconds of one pass over a file of `size` bytes: `base_s + size * s_per_byte`.
+
+    Attributes:
+        base_s: a, the time a file takes whatever its size.
+        s_per_byte: b, the time per byte.
+        files: Files the model was fitted on.
+        r2: Share of the variation between size buckets that the line explains; 1 where all are of one size.
+        mad_share: Median deviation of single files from the line, as a share of what it says.
+        scale: What the line was multiplied with for its sum over the files to be the measured sum.
+        note: What is to be said about the fit, "" if nothing.
+    """
+
+    base_s: float
+    s_per_byte: float
+    files: int
+    r2: float
+    mad_share: float
+    scale: float = 1.0
+    note: str = ""
+
+    def seconds(self, size: Array) -> Array:
+        """Gives the time of passes over so many bytes."""
+        return self.base_s + self.s_per_byte * size
+
+
+def fit_time_model(size: Array, seconds: Array, weight: Array | None = None) -> TimeModel:
+    """Fits a + b x size, both at least 0, to passes over files.
+
+    Files are put into buckets of equal number by size; the line goes through the buckets' trimmed means by
+    Theil and Sen (the median slope of all pairs), so a few files that hung do not turn it. It is then scaled
+    so that its sum is the measured sum: seconds to be saved are sums, and slow passes belong to them.
+
+    Args:
+        size: Bytes of a pass, one entry per file.
+        seconds: Time of a pass, one entry per file.
+        weight: Passes per file, 1 if not given.
+    """
+    weight = np.ones(len(size)) if weight is None else weight.astype(np.float64)
+    order = np.argsort(size, kind="stable")
+    size, seconds, weight = size[order].astype(np.float64), seconds[order].astype(np.float64), weight[order]
+    if len(size) == 0:
+        return TimeModel(0.0, 0.0, 0, 0.0, 0.0, note="no file to fit it on")
+    edges = np.unique(np.linspace(0, len(size), min(BUCKETS, max(len(size) // 4, 1)) + 1).astype(int))
+    x = np.array([size[i:j].mean() for i, j in pairwise(edges)])
+    y = np.array([_trimmed_mean(seconds[i:j]) for i, j in pairwise(edges)])
+    base, slope, note = _line(x, y)
+    modelled = float(np.sum(weight * (base + slope * size)))
+    scale = float(np.sum(weight * seconds)) / modelled if modelled > 0 else 1.0
+    line = base + slope * x
+    spread = float(np.sum((y - y.mean()) ** 2))
+    one_size = x.max() <= 1.05 * x.min()
+    r2 = 1.0 if one_size or spread == 0 else max(0.0, 1 - float(np.sum((y - line) ** 2)) / spread)
+    said = np.maximum(scale * (base + slope * size), 1e-12)
+    mad = float(np.median(np.abs(seconds - said) / said))
+    note = note or _quality(len(size), r2, one_size=one_size)
+    return TimeModel(base * scale, slope * scale, len(size), r2, mad, scale, note)
+
+
+def _line(x: Array, y: Array) -> tuple[float, float, str]:
+    """Gives intercept, slope and a note; neither is negative."""
+    if len(x) < 2 or x.max() <= 1.05 * x.min():
+        return float(np.mean(y)), 0.0, ""
+    i, j = np.triu_indices(len(x), 1)
+    apart = x[j] > x[i] * 1.001
+    slope = float(np.median((y[j] - y[i])[apart] / (x[j] - x[i])[apart]))
+    if slope <= 0:
+        return float(np.mean(y)), 0.0, "time does not grow with size: each file costs about the same"
+    base = float(np.median(y - slope * x))
+    if base <= 0:
+        return (
+            0.0,
+            float(np.sum(y) / np.sum(x)),
+            "only bytes cost time: small files gain no more than large",
+        )
+    return base, slope, ""
+
+
+def _quality(files: int, r2: float, *, one_size: bool) -> str:
+    if files < FEWEST_FILES:
+        return f"fitted on {files} files only"
+    if one_size:
+        return "all files are of one size: what a byte costs cannot be told from what a file costs"
+    if r2 < POOR_R2:
+        return f"a poor fit: size explains {100 * r2:.0f} % of the differences in time"
+    return ""
+
+
+def _trimmed_mean(values: Array) -> float:
+    """Gives the mean without the slowest and quickest tenth."""
+    cut = len(values) // 10
+    return float(np.mean(np.sort(values)[cut : len(values) - cut]))
