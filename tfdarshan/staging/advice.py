@@ -1,0 +1,204 @@
+"""The advice: which files to stage, what it gives, what other rules would give, whether to do it at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.session import Session
+from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
+from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee
+from tfdarshan.staging.expectation import expect
+from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
+from tfdarshan.staging.run_facts import RunFacts, run_facts
+from tfdarshan.staging.tier import SlowTier
+from tfdarshan.staging.unit import FOLDERS_DO, MANY_FILES, Units, folder_units
+from tfdarshan.staging.valuation import Valuation, copy_seconds, total, value_candidates
+from tfdarshan.staging.verdict import Reason, find_reasons
+
+Array = Any
+
+RULES = ("this advice", "smallest first", "largest first")
+
+
+@dataclass(frozen=True)
+class CacheFacts:
+    """What the page cache did. `storage_share` is of the bytes read, the others of the passes."""
+
+    storage_share: float
+    reread_share: float
+    reread_storage_share: float | None
+    traced_share: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Everything that is said. `rules` are in the order of RULES; `reasons` is empty where staging helps."""
+
+    question: Question
+    facts: RunFacts
+    session_epochs: float
+    files: int
+    bytes: int
+    left_out: tuple[LeftOut, ...]
+    cache: CacheFacts
+    slow_tiers: tuple[SlowTier, ...]
+    fast_tier: TierProbe
+    unit: str
+    units: int
+    rules: tuple[RuleResult, ...]
+    best_possible_s: float
+    curve: tuple[CurvePoint, ...]
+    knee: CurvePoint | None
+    copy: CopyCost
+    reasons: tuple[Reason, ...]
+
+    @property
+    def chosen(self) -> RuleResult:
+        """This advice's own choice."""
+        return self.rules[0]
+
+    @property
+    def helps(self) -> bool:
+        """Whether staging is worth it."""
+        return not self.reasons
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An advice with the files behind it, as rows of `use`: the candidates, and the chosen ones."""
+
+    advice: Advice
+    use: FileUse
+    candidates: Array
+    rows: Array
+    promise: Promise
+
+
+def decide(sessions: Sequence[Session], question: Question, fast_tier: TierProbe) -> Decision:
+    """Finds the files to stage.
+
+    Args:
+        sessions: Sessions of the job.
+        question: Folders, capacity and what else is known.
+        fast_tier: What the fast tier was measured at.
+
+    Raises:
+        SessionDataError: A session's table is damaged or missing.
+    """
+    use = read_file_use(sessions)
+    facts = run_facts(sessions, total(use.read_s) + total(use.meta_s))
+    return decide_on(use, facts, question, fast_tier)
+
+
+def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: TierProbe) -> Decision:
+    """Finds the files to stage, from what is already read."""
+    found = find_candidates(use, slow=question.slow, fast=question.fast, kernel_bytes=facts.read_bytes)
+    valuation = value_candidates(
+        use, found, fast_tier, epochs=question.session_epochs, block_bytes=question.block_bytes
+    )
+    picked = _pick(question, use, valuation)
+    members = picked.units.members(picked.choice.items)
+    rules = _rules(valuation, members, facts, question)
+    saved_s = rules[0].expected.saved_s
+    copy_s = copy_seconds(use, valuation, members, facts, fast_tier)
+    copy = CopyCost(copy_s, math.ceil(copy_s / saved_s) if saved_s > 0 else None)
+    advice = Advice(
+        question=question,
+        facts=facts,
+        session_epochs=valuation.epochs,
+        files=len(found.rows),
+        bytes=int(total(valuation.size)),
+        left_out=found.left_out,
+        cache=_cache_facts(use, found),
+        slow_tiers=valuation.tiers,
+        fast_tier=fast_tier,
+        unit=picked.units.name,
+        units=picked.units.count,
+        rules=rules,
+        best_possible_s=picked.choice.bound,
+        curve=picked.curve,
+        knee=knee(picked.curve),
+        copy=copy,
+        reasons=find_reasons(question=question, facts=facts, valuation=valuation, chosen=rules[0], copy=copy),
+    )
+    promise = _promise(valuation, members, facts, rules[0])
+    return Decision(advice, use, found.rows, found.rows[members], promise)
+
+
+@dataclass(frozen=True)
+class _Picked:
+    """What was chosen, by which units, and the curve of what else could be."""
+
+    units: Units
+    choice: Choice
+    curve: tuple[CurvePoint, ...]
+
+
+def _pick(question: Question, use: FileUse, valuation: Valuation) -> _Picked:
+    """Chooses files; whole folders if asked for, or if there are very many files and folders do as well."""
+    rows = valuation.found.rows
+    if question.unit != "directory":
+        picked = _pick_by(Units("file", None, len(rows)), question.room_bytes, valuation)
+        if question.unit == "file" or len(rows) <= MANY_FILES:
+            return picked
+    folders = _pick_by(folder_units(use.paths, rows), question.room_bytes, valuation)
+    if question.unit == "auto" and folders.choice.value < FOLDERS_DO * picked.choice.value:
+        return picked
+    return folders
+
+
+def _pick_by(units: Units, room: int, valuation: Valuation) -> _Picked:
+    value, weight = units.total(valuation.saved_s), units.total(valuation.size)
+    order = density_order(value, weight)
+    return _Picked(units, choose(value, weight, room, order), capacity_curve(order, value, weight))
+
+
+def _promise(valuation: Valuation, members: Array, facts: RunFacts, chosen: RuleResult) -> Promise:
+    passes = valuation.found.recurring / valuation.epochs
+    time, everything = valuation.thread_time(members), valuation.thread_time()
+    expected = chosen.expected
+    return Promise(
+        epoch_s=expected.epoch_s,
+        saved_s=expected.saved_s,
+        low_s=expected.low_s,
+        high_s=expected.high_s,
+        readers=facts.readers,
+        staged_passes=total(passes[members]),
+        staged_bytes=total(passes[members] * valuation.found.pass_bytes[members]),
+        staged_slow_s=time.slow_s,
+        staged_fast_s=time.fast_s,
+        rest_passes=total(passes) - total(passes[members]),
+        rest_slow_s=everything.slow_s - time.slow_s,
+    )
+
+
+def _rules(
+    valuation: Valuation, members: Array, facts: RunFacts, question: Question
+) -> tuple[RuleResult, ...]:
+    """Gives what the advice chose, and what the other rules would, in the order of RULES."""
+    by_size = np.argsort(valuation.size.astype(np.float32))
+    picked = [members]
+    for order in (by_size, by_size[::-1]):
+        picked.append(fill_in_order(order, valuation.size, question.room_bytes))
+    results = []
+    for name, rows in zip(RULES, picked, strict=True):
+        time = valuation.thread_time(rows)
+        expected = expect(facts, valuation.epochs, time, question.input_wait)
+        size = int(valuation.size[rows].sum())
+        results.append(RuleResult(name, len(rows), size, time.slow_s - time.fast_s, expected))
+    return tuple(results)
+
+
+def _cache_facts(use: FileUse, found: Candidates) -> CacheFacts:
+    read = total(use.bytes_read[found.rows])
+    storage = total(found.storage_passes * found.pass_bytes)
+    share = storage / read if read else 0.0
+    return CacheFacts(share, found.reread_share, found.reread_storage_share, use.traced_share)

@@ -1,0 +1,169 @@
+"""Which files can be staged, and how often storage will have to serve each of them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfdarshan.staging.file_use import FileUse
+
+Array = Any
+
+MEMORY_FILE_SYSTEMS = frozenset(("tmpfs", "ramfs", "proc", "sysfs", "devtmpfs", "cgroup", "cgroup2"))
+PROGRAM_FOLDERS = (
+    "/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/sys/", "/usr/",
+    "/var/",
+)  # fmt: skip
+PROGRAM_PARTS = ("/site-packages/", "/dist-packages/")
+PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
+BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Files that are no candidates for one reason."""
+
+    reason: str
+    files: int
+    bytes_read: int
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Files that can be staged: arrays with one entry each.
+
+    Attributes:
+        rows: Their rows in the `FileUse`.
+        pass_bytes: Bytes of one pass: what is read from one open to the next.
+        pass_s: Time of one pass that storage serves, opens and stats included.
+        passes: Passes in the sessions.
+        storage_passes: Of these, as many as storage served.
+        recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
+            of them that storage served; where a file was read once, one.
+        left_out: Why other files are none.
+        reread_share: Share of all passes that came after a file's first.
+        reread_storage_share: Of these, the share that storage served; None without re-reads.
+    """
+
+    rows: Array
+    pass_bytes: Array
+    pass_s: Array
+    passes: Array
+    storage_passes: Array
+    recurring: Array
+    left_out: tuple[LeftOut, ...]
+    reread_share: float
+    reread_storage_share: float | None
+
+
+def find_candidates(use: FileUse, *, slow: str | None, fast: str, kernel_bytes: int | None) -> Candidates:
+    """Sorts out the files that can be staged.
+
+    Args:
+        use: What the files were used for.
+        slow: Only files below this folder; None for all data files.
+        fast: Folder of the fast tier; what is there is none.
+        kernel_bytes: What the kernel charged as fetched from storage. Where all files are on block devices,
+            storage cannot have served more, whatever the times look like.
+    """
+    rows, left_out = _selected(use, slow, fast)
+    passes = np.maximum(use.opens[rows], 1).astype(np.float32)
+    bytes_read = np.maximum(use.bytes_read[rows], 1).astype(np.float32)
+    share = use.storage_bytes[rows] / bytes_read
+    kinds = {use.mounts[code].fs_type for code in np.unique(use.mount[use.bytes_read > 0]).tolist()}
+    if kernel_bytes is not None and kinds <= BLOCK_FILE_SYSTEMS:
+        seen = float(use.storage_bytes.sum(dtype=np.float64))
+        share *= min(1.0, kernel_bytes / seen) if seen > 0 else 1.0
+    storage_passes = passes * share
+    again = np.maximum(passes - 1, 0)
+    missed = np.clip(storage_passes - 1, 0, None)
+    recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
+    seconds = use.storage_s[rows] + use.meta_s[rows] * np.minimum(share, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pass_s = np.where(storage_passes > 0, seconds / np.maximum(use.storage_bytes[rows], 1), 0)
+    pass_bytes = bytes_read / passes
+    return Candidates(
+        rows=rows,
+        pass_bytes=pass_bytes,
+        pass_s=pass_s * pass_bytes,
+        passes=passes,
+        storage_passes=storage_passes,
+        recurring=recurring,
+        left_out=left_out,
+        reread_share=_sum(again) / _sum(passes) if len(rows) else 0.0,
+        reread_storage_share=_sum(np.minimum(missed, again)) / _sum(again) if again.any() else None,
+    )
+
+
+def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[LeftOut, ...]]:
+    """Gives the rows of the candidates, and what the others are."""
+    memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
+    tests: list[tuple[str, Any]] = [
+        ("not read", lambda: use.bytes_read == 0),
+        ("no file of its own (beyond the profiler's memory cap)", lambda: ~_starts(use.paths, ("/",))),
+        (f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (_folder(fast),))),
+        ("written in the session, so a copy would go stale", lambda: use.bytes_written > 0),
+    ]
+    if slow is not None:
+        tests.append((f"not below {slow}", lambda: ~_starts(use.paths, (_folder(slow),))))
+    else:
+        tests.append(("in memory already, on tmpfs or such", lambda: memory[use.mount]))
+        tests.append(
+            ("programs and libraries (--slow DIR looks at what is below it)", lambda: _programs(use.paths))
+        )
+    remaining = np.ones(len(use), bool)
+    left_out = []
+    for reason, test in tests:
+        out = remaining & test()
+        remaining &= ~out
+        if out.any():
+            left_out.append(LeftOut(reason, int(out.sum()), int(use.bytes_read[out].sum())))
+    return np.flatnonzero(remaining), tuple(left_out)
+
+
+def _sum(values: Array) -> float:
+    """Gives the sum of many single-precision numbers in double precision."""
+    return float(values.sum(dtype=np.float64))
+
+
+def _folder(path: str) -> str:
+    return path.rstrip(os.sep) + os.sep
+
+
+def _starts(paths: Any, prefixes: tuple[str, ...]) -> Array:
+    return _any([pc.starts_with(paths, prefix) for prefix in prefixes])
+
+
+def _programs(paths: Any) -> Array:
+    """Says which paths are programs'; of ten million others a few bytes of each show that they are none."""
+    raw = paths.cast(pa.large_binary())
+    heads = {folder[:4].encode() for folder in PROGRAM_FOLDERS}
+    tails = {suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}
+    likely = _among(pc.binary_slice(raw, 0, 4), heads) | _among(pc.binary_slice(raw, -2), tails)
+    found = _any([pc.match_substring(paths, part) for part in PROGRAM_PARTS])
+    rows = np.flatnonzero(likely)
+    if len(rows):
+        some = paths.take(pa.array(rows))
+        ends = [pc.ends_with(some, suffix) for suffix in PROGRAM_SUFFIXES]
+        found[rows] |= _starts(some, PROGRAM_FOLDERS) | _any(ends)
+    return found
+
+
+def _among(values: Any, wanted: set[bytes]) -> Array:
+    return _any([pc.is_in(values, pa.array(sorted(wanted), pa.large_binary()))])
+
+
+def _any(found: list[Any]) -> Array:
+    arrays = [
+        (one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one).to_numpy(zero_copy_only=False)
+        for one in found
+    ]
+    result = arrays[0].copy()
+    for array in arrays[1:]:
+        result |= array
+    return result

@@ -1,0 +1,58 @@
+"""Time saved against capacity, and the capacity beyond which more gives little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+POINTS = 96
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The best files that fit into `bytes`: how many, and the thread seconds per epoch that they save."""
+
+    bytes: int
+    files: int
+    saved_s: float
+
+
+def capacity_curve(order: Array, value: Array, weight: Array) -> tuple[CurvePoint, ...]:
+    """Gives points from one file to all of them, evenly spread over the bytes and over their logarithm.
+
+    Args:
+        order: Items, the best per byte first.
+        value: Thread seconds per epoch that each item saves.
+        weight: Bytes of each item.
+    """
+    if not len(order):
+        return ()
+    filled = np.cumsum(weight[order], dtype=np.float64)
+    saved = np.cumsum(value[order], dtype=np.float64)
+    spots = np.r_[
+        np.linspace(filled[0], filled[-1], POINTS // 2),
+        np.geomspace(max(filled[0], 1), filled[-1], POINTS // 2),
+    ]
+    places = np.unique(
+        np.clip(np.searchsorted(filled, spots * (1 + 1e-12), side="right") - 1, 0, len(order) - 1)
+    )
+    return tuple(CurvePoint(int(filled[i]), int(i) + 1, float(saved[i])) for i in places.tolist())
+
+
+def knee(points: tuple[CurvePoint, ...]) -> CurvePoint | None:
+    """Gives the point farthest above the straight line from nothing to everything (Kneedle).
+
+    None where the curve is no more than 5 % of its height above that line: all bytes are worth the same.
+
+    Source: Satopaa et al., "Finding a Kneedle in a Haystack", ICDCSW 2011.
+    """
+    if len(points) < 3 or points[-1].saved_s <= 0:
+        return None
+    all_bytes, all_saved = points[-1].bytes, points[-1].saved_s
+    heights = [point.saved_s / all_saved - point.bytes / all_bytes for point in points]
+    best = int(np.argmax(heights))
+    return points[best] if heights[best] > 0.05 else None

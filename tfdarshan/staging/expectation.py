@@ -1,0 +1,88 @@
+"""From seconds of threads saved to seconds of an epoch saved, with a range."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tfdarshan.staging.run_facts import RunFacts
+
+# Readers that are busy less than this share of the time wait for something else.
+BUSY_READERS = 0.5
+# The fast tier may turn out half or twice as fast as the probe found.
+FAST_DOUBT = 2.0
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """An epoch's time before and after staging. `low_s` and `high_s` are the bounds of `saved_s`."""
+
+    epoch_s: float
+    saved_s: float
+    low_s: float
+    high_s: float
+
+    @property
+    def gain(self) -> float:
+        """How much faster an epoch is: 0.2 is 20 %."""
+        return gain(self.epoch_s, self.saved_s)
+
+    @property
+    def gain_range(self) -> tuple[float, float]:
+        """The bounds of `gain`."""
+        return gain(self.epoch_s, self.low_s), gain(self.epoch_s, self.high_s)
+
+
+@dataclass(frozen=True)
+class ThreadTime:
+    """Seconds of threads per epoch that a choice of files takes: on the slow tier, and then on the fast one.
+
+    `doubt` is the relative uncertainty of `slow_s`, from the scatter of single files.
+    """
+
+    slow_s: float
+    fast_s: float
+    doubt: float = 0.0
+
+
+def gain(before_s: float, saved_s: float) -> float:
+    """Gives how much faster something is that took `before_s` and takes `saved_s` less."""
+    left = before_s - saved_s
+    return saved_s / left if left > 0 else math.inf
+
+
+def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float | None) -> Expectation:
+    """Turns thread time into time of an epoch.
+
+    Readers that are kept busy all the time make an epoch shorter by what each of them saves. Calls overlap
+    less than there are readers where the readers do other things too; dividing by the calls at a time instead
+    gives the upper bound. What training does not wait for cannot be saved: `input_wait` bounds everything;
+    where it is not given and the readers were idle most of the time, the lower bound is 0.
+
+    Args:
+        facts: The run.
+        epochs: Epochs in the sessions.
+        time: The files' time on either tier.
+        input_wait: Share of the run in which training waited for input, None if unknown.
+    """
+    epoch_s = facts.duration_s / epochs
+    readers = max(facts.readers, 1.0)
+    together = max(1.0, min(facts.concurrency, readers))
+    most = epoch_s * (1.0 if input_wait is None else input_wait)
+    if facts.io_s is not None:
+        most = min(most, facts.io_s / epochs)
+    busy = facts.thread_s / (readers * facts.duration_s) if facts.duration_s > 0 else 0.0
+    slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
+    faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
+    hidden = input_wait is None and busy < BUSY_READERS
+    saved = _within((time.slow_s - time.fast_s) / readers, most)
+    return Expectation(
+        epoch_s,
+        saved,
+        0.0 if hidden else min(saved, _within(slower / readers, most)),
+        max(saved, _within(faster / together, most)),
+    )
+
+
+def _within(seconds: float, most: float) -> float:
+    return min(max(seconds, 0.0), most)

@@ -1,0 +1,84 @@
+"""What is asked of the advisor, and what a choice of files gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfdarshan.staging.expectation import Expectation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        fast: Folder on the fast tier.
+        room_bytes: What may be used of it.
+        slow: Only files below this folder; None for all data files.
+        epochs: Epochs the job will run, None if unknown: bounds when the copy has to have paid.
+        session_epochs: Epochs in the sessions; None to take the median of the files' passes.
+        input_wait: Share of the time in which training waits for input, None if unknown.
+        unit: "auto", "file" or "directory".
+        block_bytes: What the fast tier allots space in.
+        least_gain: Smaller gains are not worth staging for.
+    """
+
+    fast: str
+    room_bytes: int
+    slow: str | None = None
+    epochs: int | None = None
+    session_epochs: float | None = None
+    input_wait: float | None = None
+    unit: str = "auto"
+    block_bytes: int = 4096
+    least_gain: float = 0.03
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """What a rule chooses: `bytes` on the fast tier, thread seconds saved per epoch, and what to expect."""
+
+    name: str
+    files: int
+    bytes: int
+    saved_thread_s: float
+    expected: Expectation
+
+
+@dataclass(frozen=True)
+class CopyCost:
+    """What staging itself takes, and after how many epochs that is won back (None: never)."""
+
+    seconds: float
+    break_even_epoch: int | None
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a plan promises, in the terms that a later session can be held against. Times are per epoch.
+
+    Attributes:
+        epoch_s: An epoch before.
+        saved_s: What staging saves of it.
+        low_s: Lower bound of `saved_s`.
+        high_s: Upper bound of `saved_s`.
+        readers: Threads that read.
+        staged_passes: Passes over the staged files that storage served.
+        staged_bytes: Bytes of such passes.
+        staged_slow_s: Thread time they took on the slow tier, by the model.
+        staged_fast_s: Thread time they are to take on the fast tier.
+        rest_passes: Passes over the other files that storage served.
+        rest_slow_s: Thread time of these.
+    """
+
+    epoch_s: float
+    saved_s: float
+    low_s: float
+    high_s: float
+    readers: float
+    staged_passes: float
+    staged_bytes: float
+    staged_slow_s: float
+    staged_fast_s: float
+    rest_passes: float
+    rest_slow_s: float

@@ -1,0 +1,58 @@
+"""What one pass over each candidate costs on the slow tier and on the fast one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.staging.candidate import Candidates
+from tfdarshan.staging.file_use import FileUse, Mount
+from tfdarshan.staging.time_model import TimeModel, fit_time_model
+
+Array = Any
+
+FEWEST_FILES = 32
+# Passes that storage served only in part say little about storage.
+FEWEST_PASSES = 0.5
+FIT_AT_MOST = 500_000
+
+
+@dataclass(frozen=True)
+class SlowTier:
+    """A mount point's time model; `mount` is None for the model of all files of small mounts together."""
+
+    mount: Mount | None
+    model: TimeModel
+
+
+def slow_tiers(use: FileUse, found: Candidates) -> tuple[tuple[SlowTier, ...], Array]:
+    """Fits a model to each mount point with enough files, and one to the rest.
+
+    Returns:
+        The tiers, and for each candidate the seconds of a pass that storage serves: by the model, not as
+        measured, for the files that happened to be slow this time are not the ones that will be.
+    """
+    seconds = np.zeros(len(found.rows), np.float32)
+    fitted = found.storage_passes >= FEWEST_PASSES
+    codes = use.mount[found.rows]
+    tiers, rest = [], np.ones(len(codes), bool)
+    for code in np.unique(codes).tolist():
+        here = codes == code
+        if np.count_nonzero(here & fitted) >= FEWEST_FILES:
+            model = _fit(found, here & fitted)
+            seconds[here] = model.seconds(found.pass_bytes[here])
+            tiers.append(SlowTier(use.mounts[code], model))
+            rest &= ~here
+    if rest.any():
+        model = _fit(found, rest & fitted)
+        seconds[rest] = model.seconds(found.pass_bytes[rest])
+        tiers.append(SlowTier(None, model))
+    return tuple(tiers), seconds
+
+
+def _fit(found: Candidates, fitted: Array) -> TimeModel:
+    rows = np.flatnonzero(fitted)
+    rows = rows[:: max(1, len(rows) // FIT_AT_MOST)]
+    return fit_time_model(found.pass_bytes[rows], found.pass_s[rows], found.storage_passes[rows])

@@ -1,0 +1,105 @@
+"""What each candidate takes per epoch, on the tier where it is and on the fast one, and the room it needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.staging.candidate import Candidates
+from tfdarshan.staging.expectation import ThreadTime
+from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.run_facts import RunFacts
+from tfdarshan.staging.tier import SlowTier, slow_tiers
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Valuation:
+    """Arrays have one entry per candidate.
+
+    Attributes:
+        found: The candidates.
+        epochs: Epochs in the sessions.
+        tiers: The models of where the files are.
+        slow_s: Thread seconds per epoch where the file is.
+        fast_s: Thread seconds per epoch on the fast tier.
+        size: Bytes that the file takes on the fast tier, in whole blocks.
+    """
+
+    found: Candidates
+    epochs: float
+    tiers: tuple[SlowTier, ...]
+    slow_s: Array
+    fast_s: Array
+    size: Array
+
+    @property
+    def saved_s(self) -> Array:
+        """Thread seconds per epoch that staging the file saves."""
+        return self.slow_s - self.fast_s
+
+    def thread_time(self, members: Array | None = None) -> ThreadTime:
+        """Sums up the time of some candidates, or of all, with its uncertainty."""
+        rows = slice(None) if members is None else members
+        count = len(self.found.rows) if members is None else len(members)
+        return ThreadTime(total(self.slow_s[rows]), total(self.fast_s[rows]), self._doubt(count))
+
+    def _doubt(self, count: int) -> float:
+        """Gives two standard errors of a sum over `count` files, relative to it."""
+        files = sum(tier.model.files for tier in self.tiers)
+        if not files or not count:
+            return 0.0
+        scatter = sum(tier.model.mad_share * tier.model.files for tier in self.tiers) / files
+        return min(1.0, 2 * 1.4826 * scatter / math.sqrt(count))
+
+
+def total(values: Array) -> float:
+    """Gives the sum of many single-precision numbers in double precision."""
+    return float(values.sum(dtype=np.float64))
+
+
+def value_candidates(
+    use: FileUse, found: Candidates, fast_tier: TierProbe, *, epochs: float | None, block_bytes: int
+) -> Valuation:
+    """Values the candidates.
+
+    Args:
+        use: What the files were used for.
+        found: The candidates among them.
+        fast_tier: What the fast tier was measured at.
+        epochs: Epochs in the sessions, None to take the median of the files' passes.
+        block_bytes: What the fast tier allots space in.
+    """
+    epochs = epochs or _median_passes(found.passes)
+    tiers, slow_s = slow_tiers(use, found)
+    fast_s = np.minimum(fast_tier.model.seconds(found.pass_bytes), slow_s)
+    per_epoch = found.recurring / epochs
+    size = use.size_bytes[found.rows]
+    size = np.where(size > 0, size, found.pass_bytes).astype(np.float64)
+    size = np.ceil(np.maximum(size, 1) / block_bytes) * block_bytes
+    return Valuation(found, epochs, tiers, slow_s * per_epoch, fast_s * per_epoch, size)
+
+
+def copy_seconds(
+    use: FileUse, valuation: Valuation, members: Array, facts: RunFacts, fast_tier: TierProbe
+) -> float:
+    """Gives how long copying takes: reading once with as many threads as the job had, and writing."""
+    rows = valuation.found.rows[members]
+    size = np.maximum(use.size_bytes[rows].astype(np.float64), valuation.found.pass_bytes[members])
+    model_of = {tier.mount: tier.model for tier in valuation.tiers}
+    codes = use.mount[rows]
+    read_s = 0.0
+    for code in np.unique(codes).tolist():
+        model = model_of.get(use.mounts[code], model_of.get(None))
+        if model is not None:
+            read_s += float(model.seconds(size[codes == code]).sum())
+    return read_s / max(facts.readers, 1.0) + float(size.sum()) / fast_tier.write_bytes_per_s
+
+
+def _median_passes(passes: Array) -> float:
+    return max(1.0, float(np.round(np.median(passes)))) if len(passes) else 1.0
