@@ -7,11 +7,22 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from tfdarshan.commands import doctor, export, files, import_log, rebuild, recover, run, summary, workload
+from tfdarshan.commands import (
+    advise,
+    doctor,
+    export,
+    files,
+    import_log,
+    rebuild,
+    recover,
+    run,
+    summary,
+    workload,
+)
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.versions import VERSION
 
-COMMANDS = (run, summary, files, export, import_log, rebuild, recover, workload, doctor)
+COMMANDS = (run, summary, files, advise, export, import_log, rebuild, recover, workload, doctor)
 
 FAILURE = 1
 WRONG_USE = 2

@@ -1,0 +1,137 @@
+"""`tfdarshan advise` on sessions with files that are there."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.synthetic_session import SyntheticRun, write_session
+from tfdarshan.commands import main
+from tfdarshan.staging.plan import read_plan
+from tfdarshan.staging.render import WIDTH
+
+FILES = 200
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A job that read 200 files of 1 to 200 KB, the last twenty 20 times, at 8 ms and 163 MB/s."""
+    data = tmp_path / "data"
+    data.mkdir()
+    size = np.arange(1, FILES + 1) * 1_000
+    opens = np.where(np.arange(FILES) >= FILES - 20, 20, 1)
+    paths = [str(data / f"{number:03}") for number in range(FILES)]
+    for path, length in zip(paths, size, strict=True):
+        Path(path).write_bytes(bytes(int(length)))
+    read_s = opens * (8e-3 + size / 163e6)
+    thread_s = float(read_s.sum())
+    columns = {
+        "size_bytes": size,
+        "POSIX_OPENS": opens,
+        "POSIX_READS": 2 * opens,
+        "POSIX_BYTES_READ": opens * size,
+        "POSIX_F_READ_TIME": read_s,
+    }
+    write_session(
+        tmp_path / "logs" / "plugins" / "tfdarshan" / "2026_01_01_00_00_00",
+        SyntheticRun(duration_s=thread_s / 4, io_s=thread_s / 4, thread_s=thread_s, readers=4),
+        FILES,
+        lambda first, last: paths[first:last],
+        lambda first, last: {name: values[first:last] for name, values in columns.items()},
+    )
+    return tmp_path
+
+
+def advise(capsys, job, *arguments):
+    code = main(["advise", "--logdir", str(job / "logs"), "--fast", str(job / "fast"), *map(str, arguments)])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_text_fits_the_terminal_and_says_what_matters(capsys, job):
+    code, text, err = advise(capsys, job, "--slow", job / "data", "--capacity", "5M")
+
+    assert (code, err) == (0, "")
+    assert max(map(len, text.splitlines())) <= WIDTH
+    for part in ("Stage 65 files, 5.0 MB", "smallest first", "largest first", "Room against time", "knee"):
+        assert part in text
+
+
+def test_plan_has_the_files_that_are_read_most(capsys, job):
+    code, _, err = advise(capsys, job, "--slow", job / "data", "--capacity", "3900K", "-o", job / "plan.json")
+
+    plan = read_plan(job / "plan.json")
+    assert code == 0
+    assert "stage apply" in err
+    assert {file.name for file in plan.files} >= {f"{number:03}" for number in range(FILES - 20 + 2, FILES)}
+    assert plan.total_bytes <= 3_900_000
+    assert plan.slow_root == str(job / "data")
+    assert plan.files[0].mtime_ns == (job / "data" / plan.files[0].name).stat().st_mtime_ns
+    assert plan.promise["staged_slow_s"] > plan.promise["staged_fast_s"] > 0
+
+
+def test_json_has_advice_and_plan(capsys, job):
+    code, text, _ = advise(capsys, job, "--slow", job / "data", "--json")
+
+    data = json.loads(text)
+    assert code == 0
+    assert [rule["name"] for rule in data["advice"]["rules"]][1:] == ["smallest first", "largest first"]
+    assert len(data["plan"]["files"]) == FILES
+    assert data["advice"]["helps"] is True
+
+
+def test_rsync_takes_the_list(capsys, job):
+    # GIVEN the list of a plan
+    advise(capsys, job, "--slow", job / "data", "--format", "tar", "-o", job / "list")
+
+    # WHEN tar, which is everywhere, copies by it
+    (job / "fast").mkdir()
+    pipe = f"tar -C {job}/data --null --verbatim-files-from -T {job}/list -cf - | tar -C {job}/fast -xf -"
+    subprocess.run(["bash", "-c", f"set -o pipefail; {pipe}"], check=True)
+
+    # THEN
+    assert len(os.listdir(job / "fast")) == FILES
+    assert (job / "fast" / "007").read_bytes() == bytes(8_000)
+
+
+def test_files_that_are_gone_are_left_out_and_said(capsys, job):
+    (job / "data" / "199").unlink()
+
+    _, _, err = advise(capsys, job, "--slow", job / "data", "-o", job / "plan.json")
+
+    assert "1 chosen files are not there any more" in err
+    assert len(read_plan(job / "plan.json").files) == FILES - 1
+
+
+def test_plot_holds_its_script_and_offers_no_upload(capsys, job):
+    code, _, _ = advise(capsys, job, "--slow", job / "data", "--plot", job / "plot.html")
+
+    page = (job / "plot.html").read_text(encoding="utf-8")
+    assert code == 0
+    assert '"showSendToCloud": false' in page
+    assert "<script src=" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--capacity", "much"], "is no size"),
+        (["--input-wait", "200"], "a share in percent"),
+        (["--reserve", "1000P"], "there is no room"),
+        (["--plot", "/nowhere/plot.html"], "cannot be written"),
+    ],
+)
+def test_wrong_use_is_one_sentence(capsys, job, arguments, message):
+    code, _, err = advise(capsys, job, "--slow", job / "data", *arguments)
+
+    assert code in (1, 2)
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_advise_needs_a_logdir(capsys):
+    assert main(["advise", "--fast", "/tmp"]) == 2
+    assert "needs --logdir" in capsys.readouterr().err

@@ -1,0 +1,178 @@
+"""`tfdarshan advise`: what to stage, and what that gives."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.session import open_session
+from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
+from tfdarshan.staging.checksum import POLICIES
+from tfdarshan.staging.plan_formats import FORMATS, emit
+from tfdarshan.staging.progress import Progress
+from tfdarshan.staging.unit import UNITS
+
+if TYPE_CHECKING:
+    from tfdarshan.staging.advice import Decision
+    from tfdarshan.staging.planning import Planned
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "advise",
+        help="say which files to stage to a faster tier, and what it gives",
+        description="Say which files to copy to a faster tier, what that gives, and whether it is worth it.",
+    )
+    parser.add_argument(
+        "--logdir",
+        action="append",
+        metavar="L",
+        default=[],
+        help="a logdir, of which the newest session is read, or a session (may be repeated)",
+    )
+    parser.add_argument("--fast", metavar="DIR", help="folder on the fast tier that the copies go to")
+    parser.add_argument("--capacity", metavar="SIZE", help="the most to use of it, such as 100G")
+    parser.add_argument(
+        "--reserve",
+        metavar="SIZE",
+        help="what must stay free on it (default: a hundredth of the file system)",
+    )
+    parser.add_argument(
+        "--slow", metavar="DIR", help="only files below this folder (default: all data files)"
+    )
+    parser.add_argument("--epochs", type=int, metavar="N", help="epochs the job will run")
+    parser.add_argument(
+        "--session-epochs",
+        type=float,
+        metavar="N",
+        help="epochs in the sessions (default: the median of the files' passes)",
+    )
+    parser.add_argument(
+        "--input-wait",
+        type=float,
+        metavar="PERCENT",
+        help="share of the time in which training waits for input",
+    )
+    parser.add_argument("--unit", choices=UNITS, default="auto", help="what is staged as one (default: auto)")
+    parser.add_argument(
+        "--checksum", choices=POLICIES, default="blake2b", help="how copies are verified (default: blake2b)"
+    )
+    parser.add_argument(
+        "-o", dest="output", type=Path, metavar="PLAN", help="write the plan for `tfdarshan stage`"
+    )
+    parser.add_argument("--format", choices=tuple(FORMATS), help="write the plan for another mover instead")
+    parser.add_argument("--plot", type=Path, metavar="HTML", help="write the capacity curve as a page")
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Advises."""
+    from tfdarshan.staging.planning import make_plan
+    from tfdarshan.staging.render import render
+
+    decision, reserve = _decide(arguments)
+    planned = None
+    if arguments.output or arguments.format or arguments.json:
+        with Progress("looking at the files") as progress:
+            planned = make_plan(
+                decision, reserve_bytes=reserve, checksum=arguments.checksum, progress=progress
+            )
+    if arguments.plot:
+        from tfdarshan.staging.plot import write_plot
+
+        write_plot(decision.advice, arguments.plot)
+    if planned is not None and not arguments.json:
+        _write(planned, arguments)
+    if arguments.json:
+        print_json({"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None})
+    elif not arguments.format or arguments.output:
+        sys.stdout.write(render(decision.advice))
+    return 0
+
+
+def _decide(arguments: argparse.Namespace) -> tuple[Decision, int]:
+    """Gives the decision and what must stay free on the fast tier."""
+    from tfdarshan.staging.advice import decide
+    from tfdarshan.staging.probe import probe_tier
+    from tfdarshan.staging.question import Question
+
+    if not arguments.logdir or not arguments.fast:
+        raise ConfigurationError(
+            "advise needs --logdir L and --fast DIR: what was recorded, and where copies may go."
+        )
+    if arguments.input_wait is not None and not 0 <= arguments.input_wait <= 100:
+        raise ConfigurationError(
+            f"--input-wait is a share in percent, 0 to 100, not {arguments.input_wait:g}."
+        )
+    fast = str(Path(arguments.fast).absolute())
+    sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]
+    room = measure_room(fast, *sizes)
+    sessions = [open_session(path) for path in arguments.logdir]
+    from tfdarshan.staging.run_facts import run_facts
+
+    readers = round(max(run_facts(sessions, 0.0).readers, 1))
+    question = Question(
+        fast=fast,
+        room_bytes=room.usable,
+        slow=str(Path(arguments.slow).absolute()) if arguments.slow else None,
+        epochs=arguments.epochs,
+        session_epochs=arguments.session_epochs,
+        input_wait=None if arguments.input_wait is None else arguments.input_wait / 100,
+        unit=arguments.unit,
+        block_bytes=room.block,
+    )
+    return decide(sessions, question, probe_tier(existing_parent(fast), readers)), room.reserve
+
+
+def _write(planned: Planned, arguments: argparse.Namespace) -> None:
+    """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
+    from tfdarshan.staging.plan import write_plan
+
+    said = [f"{planned.gone:,} chosen files are not there any more" if planned.gone else ""]
+    said.append(f"{planned.no_room:,} have grown and no longer fit" if planned.no_room else "")
+    if arguments.format:
+        emitted = emit(planned.plan, arguments.format)
+        _write_bytes(emitted.content, arguments.output)
+        said.append(
+            f"{emitted.left_out:,} names have a newline, which this format cannot hold"
+            if emitted.left_out
+            else ""
+        )
+        usage = emitted.usage.replace("FILE", str(arguments.output or "FILE"))
+        said.append(f"use it with: {usage}" if usage else "")
+    else:
+        write_plan(planned.plan, arguments.output)
+        copy = (
+            f"copy with: tfdarshan stage apply {arguments.output}" if planned.plan.files else "it has no file"
+        )
+        said.append(f"the plan is in {arguments.output}; {copy}")
+    for sentence in filter(None, said):
+        print(f"tfdarshan: {sentence}", file=sys.stderr)
+
+
+def _write_bytes(content: bytes, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.buffer.write(content)
+        return
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        raise StorageError(f"{output} cannot be written: {reason(error)}.") from error
+
+
+def _plain(decision: Decision) -> dict[str, Any]:
+    """Gives the advice as data, with what its properties say."""
+    import dataclasses
+
+    advice = decision.advice
+    data = dataclasses.asdict(advice)
+    for plain, rule in zip(data["rules"], advice.rules, strict=True):
+        low, high = rule.expected.gain_range
+        plain["expected"] |= {"gain": rule.expected.gain, "gain_low": low, "gain_high": high}
+    return data | {"helps": advice.helps}

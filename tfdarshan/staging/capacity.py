@@ -1,0 +1,72 @@
+"""Sizes as people write them, and the room that there is on a tier."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.units import human_bytes
+
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?", re.IGNORECASE)
+POWERS = "kmgtp"
+
+
+@dataclass(frozen=True)
+class Room:
+    """What may be used of a tier, what must stay free, and the size of its blocks; all in bytes."""
+
+    usable: int
+    reserve: int
+    block: int
+
+
+def parse_size(text: str) -> int:
+    """Gives a size in bytes: "100G" is 100e9, "100GiB" 100 x 2^30.
+
+    Raises:
+        ConfigurationError: It is no size.
+    """
+    match = SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ConfigurationError(f"{text!r} is no size: write it as 500M, 100G or 100GiB.")
+    number, unit, binary = match.groups()
+    power = POWERS.index(unit.lower()) + 1 if unit else 0
+    return int(float(number) * (1024 if binary else 1000) ** power)
+
+
+def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
+    """Gives what may be used of the tier that folder `fast` is on.
+
+    Args:
+        fast: The folder, or where it will be: its nearest parent that exists is looked at.
+        capacity: The most to use; None for all that is free.
+        reserve: What must stay free; None for a hundredth of the file system.
+
+    Raises:
+        StorageError: The tier cannot be looked at, or there is nothing to use.
+    """
+    folder = existing_parent(fast)
+    try:
+        found = os.statvfs(folder)
+    except OSError as error:
+        raise StorageError(f"the fast tier {folder} cannot be looked at: {reason(error)}.") from error
+    size, free = found.f_frsize * found.f_blocks, found.f_frsize * found.f_bavail
+    kept = size // 100 if reserve is None else reserve
+    usable = min(free - kept, free if capacity is None else capacity)
+    if usable <= 0:
+        raise StorageError(
+            f"there is no room on {folder}: {human_bytes(free)} are free and {human_bytes(kept)} are to stay "
+            "so; free some, or lower --reserve."
+        )
+    return Room(usable, kept, found.f_frsize)
+
+
+def existing_parent(path: str) -> str:
+    """Gives the folder itself, or the nearest one above it that exists."""
+    folder = Path(path)
+    while not folder.is_dir() and folder != folder.parent:
+        folder = folder.parent
+    return str(folder)

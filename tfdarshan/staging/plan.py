@@ -1,0 +1,160 @@
+"""The plan: which files are to be staged, from where to where, and how they were when it was made.
+
+A JSON file, `version` 1. Names are relative to `slow_root` and `fast_root`; a byte that is not UTF-8 is a
+lone surrogate (U+DC80 to U+DCFF), as Python has it in file names, escaped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.session_directory import write_json
+from tfdarshan.staging.checksum import POLICIES
+from tfdarshan.versions import VERSION
+
+FORMAT = "tfdarshan staging plan"
+PLAN_VERSION = 1
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """A file: its name below the roots, its size, and when it was last changed."""
+
+    name: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan.
+
+    Attributes:
+        slow_root: Folder below which the originals are.
+        fast_root: Folder below which their copies go.
+        files: The files, sorted by name.
+        reserve_bytes: What has to stay free on the fast tier.
+        checksum: How copies are verified, one of `checksum.POLICIES`.
+        sessions: Directories of the sessions that the plan rests on.
+        promise: What the plan promises (`question.Promise`), empty if nothing.
+        written_by: Version of tfdarshan that made the plan.
+    """
+
+    slow_root: str
+    fast_root: str
+    files: tuple[PlannedFile, ...]
+    reserve_bytes: int = 0
+    checksum: str = "blake2b"
+    sessions: tuple[str, ...] = ()
+    promise: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    written_by: str = VERSION
+
+    @property
+    def id(self) -> str:
+        """Names the plan by its roots and its files' names, whatever their sizes."""
+        names = "\0".join([self.slow_root, self.fast_root, *(file.name for file in self.files)])
+        return hashlib.sha256(os.fsencode(names)).hexdigest()[:16]
+
+    @property
+    def total_bytes(self) -> int:
+        """The sum of the files' sizes."""
+        return sum(file.size for file in self.files)
+
+    def as_json(self) -> dict[str, Any]:
+        """Gives what the file holds."""
+        return {"format": FORMAT, "version": PLAN_VERSION, "id": self.id, **dataclasses.asdict(self)}
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Writes the plan, durably, replacing what is there.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    try:
+        write_json(path, plan.as_json())
+    except OSError as error:
+        raise StorageError(f"the plan {path} cannot be written: {reason(error)}.") from error
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads a plan.
+
+    Raises:
+        ConfigurationError: It is missing, damaged, of a newer version, or names files outside its roots.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"the plan {path} cannot be read: {reason(error)}; `tfdarshan advise -o PLAN` writes one."
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{path} is no plan: it is not JSON; `tfdarshan advise -o PLAN` writes one."
+        ) from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ConfigurationError(f"{path} is no plan; `tfdarshan advise -o PLAN` writes one.")
+    if data.get("version") != PLAN_VERSION:
+        raise ConfigurationError(
+            f"the plan {path} has version {data.get('version')} and this tfdarshan reads version "
+            f"{PLAN_VERSION}: upgrade with `pip install -U tfdarshan`."
+        )
+    try:
+        plan = _from_json(data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigurationError(f"the plan {path} is damaged: {reason(error)}.") from error
+    _check(plan, path)
+    return plan
+
+
+def _from_json(data: Mapping[str, Any]) -> Plan:
+    names = {field.name for field in dataclasses.fields(Plan)}
+    known = {name: value for name, value in data.items() if name in names}
+    known["sessions"] = tuple(known.get("sessions", ()))
+    known["files"] = tuple(
+        PlannedFile(str(file["name"]), int(file["size"]), int(file["mtime_ns"])) for file in data["files"]
+    )
+    return Plan(**known)
+
+
+def _check(plan: Plan, path: Path) -> None:
+    """Refuses a plan that would read or write outside its roots, or copy files onto themselves."""
+    for root in (plan.slow_root, plan.fast_root):
+        if not os.path.isabs(root):  # noqa: PTH117
+            raise ConfigurationError(f"the plan {path} is damaged: {root} is no absolute path.")
+    if plan.checksum not in POLICIES:
+        raise ConfigurationError(
+            f"the plan {path} names the checksum {plan.checksum}: use {', '.join(POLICIES)}."
+        )
+    bad = first_bad_name([file.name for file in plan.files])
+    if bad is not None:
+        raise ConfigurationError(f"the plan {path} is damaged: {bad!r} is no name below its roots.")
+    if os.path.realpath(plan.slow_root) == os.path.realpath(plan.fast_root):
+        raise ConfigurationError(f"the plan {path} copies {plan.slow_root} onto itself.")
+
+
+def first_bad_name(names: Sequence[str]) -> str | None:
+    """Gives the first name that is not relative, plain, and below where it starts; None if all are."""
+    for name in names:
+        parts = name.split("/")
+        if (
+            not name
+            or "\0" in name
+            or any(part in ("", ".", "..") for part in parts)
+            or parts[0] == STATE_FOLDER
+        ):
+            return name
+    return None
+
+
+# Where the stager keeps what it needs to know, below `fast_root`.
+STATE_FOLDER = ".tfdarshan-stage"

@@ -1,0 +1,57 @@
+"""The capacity curve as a page of its own: plotly's script is in it, nothing is fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.staging.advice import Advice
+from tfdarshan.units import human_bytes
+
+CONFIG = {"showSendToCloud": False, "plotlyServerURL": "", "displaylogo": False}
+
+
+def write_plot(advice: Advice, path: Path) -> None:
+    """Writes the page.
+
+    Raises:
+        ConfigurationError: plotly is not installed.
+        StorageError: The page cannot be written.
+    """
+    try:
+        import plotly.graph_objects as go
+    except ImportError as error:
+        raise ConfigurationError("--plot needs plotly: pip install 'tfdarshan[report]'.") from error
+    points = advice.curve
+    most = points[-1].saved_s if points else 1.0
+    figure = go.Figure(
+        go.Scatter(
+            x=[0, *(point.bytes for point in points)],
+            y=[0, *(100 * point.saved_s / most for point in points)],
+            customdata=[[0, "0 B"], *([point.files, human_bytes(point.bytes)] for point in points)],
+            hovertemplate="%{customdata[0]:,} files, %{customdata[1]}: %{y:.1f} %<extra></extra>",
+            mode="lines",
+            name="this advice",
+        )
+    )
+    for rule in advice.rules:
+        figure.add_scatter(
+            x=[rule.bytes],
+            y=[100 * rule.saved_thread_s / most],
+            mode="markers",
+            marker={"size": 10},
+            name=f"{rule.name}: {rule.files:,} files",
+        )
+    if advice.knee is not None:
+        figure.add_vline(advice.knee.bytes, line_dash="dot", annotation_text="knee")
+    figure.update_layout(
+        title=f"What staging to {advice.question.fast} saves",
+        xaxis_title="bytes staged",
+        xaxis_tickformat="~s",
+        yaxis_title="of what staging every file saves (%)",
+        template="plotly_white",
+    )
+    try:
+        figure.write_html(path, include_plotlyjs=True, full_html=True, config=CONFIG)
+    except OSError as error:
+        raise StorageError(f"the plot {path} cannot be written: {reason(error)}.") from error

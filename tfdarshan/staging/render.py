@@ -1,0 +1,186 @@
+"""The advice as text, at most 100 columns wide."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+
+from tfdarshan.staging.advice import Advice, CacheFacts
+from tfdarshan.staging.expectation import Expectation
+from tfdarshan.staging.question import RuleResult
+from tfdarshan.staging.time_model import TimeModel
+from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
+
+WIDTH = 100
+BAR = 40
+CURVE_LINES = 10
+
+
+def render(advice: Advice) -> str:
+    """Gives the advice as text."""
+    parts = [_verdict(advice)]
+    if advice.files:
+        parts += [_job(advice), _tiers(advice)]
+        if advice.helps:
+            parts += [_rules(advice), _curve(advice)]
+    parts.append(_left_out(advice))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def gain_text(gain: float) -> str:
+    """Gives a gain in percent, or as a factor where it is large: 0.21 is "+21.0 %", 6 is "7.0x"."""
+    if math.isinf(gain):
+        return "no I/O left"
+    return f"+{100 * gain:.1f} %" if gain < 1 else f"{1 + gain:.1f}x"
+
+
+def _verdict(advice: Advice) -> str:
+    if not advice.helps:
+        return _wrapped("Staging will not help: " + "; ".join(r.sentence for r in advice.reasons) + ".")
+    chosen, expected = advice.chosen, advice.chosen.expected
+    low, high = expected.gain_range
+    of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
+    now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
+    gains = f"{gain_text(expected.gain)}, between {gain_text(low)} and {gain_text(high)}"
+    lines = [
+        f"Stage {plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}, to {advice.question.fast}",
+        f"  {of_files} of the files, {of_bytes} of the bytes",
+        f"  an epoch then takes {then} instead of {now}: {gains}",
+        f"  copying takes about {human_seconds(advice.copy.seconds)}, {_pays(advice)}",
+    ]
+    if expected.low_s == 0 and advice.question.input_wait is None:
+        lines.append(
+            "  whether training waits for these reads is not known: its readers were idle most of the time "
+            "(--input-wait)"
+        )
+    return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
+
+
+def _pays(advice: Advice) -> str:
+    epoch = advice.copy.break_even_epoch
+    if epoch is None:
+        return "which is never won back"
+    return "won back in the first epoch" if epoch == 1 else f"won back in epoch {epoch}"
+
+
+def _job(advice: Advice) -> str:
+    facts, cache = advice.facts, advice.cache
+    io = "" if facts.io_s is None else f", file calls running {percent(facts.io_s, facts.duration_s)} of it"
+    again = "no file was read twice, so what the page cache will keep cannot be seen"
+    if cache.reread_storage_share is not None and cache.reread_share > 0.01:
+        again = (
+            f"{percent(cache.reread_share, 1)} of the passes read a file again; storage served "
+            f"{percent(cache.reread_storage_share, 1)} of these"
+        )
+    lines = [
+        "The job",
+        f"  recorded          {human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}",
+        f"  can be staged     {plural(advice.files, 'file')}, {human_bytes(advice.bytes)}",
+        f"  readers           {facts.readers:.1f} threads, {facts.concurrency:.1f} calls at a time",
+        f"  from storage      {percent(cache.storage_share, 1)} of the bytes, by {_told_by(cache)}",
+        f"  re-reads          {again}",
+    ]
+    return "\n".join(shortened_end(line) for line in lines)
+
+
+def _epochs(epochs: float) -> str:
+    return "1 epoch" if epochs == 1 else f"{epochs:g} epochs"
+
+
+def _told_by(cache: CacheFacts) -> str:
+    traced = cache.traced_share
+    if traced > 0.99:
+        return "the time of each pass"
+    if traced < 0.01:
+        return "each file's mean read time: there are no segments"
+    return f"the time of each pass for {percent(traced, 1)} of the bytes, by files' means for the others"
+
+
+def _tiers(advice: Advice) -> str:
+    lines = ["Time of one pass over a file (open, read, close)"]
+    for tier in advice.slow_tiers:
+        name = (
+            "other files"
+            if tier.mount is None
+            else f"{tier.mount.point or '?'} ({tier.mount.fs_type or '?'})"
+        )
+        lines += _model(name, tier.model, f"fitted on {plural(tier.model.files, 'file')}")
+    probe = advice.fast_tier
+    return "\n".join(lines + _model(advice.question.fast, probe.model, probe.note))
+
+
+def _model(name: str, model: TimeModel, source: str) -> list[str]:
+    per_byte = f"{human_bytes(1 / model.s_per_byte)}/s" if model.s_per_byte > 0 else "any size"
+    quality = f"R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
+    text = f"  {shortened(name, 34):<34} {human_seconds(model.base_s):>9} + size / {per_byte:<10} {quality}"
+    lines = [text, f"    {source}"]
+    if model.note:
+        lines.append(f"    {model.note}")
+    return lines
+
+
+def _rules(advice: Advice) -> str:
+    room = human_bytes(advice.question.room_bytes)
+    lines = [
+        f"With room for {room}",
+        f"  {'rule':<16}{'files':>12}{'bytes':>11}{'saved an epoch':>16}{'gain':>12}   range",
+        *(_rule(rule) for rule in advice.rules),
+    ]
+    best, paper = advice.chosen.saved_thread_s, advice.rules[1].saved_thread_s
+    if paper >= 0.99 * best:
+        lines.append("  Smallest first is as good here: every file is read about as often as every other.")
+    if advice.best_possible_s > 0:
+        short = 1 - best / advice.best_possible_s
+        lines.append(
+            f"  No other choice saves over {max(100 * short, 0):.1f} % more." if short > 5e-4 else ""
+        )
+    return "\n".join(line for line in lines if line)
+
+
+def _rule(rule: RuleResult) -> str:
+    expected: Expectation = rule.expected
+    low, high = expected.gain_range
+    saved = human_seconds(expected.saved_s)
+    return (
+        f"  {rule.name:<16}{rule.files:>12,}{human_bytes(rule.bytes):>11}{saved:>16}"
+        f"{gain_text(expected.gain):>12}   {gain_text(low)} to {gain_text(high)}"
+    )
+
+
+def _curve(advice: Advice) -> str:
+    points = advice.curve
+    if len(points) < 3:
+        return ""
+    most = points[-1].saved_s
+    picked = sorted({round(i * (len(points) - 1) / (CURVE_LINES - 1)) for i in range(CURVE_LINES)})
+    lines = ["Room against time saved (100 %: all files staged)"]
+    for index in picked:
+        point = points[index]
+        bar = "#" * round(BAR * point.saved_s / most)
+        lines.append(f"  {human_bytes(point.bytes):>9} {percent(point.saved_s, most):>9} {bar}")
+    if advice.knee is not None:
+        lines.append(
+            f"  The knee is at {human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)}: "
+            "beyond it a byte gives less than on average."
+        )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _left_out(advice: Advice) -> str:
+    parts = sorted(advice.left_out, key=lambda part: -part.bytes_read)
+    if not parts:
+        return ""
+    lines = ["Not considered"]
+    lines += [
+        f"  {part.files:>12,} files {human_bytes(part.bytes_read):>10} read   {part.reason}" for part in parts
+    ]
+    return "\n".join(shortened_end(line) for line in lines)
+
+
+def shortened_end(line: str) -> str:
+    """Gives the line, cut off where it is wider than the text may be."""
+    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  "))
