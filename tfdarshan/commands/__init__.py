@@ -16,13 +16,14 @@ from tfdarshan.commands import (
     rebuild,
     recover,
     run,
+    stage,
     summary,
     workload,
 )
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.versions import VERSION
 
-COMMANDS = (run, summary, files, advise, export, import_log, rebuild, recover, workload, doctor)
+COMMANDS = (run, summary, files, advise, stage, export, import_log, rebuild, recover, workload, doctor)
 
 FAILURE = 1
 WRONG_USE = 2

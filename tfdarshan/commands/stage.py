@@ -1,0 +1,151 @@
+"""`tfdarshan stage`: copies what a plan says, checks the copies, and takes them back."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.staging.capacity import parse_size
+from tfdarshan.staging.plan import Plan, read_plan
+from tfdarshan.staging.progress import Progress
+from tfdarshan.units import human_bytes, plural
+
+NAMES_SHOWN = 10
+SOMETHING_WRONG = 1
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb and its own verbs."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "stage",
+        help="copy what a plan of `tfdarshan advise` says, check it, take it back",
+        description="Copy what a plan says to the fast tier, check the copies, or take them back. "
+        "Originals are only read.",
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    apply = _action(actions, "apply", _apply, "copy the plan's files that are not there yet")
+    apply.add_argument("--dry-run", action="store_true", help="say what would be copied, and copy nothing")
+    apply.add_argument("--threads", type=int, default=4, metavar="N", help="copies at a time (default: 4)")
+    apply.add_argument("--bandwidth", metavar="SIZE", help="bytes to read a second at most, such as 200M")
+    apply.add_argument(
+        "--mirror",
+        action="store_true",
+        help="also link every other file of the data set, so that the fast folder has all of it",
+    )
+    apply.add_argument(
+        "--refresh", action="store_true", help="take originals that changed since as they are now"
+    )
+    verify = _action(actions, "verify", _verify, "find copies that are missing, stale or damaged")
+    verify.add_argument("--quick", action="store_true", help="compare sizes and times only, read no copy")
+    verify.add_argument("--threads", type=int, default=4, metavar="N", help="reads at a time (default: 4)")
+    undo = _action(actions, "undo", _undo, "remove exactly what apply made")
+    undo.add_argument("--dry-run", action="store_true", help="say what would be removed, and remove nothing")
+
+
+def _action(actions: Any, name: str, command: Any, about: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=about, description=f"{about.capitalize()}."
+    )
+    parser.add_argument(
+        "plan", type=Path, metavar="PLAN", help="a plan that `tfdarshan advise -o PLAN` wrote"
+    )
+    add_json(parser)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _apply(arguments: argparse.Namespace) -> int:
+    from tfdarshan.staging.apply import ApplyOptions, apply_plan
+
+    plan = read_plan(arguments.plan)
+    options = ApplyOptions(
+        threads=_threads(arguments),
+        bytes_per_s=parse_size(arguments.bandwidth) if arguments.bandwidth else None,
+        mirror=arguments.mirror,
+        refresh=arguments.refresh,
+        dry_run=arguments.dry_run,
+    )
+    with Progress("staging, bytes") as progress:
+        result = apply_plan(plan, options, progress)
+    if arguments.json:
+        print_json(result)
+    else:
+        verb = "would copy" if options.dry_run else "copied"
+        print(
+            f"{verb} {plural(result.copied, 'file')}, {human_bytes(result.copied_bytes)}, to {plan.fast_root}"
+        )
+        if result.there:
+            print(f"{plural(result.there, 'file')} there already")
+        if result.links:
+            print(f"{plural(result.links, 'link')} to {plan.slow_root} made for the others")
+        _print_problems(result.problems, "not staged")
+        if result.stopped:
+            print(f"stopped: {result.stopped}")
+    return SOMETHING_WRONG if result.problems or result.stopped else 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from tfdarshan.staging.verify import MEANINGS, verify_plan
+
+    plan = read_plan(arguments.plan)
+    with Progress("verifying, files") as progress:
+        result = verify_plan(plan, quick=arguments.quick, threads=_threads(arguments), progress=progress)
+    if arguments.json:
+        print_json(result)
+    else:
+        print(f"{plural(result.good, 'copy', 'copies')} of {len(plan.files):,} good in {plan.fast_root}")
+        _print_problems(
+            {name: MEANINGS.get(state, state) for name, state in result.wrong.items()}, "not good"
+        )
+        _print_problems(
+            dict.fromkeys(result.dangling_links, "its original is gone"), "links that lead nowhere"
+        )
+    return SOMETHING_WRONG if result.wrong or result.dangling_links else 0
+
+
+def _undo(arguments: argparse.Namespace) -> int:
+    from tfdarshan.staging.undo import undo_plan
+
+    plan: Plan = read_plan(arguments.plan)
+    with Progress("removing, names") as progress:
+        result = undo_plan(plan, dry_run=arguments.dry_run, progress=progress)
+    if arguments.json:
+        print_json(dataclasses.asdict(result))
+    else:
+        verb = "would remove" if arguments.dry_run else "removed"
+        copies, links = plural(result.files, "copy", "copies"), plural(result.links, "link")
+        print(f"{verb} {copies}, {links} and {plural(result.folders, 'folder')} from {plan.fast_root}")
+        _print_problems(result.kept, "left there")
+    return SOMETHING_WRONG if result.kept else 0
+
+
+def _threads(arguments: argparse.Namespace) -> int:
+    threads = int(arguments.threads)
+    if threads < 1:
+        raise ConfigurationError(f"--threads is a number of 1 or more, not {threads}.")
+    return threads
+
+
+def _print_problems(problems: dict[str, str], title: str) -> None:
+    """Prints names by reason, the first few of each."""
+    if not problems:
+        return
+    print(f"{plural(len(problems), 'name')} {title}:")
+    for why, count in Counter(problems.values()).most_common():
+        print(f"  {count:,}: {why}")
+        names = [name for name, found in problems.items() if found == why]
+        for name in names[:NAMES_SHOWN]:
+            print(f"    {_shown(name)}")
+        if len(names) > NAMES_SHOWN:
+            print(f"    and {len(names) - NAMES_SHOWN:,} more (--json has all)")
+
+
+def _shown(name: str) -> str:
+    """Gives a name on one line and in any terminal."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace").replace("\n", "\\n")

@@ -1,0 +1,257 @@
+"""Carries out a plan: copies what is missing, in batches that a crash cannot leave half done."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from tfdarshan.errors import reason
+from tfdarshan.staging.copy_file import Copied, CopyError, copy_file
+from tfdarshan.staging.journal import FILE, Record
+from tfdarshan.staging.mirror import mirror_links
+from tfdarshan.staging.plan import Plan, PlannedFile
+from tfdarshan.staging.publish import FolderMaker, publish, sync_folders
+from tfdarshan.staging.stage_folder import StageFolder, journal_of, locked_stage
+from tfdarshan.staging.throttle import Throttle
+from tfdarshan.units import human_bytes
+
+BATCH_FILES = 64
+BATCH_BYTES = 256 << 20
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyOptions:
+    """How to copy: threads, bandwidth limit, links for all other files, originals as they are now."""
+
+    threads: int = 4
+    bytes_per_s: float | None = None
+    mirror: bool = False
+    refresh: bool = False
+    dry_run: bool = False
+
+
+@dataclass
+class Applied:
+    """What was done. `problems` has the name of each file that was not staged, and why.
+
+    `stopped` says why the run ended before all files were tried, "" if it did not.
+    """
+
+    copied: int = 0
+    copied_bytes: int = 0
+    there: int = 0
+    links: int = 0
+    problems: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+
+
+def apply_plan(
+    plan: Plan, options: ApplyOptions, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Applied:
+    """Copies the plan's files, those that are not there yet.
+
+    Originals are only read. A copy gets its name when it is whole, compared and durable, and is in the
+    journal before: whatever ends this, no name shows part of a file, and the next run finishes the work.
+
+    Args:
+        plan: The plan.
+        options: How to copy.
+        progress: Called as `progress(bytes_copied, bytes_to_copy)`.
+
+    Raises:
+        ConfigurationError: Another run is at work there.
+        StorageError: The fast root cannot be used.
+    """
+    if options.dry_run:
+        return _dry_run(plan, options)
+    with locked_stage(plan, create=True) as stage:
+        assert stage is not None
+        return _Run(plan, options, stage, progress).run()
+
+
+def _dry_run(plan: Plan, options: ApplyOptions) -> Applied:
+    """Says what would be copied, and makes nothing."""
+    journal, result = journal_of(plan.fast_root), Applied()
+    for file in plan.files:
+        path = os.path.join(plan.fast_root, file.name)  # noqa: PTH118
+        owner = journal.owner_of(file.name, path)
+        if owner is None and os.path.lexists(path):
+            result.problems[file.name] = "is on the fast tier already and was not staged: left as it is"
+        elif owner is not None and owner.kind == FILE and (options.refresh or _as_planned(owner, file)):
+            result.there += 1
+        else:
+            result.copied += 1
+            result.copied_bytes += file.size
+    return result
+
+
+def _as_planned(record: Record, file: PlannedFile) -> bool:
+    return (record.size, record.source_mtime_ns) == (file.size, file.mtime_ns)
+
+
+class _Run:
+    """One run under the lock."""
+
+    def __init__(
+        self, plan: Plan, options: ApplyOptions, stage: StageFolder, progress: Callable[[int, int], None]
+    ) -> None:
+        self._plan, self._options, self._stage = plan, options, stage
+        self._progress = progress
+        self._folders = FolderMaker(stage, plan.id)
+        self._throttle = Throttle(options.bytes_per_s)
+        self._result = Applied()
+        self._lock = threading.Lock()
+        self._done_bytes = self._total_bytes = 0
+        self._replaced: set[str] = set()
+
+    def run(self) -> Applied:
+        todo = [file for file in self._plan.files if self._is_to_copy(file)]
+        self._total_bytes = sum(file.size for file in todo)
+        with ThreadPoolExecutor(self._options.threads) as pool:
+            for number, batch in enumerate(_batches(todo)):
+                if not self._has_room(batch):
+                    break
+                self._copy_batch(pool, batch, number)
+                if self._result.stopped:
+                    break
+        if self._options.mirror and not self._result.stopped:
+            try:
+                mirror_links(self._plan, self._stage, self._folders, self._result)
+            except OSError as error:
+                self._result.stopped = f"the mirror is not complete: {error.filename}: {reason(error)}"
+        return self._result
+
+    def _is_to_copy(self, file: PlannedFile) -> bool:
+        path = self._stage.path(file.name)
+        if not os.path.lexists(path):
+            return True
+        owner = self._stage.journal.owner_of(file.name, path)
+        if owner is None:
+            self._fail(file.name, "is on the fast tier already and was not staged: left as it is")
+            return False
+        if owner.kind == FILE and _as_planned(owner, self._wanted(file)):
+            self._result.there += 1
+            return False
+        self._replaced.add(file.name)
+        return True
+
+    def _wanted(self, file: PlannedFile) -> PlannedFile:
+        """Gives the file as the plan has it, or as it is now where that is asked for."""
+        if not self._options.refresh:
+            return file
+        try:
+            found = os.stat(self._source(file.name))  # noqa: PTH116
+        except OSError:
+            return file
+        return PlannedFile(file.name, found.st_size, found.st_mtime_ns)
+
+    def _source(self, name: str) -> str:
+        return os.path.join(self._plan.slow_root, name)  # noqa: PTH118
+
+    def _has_room(self, batch: Sequence[PlannedFile]) -> bool:
+        found = os.statvfs(self._stage.root)
+        block = found.f_frsize
+        needed = sum(-(-file.size // block) * block for file in batch)
+        free = found.f_bavail * block
+        if free - needed >= self._plan.reserve_bytes:
+            return True
+        self._result.stopped = (
+            f"{self._stage.root} has {human_bytes(free)} free, of which "
+            f"{human_bytes(self._plan.reserve_bytes)} are to stay so, and the next files take "
+            f"{human_bytes(needed)}: free some and run this again"
+        )
+        return False
+
+    def _copy_batch(self, pool: ThreadPoolExecutor, batch: Sequence[PlannedFile], number: int) -> None:
+        records, refused = self._folders.missing([file.name for file in batch])
+        for name, why in refused.items():
+            self._fail(name, why)
+        batch = [file for file in batch if file.name not in refused]
+        places = [str(self._stage.temporary / f"{number}-{index}") for index in range(len(batch))]
+        copied = [
+            (file, copy)
+            for file, copy in zip(batch, pool.map(self._copy, batch, places), strict=True)
+            if copy is not None
+        ]
+        try:
+            self._stage.journal.add([*records, *(self._record(file, copy) for file, copy in copied)])
+            touched = self._folders.make(records)
+            for file, copy in copied:
+                if self._publish(file, copy):
+                    touched.add(os.path.dirname(file.name))  # noqa: PTH120
+            sync_folders(self._stage, touched)
+        except OSError as error:
+            self._result.stopped = f"{self._stage.root} cannot be written: {reason(error)}"
+        for place in places:
+            if os.path.lexists(place):
+                os.unlink(place)  # noqa: PTH108
+
+    def _copy(self, file: PlannedFile, place: str) -> Copied | None:
+        """Copies one file in a thread of the pool; gives None where that failed."""
+        if self._result.stopped:
+            return None
+        planned = None if self._options.refresh else file
+        try:
+            return copy_file(
+                self._source(file.name), place, planned, self._plan.checksum, self._throttle, self._moved
+            )
+        except CopyError as error:
+            self._fail(file.name, str(error))
+        except FileNotFoundError:
+            self._fail(file.name, "is not there any more")
+        except OSError as error:
+            self._fail(file.name, f"cannot be copied: {reason(error)}")
+            if error.errno in FULL:
+                self._result.stopped = f"{self._stage.root} is full: free some and run this again"
+        return None
+
+    def _publish(self, file: PlannedFile, copy: Copied) -> bool:
+        try:
+            publish(copy.path, self._stage.path(file.name), replace=file.name in self._replaced)
+        except CopyError as error:
+            self._fail(file.name, str(error))
+            return False
+        self._result.copied += 1
+        self._result.copied_bytes += copy.size
+        return True
+
+    def _record(self, file: PlannedFile, copy: Copied) -> Record:
+        return Record(
+            FILE,
+            file.name,
+            self._plan.id,
+            copy.inode,
+            copy.size,
+            copy.mtime_ns,
+            copy.source_mtime_ns,
+            copy.checksum,
+            self._plan.checksum,
+        )
+
+    def _moved(self, count: int) -> None:
+        with self._lock:
+            self._done_bytes += count
+            self._progress(min(self._done_bytes, self._total_bytes), self._total_bytes)
+
+    def _fail(self, name: str, why: str) -> None:
+        with self._lock:
+            self._result.problems[name] = why
+
+
+def _batches(files: Sequence[PlannedFile]) -> Iterator[list[PlannedFile]]:
+    """Yields batches of so many files, or fewer where they are large."""
+    batch: list[PlannedFile] = []
+    size = 0
+    for file in files:
+        batch.append(file)
+        size += file.size
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,151 @@
+"""What the stager made below a fast root: a file of JSON lines, each durable before what it tells of is seen.
+
+A copy is known by its inode number, size and time of change, so a file that somebody else put in its place is
+not taken for it. A line that was cut off by a crash tells of nothing that was made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.errors import StorageError, reason
+
+FILE, LINK, FOLDER = "file", "link", "folder"
+# The name of the fast root itself.
+ROOT = "."
+
+
+@dataclass(frozen=True)
+class Record:
+    """A thing that was made, or was about to be.
+
+    Attributes:
+        kind: FILE, LINK or FOLDER.
+        name: Its name below the fast root.
+        plan: The plan it was made for.
+        inode: Inode number of a copy.
+        size: Size of a copy, and of its original.
+        mtime_ns: Time of change of a copy: its original's, as exactly as the fast tier keeps it.
+        source_mtime_ns: Time of change of its original.
+        checksum: Checksum of a copy by `policy`, "" if none was taken.
+        policy: How it was taken.
+        target: Where a link leads.
+    """
+
+    kind: str
+    name: str
+    plan: str
+    inode: int = 0
+    size: int = 0
+    mtime_ns: int = 0
+    source_mtime_ns: int = 0
+    checksum: str = ""
+    policy: str = ""
+    target: str = ""
+
+    def is_of(self, path: str) -> bool:
+        """Says whether `path` is what was made."""
+        try:
+            found = os.lstat(path)
+            if self.kind == LINK:
+                return stat.S_ISLNK(found.st_mode) and os.readlink(path) == self.target  # noqa: PTH115
+        except OSError:
+            return False
+        if self.kind == FOLDER:
+            return stat.S_ISDIR(found.st_mode)
+        known = (self.inode, self.size, self.mtime_ns)
+        return stat.S_ISREG(found.st_mode) and (found.st_ino, found.st_size, found.st_mtime_ns) == known
+
+
+class Journal:
+    """The records of one fast root, by name. A name may have several: a copy that was made anew has two."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+        self.records: dict[str, list[Record]] = {}
+        self._whole_bytes = self._read()
+
+    def owner_of(self, name: str, path: str) -> Record | None:
+        """Gives the record of what is at `path` now, None if it is not ours."""
+        for record in reversed(self.records.get(name, ())):
+            if record.is_of(path):
+                return record
+        return None
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Writes records durably.
+
+        Raises:
+            OSError: They cannot be written.
+        """
+        new = list(records)
+        if not new:
+            return
+        if self._descriptor is None:
+            self._open()
+        assert self._descriptor is not None
+        lines = b"".join(json.dumps(_short(record)).encode("ascii") + b"\n" for record in new)
+        try:
+            rest = memoryview(lines)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+            os.fsync(self._descriptor)
+        except OSError:
+            # Half a line must not stand before the next one.
+            os.ftruncate(self._descriptor, self._whole_bytes)
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+            raise
+        self._whole_bytes += len(lines)
+        for record in new:
+            self.records.setdefault(record.name, []).append(record)
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self) -> None:
+        """Opens the file for appending, without the line that a crash cut off."""
+        self._descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        os.ftruncate(self._descriptor, self._whole_bytes)
+        os.lseek(self._descriptor, 0, os.SEEK_END)
+        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _read(self) -> int:
+        """Reads what is there; gives the bytes of its whole lines."""
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise StorageError(
+                f"the stager's journal {self._path} cannot be read: {reason(error)}."
+            ) from error
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                record = Record(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise StorageError(
+                    f"the stager's journal {self._path} is damaged at line {number}: what was staged there "
+                    "cannot be told; compare the folder with its plan by hand."
+                ) from error
+            self.records.setdefault(record.name, []).append(record)
+        return whole
+
+
+def _short(record: Record) -> dict[str, object]:
+    """Gives the fields that say something."""
+    return {name: value for name, value in dataclasses.asdict(record).items() if value not in ("", 0)}

@@ -1,0 +1,76 @@
+"""The mirror: for every file that is not staged a link to the slow tier, so that one folder has them all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.staging.journal import LINK, Record
+from tfdarshan.staging.plan import STATE_FOLDER, Plan
+from tfdarshan.staging.publish import FolderMaker, sync_folders
+from tfdarshan.staging.stage_folder import StageFolder
+
+if TYPE_CHECKING:
+    from tfdarshan.staging.apply import Applied
+
+BATCH_LINKS = 1_000
+
+
+def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: Applied) -> None:
+    """Makes the folders of the slow root and links to its files, where nothing has their names.
+
+    Links to folders are linked as links; what is below the fast root is left out.
+
+    Raises:
+        ConfigurationError: The slow root is the whole file system.
+    """
+    if plan.slow_root == "/":
+        raise ConfigurationError("a mirror of / is not made: plan with --slow DIR, the data set's folder.")
+    batch: list[str] = []
+    for name, is_folder in _walk(plan):
+        batch.append(f"{name}/" if is_folder else name)
+        if len(batch) >= BATCH_LINKS:
+            _link(plan, stage, folders, batch, result)
+            batch = []
+    _link(plan, stage, folders, batch, result)
+
+
+def _walk(plan: Plan) -> Iterator[tuple[str, bool]]:
+    """Yields each name below the slow root, and whether it is a folder."""
+    fast = os.path.realpath(plan.fast_root)
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(os.path.join(plan.slow_root, folder)) as entries:  # noqa: PTH118
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                name = f"{folder}/{entry.name}" if folder else entry.name
+                if name == STATE_FOLDER or os.path.realpath(entry.path) == fast:
+                    continue
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder:
+                    waiting.append(name)
+                yield name, is_folder
+
+
+def _link(plan: Plan, stage: StageFolder, folders: FolderMaker, names: list[str], result: Applied) -> None:
+    """Makes a batch of links and folders; the journal has them first."""
+    made, refused = folders.missing(names)
+    result.problems.update(refused)
+    links = [
+        Record(LINK, name, plan.id, target=os.path.join(plan.slow_root, name))  # noqa: PTH118
+        for name in names
+        if not name.endswith("/") and name not in refused and not os.path.lexists(stage.path(name))
+    ]
+    stage.journal.add([*made, *links])
+    touched = folders.make(made)
+    for link in links:
+        try:
+            os.symlink(link.target, stage.path(link.name))  # noqa: PTH211
+        except FileExistsError:
+            result.problems[link.name] = "its name was taken by somebody else"
+            continue
+        result.links += 1
+        touched.add(os.path.dirname(link.name))  # noqa: PTH120
+    sync_folders(stage, touched)

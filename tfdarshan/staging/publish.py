@@ -1,0 +1,110 @@
+"""Gives finished copies their names, and makes folders for them: never over anything that is not ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+
+from tfdarshan.staging.copy_file import CopyError
+from tfdarshan.staging.journal import FOLDER, Record
+from tfdarshan.staging.stage_folder import StageFolder
+
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+class FolderMaker:
+    """Makes the folders that copies and links go into.
+
+    A folder is written to the journal before it is made. Parents that are symbolic links are refused: what is
+    behind them may be the slow tier.
+    """
+
+    def __init__(self, stage: StageFolder, plan_id: str) -> None:
+        self._stage, self._plan_id = stage, plan_id
+        self._known: set[str] = {""}
+
+    def missing(self, names: Iterable[str]) -> tuple[list[Record], dict[str, str]]:
+        """Gives records of the folders to be made for `names`, and why some names cannot have theirs."""
+        records: list[Record] = []
+        refused: dict[str, str] = {}
+        planned: set[str] = set()
+        for name in names:
+            for folder in _parents(name):
+                if folder in self._known or folder in planned:
+                    continue
+                state = self._state(folder)
+                if state == "blocked":
+                    refused[name] = f"{self._stage.path(folder)} is in the way: it is no folder"
+                    break
+                if state == "missing":
+                    records.append(Record(FOLDER, folder, self._plan_id))
+                    planned.add(folder)
+                else:
+                    self._known.add(folder)
+        return records, refused
+
+    def make(self, records: Iterable[Record]) -> set[str]:
+        """Makes them; gives the folders whose entries have to be synced."""
+        touched = set()
+        for record in records:
+            os.makedirs(self._stage.path(record.name), exist_ok=True)  # noqa: PTH103
+            self._known.add(record.name)
+            touched.add(os.path.dirname(record.name))  # noqa: PTH120
+        return touched
+
+    def _state(self, folder: str) -> str:
+        try:
+            found = os.lstat(self._stage.path(folder))
+        except FileNotFoundError:
+            return "missing"
+        except NotADirectoryError:
+            return "blocked"
+        return "there" if stat.S_ISDIR(found.st_mode) else "blocked"
+
+
+def publish(temporary: str, target: str, *, replace: bool) -> None:
+    """Gives a finished file its name; the name shows all of it or nothing.
+
+    Args:
+        temporary: Where it is now.
+        target: Its name.
+        replace: Whether what has the name now is ours and may be replaced.
+
+    Raises:
+        CopyError: Somebody else has taken the name.
+        OSError: It cannot be named.
+    """
+    if replace:
+        os.replace(temporary, target)  # noqa: PTH105
+        return
+    try:
+        # Unlike rename, link never replaces: a name that was taken a moment ago is kept.
+        os.link(temporary, target, follow_symlinks=False)
+    except FileExistsError as error:
+        raise CopyError("its name was taken by somebody else") from error
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if os.path.lexists(target):
+            raise CopyError("its name was taken by somebody else") from error
+        os.rename(temporary, target)  # noqa: PTH104
+        return
+    os.unlink(temporary)  # noqa: PTH108
+
+
+def sync_folders(stage: StageFolder, names: Iterable[str]) -> None:
+    """Makes the entries of folders durable."""
+    for name in names:
+        handle = os.open(stage.path(name), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _parents(name: str) -> list[str]:
+    """Gives the folders above a name, the outermost first."""
+    parts = name.split("/")[:-1]
+    return ["/".join(parts[: end + 1]) for end in range(len(parts))]

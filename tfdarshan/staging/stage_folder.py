@@ -1,0 +1,117 @@
+"""The stager's own folder below a fast root: the lock, the journal, and the files that are not whole yet."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.staging.journal import FOLDER, ROOT, Journal, Record
+from tfdarshan.staging.plan import STATE_FOLDER, Plan
+
+ATTEMPTS = 20
+
+
+class StageFolder:
+    """What is known of a fast root, held under its lock."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.folder = root / STATE_FOLDER
+        self.temporary = self.folder / "tmp"
+        self.journal = Journal(self.folder / "journal")
+
+    def path(self, name: str) -> str:
+        """Gives the path of a name below the fast root."""
+        return os.path.join(self.root, name)  # noqa: PTH118
+
+    def discard_temporary(self) -> None:
+        """Removes the files that were not whole when an earlier run ended."""
+        if self.temporary.is_dir():
+            for path in self.temporary.iterdir():
+                path.unlink()
+
+    def remove(self) -> None:
+        """Removes the folder: the journal last but for the lock, which is held until the end."""
+        self.journal.close()
+        self.discard_temporary()
+        with contextlib.suppress(FileNotFoundError):
+            self.temporary.rmdir()
+        for name in ("journal.new", "journal", "lock"):
+            (self.folder / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+
+def journal_of(root: str) -> Journal:
+    """Gives what was staged below a fast root, without its lock: to look, not to change."""
+    return Journal(Path(root) / STATE_FOLDER / "journal")
+
+
+@contextmanager
+def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
+    """Gives a fast root's folder under its lock; None if there is none and `create` is False.
+
+    Raises:
+        ConfigurationError: Somebody else has the lock.
+        StorageError: The folder cannot be made.
+    """
+    root = Path(plan.fast_root)
+    made_root = False
+    try:
+        if create and not root.is_dir():
+            root.mkdir()
+            made_root = True
+        lock = _lock(root, create=create)
+    except OSError as error:
+        raise StorageError(f"the fast root {root} cannot be used: {reason(error)}.") from error
+    if lock is None:
+        yield None
+        return
+    try:
+        stage = StageFolder(root)
+        try:
+            if create:
+                stage.temporary.mkdir(exist_ok=True)
+            stage.discard_temporary()
+            if made_root:
+                stage.journal.add([Record(FOLDER, ROOT, plan.id)])
+        except OSError as error:
+            raise StorageError(f"the fast root {root} cannot be used: {reason(error)}.") from error
+        try:
+            yield stage
+        finally:
+            stage.journal.close()
+    finally:
+        os.close(lock)
+
+
+def _lock(root: Path, *, create: bool) -> int | None:
+    """Gives the lock file's descriptor, locked. An undo may remove the file while we wait to lock it."""
+    folder = root / STATE_FOLDER
+    for _ in range(ATTEMPTS):
+        if create:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:
+            if create:
+                continue
+            return None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), os.stat(folder / "lock")):  # noqa: PTH116
+                return lock
+        except FileNotFoundError:
+            pass
+        except BlockingIOError as error:
+            os.close(lock)
+            raise ConfigurationError(
+                f"another `tfdarshan stage` is at work in {root}: wait until it has ended."
+            ) from error
+        os.close(lock)
+    raise ConfigurationError(f"another `tfdarshan stage` keeps coming and going in {root}: try again.")

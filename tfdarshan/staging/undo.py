@@ -1,0 +1,110 @@
+"""Takes back what a plan made: exactly that, and nothing that somebody changed since."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+
+from tfdarshan.staging.journal import FOLDER, ROOT, Record
+from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.stage_folder import StageFolder, locked_stage
+
+
+@dataclass
+class Undone:
+    """What was removed, and what was left and why."""
+
+    files: int = 0
+    links: int = 0
+    folders: int = 0
+    kept: dict[str, str] = field(default_factory=dict)
+
+
+def undo_plan(
+    plan: Plan, *, dry_run: bool = False, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Undone:
+    """Removes the copies, links and folders that were made for the plan.
+
+    The journal goes last, so an undo that was cut off is finished by the next one. What other plans staged
+    below the same root stays, and so does a copy that was changed since: it is somebody's work now.
+
+    Raises:
+        ConfigurationError: Another run is at work there.
+        StorageError: The journal cannot be read.
+    """
+    with locked_stage(plan, create=False) as stage:
+        if stage is None:
+            return Undone()
+        result = Undone()
+        ours = [
+            name
+            for name, records in stage.journal.records.items()
+            if any(record.plan == plan.id for record in records)
+        ]
+        for done, name in enumerate(ours, 1):
+            _remove(stage, name, plan.id, result, dry_run=dry_run)
+            progress(done, len(ours))
+        if not dry_run:
+            _finish(stage, plan, result)
+        return result
+
+
+def _remove(stage: StageFolder, name: str, plan_id: str, result: Undone, *, dry_run: bool) -> None:
+    path = stage.path(name)
+    if stage.journal.records[name][-1].kind == FOLDER or not os.path.lexists(path):
+        return
+    owner = stage.journal.owner_of(name, path)
+    if owner is not None and owner.plan != plan_id:
+        return
+    if owner is None:
+        result.kept[name] = "was changed or replaced since it was staged"
+        return
+    if not dry_run:
+        os.unlink(path)  # noqa: PTH108
+    if owner.kind == "link":
+        result.links += 1
+    else:
+        result.files += 1
+
+
+def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
+    """Removes the folders that are empty, then the journal, or this plan's part of it."""
+    records = stage.journal.records
+    # A folder may hold other plans' copies, whoever had it made.
+    others = {
+        name: [record for record in found if record.plan != plan.id or record.kind == FOLDER]
+        for name, found in records.items()
+    }
+    staged_by_others = any(record.kind != FOLDER for found in others.values() for record in found)
+    for name in sorted(_folders(records), key=lambda name: -name.count("/")):
+        with contextlib.suppress(OSError):
+            os.rmdir(stage.path(name))  # noqa: PTH106
+            result.folders += 1
+            others.pop(name, None)
+    if staged_by_others:
+        _rewrite(stage, [record for found in others.values() for record in found])
+        return
+    made_root = ROOT in records
+    stage.remove()
+    if made_root:
+        with contextlib.suppress(OSError):
+            stage.root.rmdir()
+
+
+def _folders(records: dict[str, list[Record]]) -> list[str]:
+    return [name for name, found in records.items() if found[-1].kind == FOLDER and name != ROOT]
+
+
+def _rewrite(stage: StageFolder, records: list[Record]) -> None:
+    """Replaces the journal by one with these records, at once."""
+    stage.journal.close()
+    new = stage.folder / "journal.new"
+    with new.open("w", encoding="ascii") as file:
+        for record in records:
+            file.write(json.dumps(asdict(record)) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(stage.folder / "journal")
