@@ -13,7 +13,7 @@ CC ?= gcc
 C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc \
     -Itests/native
 CORE_INPUTS := $(wildcard csrc/*.c csrc/*.h csrc/*.py) setup.py pyproject.toml
-C_FILES := $(wildcard csrc/*.c tests/native/*/*.c tests/perf/*.c)
+C_FILES := $(wildcard csrc/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 C_HEADERS := $(wildcard csrc/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
 

@@ -67,12 +67,22 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument("--format", choices=tuple(FORMATS), help="write the plan for another mover instead")
     parser.add_argument("--plot", type=Path, metavar="HTML", help="write the capacity curve as a page")
+    parser.add_argument(
+        "--check",
+        nargs=2,
+        metavar=("BEFORE", "AFTER"),
+        help="hold session AFTER, of the staged job, against what the plan promised; BEFORE is that plan, or "
+        "the session it was made from, with --plan",
+    )
+    parser.add_argument("--plan", type=Path, metavar="PLAN", help="the plan that was applied, for --check")
     add_json(parser)
     parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Advises."""
+    if arguments.check:
+        return _check(arguments)
     from tfdarshan.staging.planning import make_plan
     from tfdarshan.staging.render import render
 
@@ -93,6 +103,31 @@ def command(arguments: argparse.Namespace) -> int:
         print_json({"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None})
     elif not arguments.format or arguments.output:
         sys.stdout.write(render(decision.advice))
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Holds a session against a plan's promise."""
+    from tfdarshan.staging.check import check_plan
+    from tfdarshan.staging.check_text import render_check
+    from tfdarshan.staging.plan import read_plan
+
+    before, after = arguments.check
+    plan = read_plan(arguments.plan or Path(before))
+    if arguments.plan:
+        before_path = str(open_session(before).path.resolve())
+        if before_path not in [str(Path(path).resolve()) for path in plan.sessions]:
+            raise ConfigurationError(
+                f"the plan {arguments.plan} was not made from {before} but from {', '.join(plan.sessions)}."
+            )
+    check = check_plan(plan, [open_session(after)], arguments.session_epochs)
+    if arguments.json:
+        import dataclasses
+
+        shown = ("promised_gain", "obtained_gain", "error", "kept")
+        print_json(dataclasses.asdict(check) | {name: getattr(check, name) for name in shown})
+    else:
+        sys.stdout.write(render_check(check))
     return 0
 
 

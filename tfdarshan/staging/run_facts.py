@@ -61,7 +61,7 @@ def run_facts(sessions: Sequence[Session], read_s: float) -> RunFacts:
         thread_s=read_s if None in thread else sum(value or 0.0 for value in thread),
         readers=float(busy.sum() ** 2 / (busy**2).sum()) if busy.any() else 1.0,
         read_bytes=None if None in read_bytes else sum(value or 0 for value in read_bytes),
-        paths=tuple(str(session.path) for session in sessions),
+        paths=tuple(str(session.path.absolute()) for session in sessions),
     )
 
 

@@ -32,6 +32,17 @@ def test_fit_is_not_turned_by_files_that_hung_and_keeps_their_time():
     assert model.seconds(size).sum() == pytest.approx(seconds.sum())
 
 
+def test_fit_is_not_turned_by_large_files_that_all_hung():
+    # GIVEN the largest twentieth of the files, each 0.2 s late: a trimmed mean does not help there
+    size = np.linspace(10_000, 3_000_000, 500)
+    seconds = 8e-3 + size / 163e6
+    seconds[-25:] += 0.2
+
+    model = fit_time_model(size, seconds)
+
+    assert model.base_s / model.s_per_byte == pytest.approx(8e-3 * 163e6, rel=0.15)
+
+
 def test_fit_of_a_bandwidth_cap_says_that_only_bytes_cost():
     # GIVEN a tier on which four threads queue for one pipe
     random = np.random.default_rng(0)

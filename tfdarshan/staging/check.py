@@ -1,0 +1,200 @@
+"""Holds a staged run against what its plan promised, and says which assumption was off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.session import Session
+from tfdarshan.staging.expectation import gain
+from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.question import Promise
+from tfdarshan.staging.run_facts import RunFacts, run_facts
+
+Array = Any
+
+# What a promise may be off by before an assumption is named.
+CLOSE = 0.15
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One assumption: what was promised, what came, and how many seconds that moved an epoch by."""
+
+    name: str
+    unit: str
+    promised: float
+    obtained: float
+    effect_s: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """Promised against obtained, per epoch.
+
+    Attributes:
+        epochs: Epochs in the staged session.
+        before_s: An epoch before staging.
+        promised_s: An epoch as promised.
+        low_s: The shortest epoch that was promised.
+        high_s: The longest.
+        obtained_s: An epoch of the staged session.
+        copies_read: Planned files of which the copy was read.
+        originals_read: Planned files of which the original was read all the same.
+        planned: Planned files.
+        assumptions: What the promise rested on, the one that moved the most first.
+    """
+
+    epochs: float
+    before_s: float
+    promised_s: float
+    low_s: float
+    high_s: float
+    obtained_s: float
+    copies_read: int
+    originals_read: int
+    planned: int
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def promised_gain(self) -> float:
+        """How much faster an epoch was to be."""
+        return gain(self.before_s, self.before_s - self.promised_s)
+
+    @property
+    def obtained_gain(self) -> float:
+        """How much faster it is."""
+        return gain(self.before_s, self.before_s - self.obtained_s)
+
+    @property
+    def error(self) -> float:
+        """By which share of the promised epoch the obtained one is longer (positive) or shorter."""
+        return self.obtained_s / self.promised_s - 1
+
+    @property
+    def kept(self) -> bool:
+        """Whether the obtained epoch is in the promised range, or as near to the promise as can be told."""
+        return self.low_s <= self.obtained_s <= self.high_s or abs(self.error) <= CLOSE
+
+
+def check_plan(plan: Plan, sessions: Sequence[Session], epochs: float | None = None) -> Check:
+    """Compares.
+
+    Args:
+        plan: The plan that was applied.
+        sessions: Sessions of the job reading staged files.
+        epochs: Epochs in them, None to take the median of the files' passes.
+
+    Raises:
+        ConfigurationError: The plan promises nothing, or the sessions read none of its files.
+        SessionDataError: A session's table is damaged or missing.
+    """
+    try:
+        promise = Promise(**plan.promise)
+    except TypeError as error:
+        raise ConfigurationError(
+            "the plan promises nothing that could be checked: write it anew with `tfdarshan advise -o PLAN`."
+        ) from error
+    use = read_file_use(sessions)
+    facts = run_facts(sessions, float(use.read_s.sum(dtype=np.float64) + use.meta_s.sum(dtype=np.float64)))
+    return compare(plan, promise, use, facts, epochs)
+
+
+def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs: float | None) -> Check:
+    """Compares, with everything read."""
+    copies, originals, rest = _parts(plan, use)
+    if not copies.any() and not originals.any():
+        raise ConfigurationError(
+            f"the session after staging reads none of the plan's {len(plan.files):,} files, neither below "
+            f"{plan.fast_root} nor below {plan.slow_root}: is it of the same job?"
+        )
+    data = copies | originals | rest
+    epochs = epochs or max(1.0, float(np.round(np.median(use.opens[data]))))
+    obtained_s = facts.duration_s / epochs
+    return Check(
+        epochs=epochs,
+        before_s=promise.epoch_s,
+        promised_s=promise.epoch_s - promise.saved_s,
+        low_s=promise.epoch_s - promise.high_s,
+        high_s=promise.epoch_s - promise.low_s,
+        obtained_s=obtained_s,
+        copies_read=int(copies.sum()),
+        originals_read=int(originals.sum()),
+        planned=len(plan.files),
+        assumptions=_assumptions(promise, use, facts, epochs, copies, originals | rest),
+    )
+
+
+def _assumptions(
+    promise: Promise, use: FileUse, facts: RunFacts, epochs: float, fast: Array, slow: Array
+) -> tuple[Assumption, ...]:
+    """Splits what came differently into its parts, which add up: one is changed after the other."""
+    readers, now = max(promise.readers, 1.0), max(facts.readers, 1.0)
+    seconds = (use.read_s + use.meta_s) / epochs
+    passes = use.opens / epochs
+    fast_passes, fast_s = float(passes[fast].sum()), float(seconds[fast].sum())
+    slow_passes, slow_s = float(passes[slow].sum()), float(seconds[slow].sum())
+    fast_each = _each(promise.staged_fast_s, promise.staged_passes)
+    slow_each = _each(
+        promise.rest_slow_s + promise.staged_slow_s, promise.rest_passes + promise.staged_passes
+    )
+    rest_each = _each(promise.rest_slow_s, promise.rest_passes) or slow_each
+    heat_s = (fast_passes - promise.staged_passes) * fast_each + (
+        slow_passes - promise.rest_passes
+    ) * rest_each
+    total_s = fast_s + slow_s
+    outside = promise.epoch_s - (promise.staged_slow_s + promise.rest_slow_s) / readers
+    outside_now = facts.duration_s / epochs - total_s / now
+    found = [
+        Assumption("reads of staged files", "an epoch", promise.staged_passes, fast_passes, heat_s / readers),
+        Assumption(
+            "a pass on the fast tier", "s", fast_each, _each(fast_s, fast_passes),
+            (fast_s - fast_passes * fast_each) / readers,
+        ),
+        Assumption(
+            "a pass on the slow tier", "s", rest_each, _each(slow_s, slow_passes),
+            (slow_s - slow_passes * rest_each) / readers,
+        ),
+        Assumption("readers", "threads", promise.readers, facts.readers, total_s / now - total_s / readers),
+        Assumption("time without reads", "s an epoch", outside, outside_now, outside_now - outside),
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda assumption: -abs(assumption.effect_s)))
+
+
+def _each(total: float, count: float) -> float:
+    return total / count if count > 0 else 0.0
+
+
+def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
+    """Marks the copies that were read, the originals of copies, and the other files of the data set.
+
+    In a mirror the others are below the fast root too, as links.
+    """
+    read = use.bytes_read > 0
+    names = pa.array([_as_in_session(file.name) for file in plan.files], pa.large_string())
+    planned, below = {}, {}
+    for root in (plan.fast_root, plan.slow_root):
+        prefix = root.rstrip("/") + "/"
+        below[root] = _flags(pc.starts_with(use.paths, prefix)) & read
+        inside = pc.utf8_slice_codeunits(use.paths, len(prefix))
+        planned[root] = below[root] & _flags(pc.is_in(inside, names))
+    copies, originals = planned[plan.fast_root], planned[plan.slow_root] & ~planned[plan.fast_root]
+    everything = below[plan.fast_root] | below[plan.slow_root]
+    return copies, originals, everything & ~copies & ~originals
+
+
+def _as_in_session(name: str) -> str:
+    """Gives a name as sessions write it: bytes that are not UTF-8 as backslash escapes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _flags(found: Any) -> Array:
+    array = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return array.to_numpy(zero_copy_only=False).astype(bool)

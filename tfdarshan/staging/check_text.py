@@ -1,0 +1,56 @@
+"""A check as text, at most 100 columns wide."""
+
+from __future__ import annotations
+
+from tfdarshan.staging.check import Assumption, Check
+from tfdarshan.staging.render import gain_text, shortened_end
+from tfdarshan.units import human_seconds, plural
+
+
+def render_check(check: Check) -> str:
+    """Gives the check as text."""
+    low, high = human_seconds(check.low_s), human_seconds(check.high_s)
+    promised, obtained = human_seconds(check.promised_s), human_seconds(check.obtained_s)
+    lines = [
+        _verdict(check),
+        "",
+        f"{'An epoch':<28}{'time':>12}{'gain':>14}",
+        f"  {'before':<26}{human_seconds(check.before_s):>12}",
+        f"  {'promised':<26}{promised:>12}{gain_text(check.promised_gain):>14}   {low} to {high}",
+        f"  {'obtained':<26}{obtained:>12}{gain_text(check.obtained_gain):>14}   {100 * check.error:+.1f} %",
+        "",
+        _read(check),
+        "",
+        f"{'Assumption':<28}{'promised':>16}{'obtained':>16}   moved an epoch by",
+        *(_assumption(assumption) for assumption in check.assumptions),
+    ]
+    return "\n".join(shortened_end(line) for line in lines) + "\n"
+
+
+def _verdict(check: Check) -> str:
+    if check.kept:
+        return "The promise was kept."
+    way = "longer" if check.error > 0 else "shorter"
+    worst = check.assumptions[0]
+    return (
+        f"An epoch is {abs(100 * check.error):.0f} % {way} than promised. Most off: {worst.name}, "
+        f"{_number(worst, worst.obtained)} instead of {_number(worst, worst.promised)}."
+    )
+
+
+def _read(check: Check) -> str:
+    planned = plural(check.planned, "planned file")
+    return f"Of {planned}, {check.copies_read:,} were read as copies, {check.originals_read:,} as originals."
+
+
+def _assumption(assumption: Assumption) -> str:
+    promised, obtained = (_number(assumption, value) for value in (assumption.promised, assumption.obtained))
+    effect = human_seconds(abs(assumption.effect_s))
+    sign = "+" if assumption.effect_s >= 0 else "-"
+    return f"  {assumption.name:<26}{promised:>16}{obtained:>16}   {sign}{effect}"
+
+
+def _number(assumption: Assumption, value: float) -> str:
+    if assumption.unit.startswith("s"):
+        return human_seconds(value)
+    return f"{value:,.1f}"
