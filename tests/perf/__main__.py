@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.perf import progress
+from tests.perf.advise_cost import advise_cost
 from tests.perf.attach_cost import attach_cost
 from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
@@ -23,7 +24,7 @@ from tests.perf.table import replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
 from workloads.machine import this_machine
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "bounds")
+PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "advise", "bounds")
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,21 @@ class Repetitions:
     stop_reads: int = 1_000_000
     epochs: int = 20
     profiler_rounds: int = 15
+    advised_files: int = 1_000_000
+    advice_runs: int = 3
 
 
+FULL_ADVISED_FILES = 10_000_000
 QUICK = Repetitions(
-    pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3, profiler_rounds=3
+    pairs=3,
+    processes=2,
+    control_pairs=2,
+    stops=1,
+    stop_reads=200_000,
+    epochs=3,
+    profiler_rounds=3,
+    advised_files=50_000,
+    advice_runs=1,
 )
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
@@ -60,6 +72,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
             reads=repetitions.stop_reads,
         ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
+        "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "bounds": bounds_cost,
     }
 
@@ -82,7 +95,7 @@ def main() -> None:
     names = arguments.only or [name for name in PART_NAMES if name != "bounds" or arguments.full]
     machine = this_machine()
     print(f"{machine.line()}\n", flush=True)
-    rows, missing = measure(names, QUICK if arguments.quick else Repetitions())
+    rows, missing = measure(names, _repetitions(arguments))
     text = "\n".join([tables(rows), *missing])
     print(text)
     if arguments.json:
@@ -96,10 +109,16 @@ def main() -> None:
         replace_measured(arguments.docs, f"{machine.line()}.\n\n{text}")
 
 
+def _repetitions(arguments: argparse.Namespace) -> Repetitions:
+    if arguments.quick:
+        return QUICK
+    return Repetitions(advised_files=FULL_ADVISED_FILES) if arguments.full else Repetitions()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.perf", description="What recording costs here.")
     parser.add_argument("--quick", action="store_true", help="few repetitions: shows that everything runs")
-    parser.add_argument("--full", action="store_true", help="also a million files and 20 million operations")
+    parser.add_argument("--full", action="store_true", help="also millions of files and operations")
     parser.add_argument("--only", action="append", choices=PART_NAMES, help="measure this part (repeatable)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--docs", type=Path, metavar="PAGE", help="also put the tables into a page of docs/")

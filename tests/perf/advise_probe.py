@@ -74,5 +74,6 @@ def advise(directory: Path, unit: str) -> dict[str, object]:
 if __name__ == "__main__":
     if sys.argv[1] == "write":
         write_many(Path(sys.argv[2]), int(sys.argv[3]))
+        print(json.dumps({"files": int(sys.argv[3])}))
     else:
         print(json.dumps(advise(Path(sys.argv[2]), sys.argv[3])))
