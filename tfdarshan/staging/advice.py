@@ -102,7 +102,12 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
     """Finds the files to stage, from what is already read."""
     found = find_candidates(use, slow=question.slow, fast=question.fast, kernel_bytes=facts.read_bytes)
     valuation = value_candidates(
-        use, found, fast_tier, epochs=question.session_epochs, block_bytes=question.block_bytes
+        use,
+        found,
+        fast_tier,
+        readers=facts.readers,
+        epochs=question.session_epochs,
+        block_bytes=question.block_bytes,
     )
     picked = _pick(question, use, valuation)
     members = picked.units.members(picked.choice.items)

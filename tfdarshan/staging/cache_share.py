@@ -20,10 +20,12 @@ from tfdarshan.process_data import ProcessData
 
 Array = Any
 
-CACHED_CALL_S = 40e-6
-CACHED_S_PER_BYTE = 1 / 1.5e9
+CACHED_CALL_S = 100e-6
+CACHED_S_PER_BYTE = 1 / 500e6
 EVENT_COLUMNS = ("start_ns", "end_ns", "tid", "operation", "file", "length", "error")
 OPENING = ("open", "fopen")
+# Passes that are looked at one by one.
+SAMPLED = 200_000
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,15 @@ class PassTotals:
     bytes_read: Array
     storage_s: Array
     storage_bytes: Array
+    sample: PassSample
+
+
+@dataclass(frozen=True)
+class PassSample:
+    """The first passes that storage served: when each ended, in seconds, and its bytes."""
+
+    end_s: Array
+    size: Array
 
 
 def pass_totals(process: ProcessData) -> PassTotals:
@@ -47,7 +58,13 @@ def pass_totals(process: ProcessData) -> PassTotals:
     """
     capacity = 1024
     sums = np.zeros((4, capacity))
-    for file, values in _passes(process):
+    ends: list[Array] = []
+    sizes: list[Array] = []
+    for file, end_s, values in _passes(process):
+        if sum(map(len, ends)) < SAMPLED:
+            slow = values[3] > 0
+            ends.append(end_s[slow])
+            sizes.append(values[1][slow])
         needed = int(file.max()) + 1
         if needed > capacity:
             capacity = max(needed, 2 * capacity)
@@ -55,11 +72,13 @@ def pass_totals(process: ProcessData) -> PassTotals:
         for row, weights in enumerate(values):
             sums[row] += np.bincount(file, weights=weights, minlength=capacity)
     found = np.flatnonzero(sums[1] > 0)
-    return PassTotals(found.astype(np.uint32), *(row[found] for row in sums))
+    sample = PassSample(np.concatenate([np.zeros(0), *ends]), np.concatenate([np.zeros(0), *sizes]))
+    took, size, slow_s, slow_bytes = (row[found] for row in sums)
+    return PassTotals(found.astype(np.uint32), took, size, slow_s, slow_bytes, sample)
 
 
-def _passes(process: ProcessData) -> Iterator[tuple[Array, list[Array]]]:
-    """Yields each row group's passes: file ids; time, bytes, storage time and storage bytes."""
+def _passes(process: ProcessData) -> Iterator[tuple[Array, Array, list[Array]]]:
+    """Yields each row group's passes: file ids; ends; time, bytes, storage time and storage bytes."""
     operations = _bridge.operations()
     for batch in process.batches("events", EVENT_COLUMNS):
         names = batch.column("operation").dictionary.to_pylist()
@@ -85,4 +104,5 @@ def _passes(process: ProcessData) -> Iterator[tuple[Array, list[Array]]]:
             for values in (reads[kept][order].astype(np.int64), moved, seconds)
         )
         slow = took > calls * CACHED_CALL_S + size * CACHED_S_PER_BYTE
-        yield file[starts].astype(np.int64), [took, size, took * slow, size * slow]
+        end_s = np.maximum.reduceat(columns["end_ns"][order], starts) / 1e9
+        yield file[starts].astype(np.int64), end_s, [took, size, took * slow, size * slow]

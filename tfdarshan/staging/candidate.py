@@ -21,6 +21,8 @@ PROGRAM_FOLDERS = (
 )  # fmt: skip
 PROGRAM_PARTS = ("/site-packages/", "/dist-packages/")
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
+# From this share of the bytes read on, what the kernel charged is all of them.
+KERNEL_ALL = 0.9
 BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
 
 
@@ -69,23 +71,27 @@ def find_candidates(use: FileUse, *, slow: str | None, fast: str, kernel_bytes: 
         slow: Only files below this folder; None for all data files.
         fast: Folder of the fast tier; what is there is none.
         kernel_bytes: What the kernel charged as fetched from storage. Where all files are on block devices,
-            storage cannot have served more, whatever the times look like.
+            storage cannot have served more, whatever the times look like, and where it is nearly all that
+            was read, storage served all of it.
     """
     rows, left_out = _selected(use, slow, fast)
     passes = np.maximum(use.opens[rows], 1).astype(np.float32)
     bytes_read = np.maximum(use.bytes_read[rows], 1).astype(np.float32)
     share = use.storage_bytes[rows] / bytes_read
+    storage_s = use.storage_s[rows]
     kinds = {use.mounts[code].fs_type for code in np.unique(use.mount[use.bytes_read > 0]).tolist()}
     if kernel_bytes is not None and kinds <= BLOCK_FILE_SYSTEMS:
-        seen = float(use.storage_bytes.sum(dtype=np.float64))
-        share *= min(1.0, kernel_bytes / seen) if seen > 0 else 1.0
+        if kernel_bytes >= KERNEL_ALL * _sum(use.bytes_read):
+            share, storage_s = np.ones_like(share), use.read_s[rows]
+        elif (seen := _sum(use.storage_bytes)) > 0:
+            share = share * min(1.0, kernel_bytes / seen)
     storage_passes = passes * share
     again = np.maximum(passes - 1, 0)
     missed = np.clip(storage_passes - 1, 0, None)
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
-    seconds = use.storage_s[rows] + use.meta_s[rows] * np.minimum(share, 1)
+    seconds = storage_s + use.meta_s[rows] * np.minimum(share, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pass_s = np.where(storage_passes > 0, seconds / np.maximum(use.storage_bytes[rows], 1), 0)
+        pass_s = np.where(storage_passes > 0, seconds / np.maximum(share * bytes_read, 1), 0)
     pass_bytes = bytes_read / passes
     return Candidates(
         rows=rows,

@@ -12,7 +12,13 @@ import pyarrow as pa
 from tfdarshan.file_totals import BYTES_READ, BYTES_WRITTEN, META_TIMES, READ_TIMES, READS
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
-from tfdarshan.staging.cache_share import CACHED_CALL_S, CACHED_S_PER_BYTE, PassTotals, pass_totals
+from tfdarshan.staging.cache_share import (
+    CACHED_CALL_S,
+    CACHED_S_PER_BYTE,
+    PassSample,
+    PassTotals,
+    pass_totals,
+)
 
 Array = Any
 
@@ -70,6 +76,7 @@ class FileUse:
         mount: Index into `mounts`.
         mounts: Where the files are.
         traced_share: Share of the bytes read that the sessions' segments have, 0 to 1.
+        samples: For each process, passes that storage served.
     """
 
     paths: Any
@@ -87,6 +94,7 @@ class FileUse:
     mount: Array
     mounts: tuple[Mount, ...]
     traced_share: float = 0.0
+    samples: tuple[PassSample, ...] = ()
 
     def __len__(self) -> int:
         return len(self.size_bytes)
@@ -100,7 +108,12 @@ def read_file_use(sessions: Sequence[Session]) -> FileUse:
     """
     mounts: dict[Mount, int] = {}
     traced = [0.0, 0.0]
-    parts = [_process_use(process, mounts, traced) for session in sessions for process in session.processes]
+    samples: list[PassSample] = []
+    parts = [
+        _process_use(process, mounts, traced, samples)
+        for session in sessions
+        for process in session.processes
+    ]
     paths = pa.chunked_array([chunk for part, _ in parts for chunk in part], pa.large_string())
     columns = {name: np.concatenate([part.pop(name) for _, part in parts]) for name in COLUMNS}
     if len(parts) > 1:
@@ -108,14 +121,15 @@ def read_file_use(sessions: Sequence[Session]) -> FileUse:
         codes, paths = encoded.indices.to_numpy(), pa.chunked_array([encoded.dictionary])
         columns, _ = _merged(columns, codes)
     share = traced[0] / traced[1] if traced[1] else 0.0
-    return FileUse(paths=paths, **columns, mounts=tuple(mounts), traced_share=share)
+    return FileUse(paths=paths, **columns, mounts=tuple(mounts), traced_share=share, samples=tuple(samples))
 
 
 def _process_use(
-    process: ProcessData, mounts: dict[Mount, int], traced: list[float]
+    process: ProcessData, mounts: dict[Mount, int], traced: list[float], samples: list[PassSample]
 ) -> tuple[list[Any], dict[str, Array]]:
     """Gives a process's paths as chunks and its columns, one row per path."""
     passes = pass_totals(process)
+    samples.append(passes.sample)
     chunks: list[Any] = []
     parts: list[dict[str, Array]] = []
     for batch in _batches(process):

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.file_use import FileUse, Mount
+from tfdarshan.staging.shared_bandwidth import with_shared_bandwidth
 from tfdarshan.staging.time_model import TimeModel, fit_time_model
 
 Array = Any
@@ -27,7 +28,7 @@ class SlowTier:
     model: TimeModel
 
 
-def slow_tiers(use: FileUse, found: Candidates) -> tuple[tuple[SlowTier, ...], Array]:
+def slow_tiers(use: FileUse, found: Candidates, readers: float) -> tuple[tuple[SlowTier, ...], Array]:
     """Fits a model to each mount point with enough files, and one to the rest.
 
     Returns:
@@ -41,12 +42,12 @@ def slow_tiers(use: FileUse, found: Candidates) -> tuple[tuple[SlowTier, ...], A
     for code in np.unique(codes).tolist():
         here = codes == code
         if np.count_nonzero(here & fitted) >= FEWEST_FILES:
-            model = _fit(found, here & fitted)
+            model = with_shared_bandwidth(_fit(found, here & fitted), use.samples, readers)
             seconds[here] = model.seconds(found.pass_bytes[here])
             tiers.append(SlowTier(use.mounts[code], model))
             rest &= ~here
     if rest.any():
-        model = _fit(found, rest & fitted)
+        model = with_shared_bandwidth(_fit(found, rest & fitted), use.samples, readers)
         seconds[rest] = model.seconds(found.pass_bytes[rest])
         tiers.append(SlowTier(None, model))
     return tuple(tiers), seconds

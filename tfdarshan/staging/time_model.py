@@ -79,9 +79,7 @@ def _line(x: Array, y: Array) -> tuple[float, float, str]:
     """Gives intercept, slope and a note; neither is negative."""
     if len(x) < 2 or x.max() <= 1.05 * x.min():
         return float(np.mean(y)), 0.0, ""
-    i, j = np.triu_indices(len(x), 1)
-    apart = x[j] > x[i] * 1.001
-    slope = float(np.median((y[j] - y[i])[apart] / (x[j] - x[i])[apart]))
+    slope = median_slope(x, y)
     if slope <= 0:
         return float(np.mean(y)), 0.0, "time does not grow with size: each file costs about the same"
     base = float(np.median(y - slope * x))
@@ -92,6 +90,13 @@ def _line(x: Array, y: Array) -> tuple[float, float, str]:
             "only bytes cost time: small files gain no more than large",
         )
     return base, slope, ""
+
+
+def median_slope(x: Array, y: Array) -> float:
+    """Gives the median slope of all pairs of points that are apart in x: Theil and Sen."""
+    i, j = np.triu_indices(len(x), 1)
+    apart = np.abs(x[j] - x[i]) > 0.001 * np.abs(x[i])
+    return float(np.median((y[j] - y[i])[apart] / (x[j] - x[i])[apart])) if apart.any() else 0.0
 
 
 def _quality(files: int, r2: float, *, one_size: bool) -> str:

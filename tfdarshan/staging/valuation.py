@@ -64,7 +64,13 @@ def total(values: Array) -> float:
 
 
 def value_candidates(
-    use: FileUse, found: Candidates, fast_tier: TierProbe, *, epochs: float | None, block_bytes: int
+    use: FileUse,
+    found: Candidates,
+    fast_tier: TierProbe,
+    *,
+    readers: float,
+    epochs: float | None,
+    block_bytes: int,
 ) -> Valuation:
     """Values the candidates.
 
@@ -72,11 +78,12 @@ def value_candidates(
         use: What the files were used for.
         found: The candidates among them.
         fast_tier: What the fast tier was measured at.
+        readers: Threads that read in the sessions.
         epochs: Epochs in the sessions, None to take the median of the files' passes.
         block_bytes: What the fast tier allots space in.
     """
     epochs = epochs or _median_passes(found.passes)
-    tiers, slow_s = slow_tiers(use, found)
+    tiers, slow_s = slow_tiers(use, found, readers)
     fast_s = np.minimum(fast_tier.model.seconds(found.pass_bytes), slow_s)
     per_epoch = found.recurring / epochs
     size = use.size_bytes[found.rows]

@@ -5,6 +5,7 @@
  * hdd     one head: a seek of 8 ms x n^-0.44 with n requests waiting, then 163 MB/s
  * lustre  2 ms for an open, 3 ms for a read and 1 GB/s, any number at a time
  * pipe    40 MB/s for all together, and nothing else
+ * none    as it is
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -81,7 +82,7 @@ static ssize_t moved(int fd, ssize_t count)
     if (count > 0 && fd >= 0 && fd < DESCRIPTORS && slow[fd]) {
         if (is_model("lustre")) {
             sleep_for(3e-3 + (double)count / 1e9);
-        } else {
+        } else if (is_model("hdd") || is_model("pipe")) {
             int depth = ++waiting;
             pthread_mutex_lock(&device);
             double seek = is_model("hdd") ? 8e-3 * pow(depth, -0.44) : 0;

@@ -50,11 +50,11 @@ CASES = [
     Case(tier="hdd", share=0.25, heat="tenth", **IMAGENET),
     Case(tier="lustre", share=0.08, **MALWARE),
     Case(tier="lustre", share=0.25, heat="zipf", **IMAGENET),
-    Case(tier="lustre", share=0.5, heat="tenth", **MALWARE),
+    Case(tier="lustre", share=0.3, heat="tenth", files=400, **MALWARE),
     Case(tier="lustre", share=0.25, decode_s=5e-3, **IMAGENET),
     Case(tier="pipe", share=0.25, **IMAGENET),
     Case(tier="pipe", share=0.25, heat="zipf", **MALWARE),
-    Case(tier="lustre", share=0.25, decode_s=0.25, files=120, reason="not_io", **IMAGENET),
+    Case(tier="lustre", share=0.25, decode_s=1.2, files=40, reason="not_io", **IMAGENET),
     Case(tier="none", share=0.25, epochs=3, files=1_000, reason="page_cache", **IMAGENET),
     Case(tier="lustre", share=0.25, fast_is_slow=True, reason="fast_tier", **IMAGENET),
 ]
