@@ -103,6 +103,24 @@ uint64_t tfd_darshan_torn_records(void); /* that never stood still while they we
 void tfd_darshan_release_snapshots(void);
 const char *tfd_darshan_record_name(uint64_t id);
 
+/* ---- staged files: while a session records, opens for reading are led to their copies ---- */
+
+struct tfd_staged_file {
+    const char *original, *copy; /* absolute paths */
+    int64_t size;
+    int64_t original_mtime_ns, copy_mtime_ns;
+};
+
+struct tfd_redirect_totals {
+    uint64_t copies;  /* opens that got a copy */
+    uint64_t missing; /* that got the original: the copy cannot be opened */
+    uint64_t stale;   /* that got the original: it or the copy changed since */
+};
+
+int tfd_redirect_start(const struct tfd_staged_file *files, size_t count);
+void tfd_redirect_stop(void);
+void tfd_redirect_totals(struct tfd_redirect_totals *totals);
+
 /* ---- hooks, for doctor and tests ---- */
 
 size_t tfd_hook_count(void);

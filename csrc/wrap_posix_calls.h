@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #endif
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <stdarg.h>
@@ -17,6 +18,7 @@
 
 #include "hook_table.h"
 #include "recorder.h"
+#include "redirect.h"
 
 typedef int open_function(const char *, int, ...);
 typedef int openat_function(int, const char *, int, ...);
@@ -24,8 +26,35 @@ typedef int open_checked_function(const char *, int);
 typedef int openat_checked_function(int, const char *, int);
 typedef int fcntl_function(int, int, ...);
 
+/* Opens the file's copy: negative where that is not there or not good any more. */
+static inline int open_copy(const struct tfd_redirected *file, int flags)
+{
+    uint64_t start = tfd_ticks();
+    int saved_errno = errno;
+    open_function *next = (open_function *)TFD_NEXT(open);
+    int fd = next(tfd_redirect_copy(file), flags, 0);
+    if (tfd_redirect_is_good(file, fd)) {
+        tfd_record_open(TFD_OP_OPEN, AT_FDCWD, tfd_redirect_copy(file), fd, flags, 0, start);
+    } else if (fd >= 0) {
+        TFD_NEXT(close)(fd);
+        fd = -1;
+    }
+    errno = saved_errno;
+    return fd;
+}
+
+static inline int copy_instead_of(int dirfd, const char *path, int flags)
+{
+    const struct tfd_redirected *file =
+        dirfd == AT_FDCWD || (path && path[0] == '/') ? tfd_redirect_find(path, flags) : NULL;
+    return file ? open_copy(file, flags) : -1;
+}
+
 static inline int counted_openat(openat_function *next, int dirfd, const char *path, int flags, int mode)
 {
+    int copy = copy_instead_of(dirfd, path, flags);
+    if (copy >= 0)
+        return copy;
     uint64_t start = tfd_ticks();
     int fd = next(dirfd, path, flags, mode);
     tfd_record_open(TFD_OP_OPEN, dirfd, path, fd, flags, (unsigned)mode, start);
@@ -34,6 +63,9 @@ static inline int counted_openat(openat_function *next, int dirfd, const char *p
 
 static inline int counted_open(open_function *next, const char *path, int flags, int mode)
 {
+    int copy = copy_instead_of(AT_FDCWD, path, flags);
+    if (copy >= 0)
+        return copy;
     uint64_t start = tfd_ticks();
     int fd = next(path, flags, mode);
     tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, flags, (unsigned)mode, start);
@@ -42,6 +74,9 @@ static inline int counted_open(open_function *next, const char *path, int flags,
 
 static inline int counted_open_checked(open_checked_function *next, const char *path, int flags)
 {
+    int copy = copy_instead_of(AT_FDCWD, path, flags);
+    if (copy >= 0)
+        return copy;
     uint64_t start = tfd_ticks();
     int fd = next(path, flags);
     tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, flags, 0, start);
@@ -51,6 +86,9 @@ static inline int counted_open_checked(open_checked_function *next, const char *
 static inline int counted_openat_checked(openat_checked_function *next, int dirfd, const char *path,
                                          int flags)
 {
+    int copy = copy_instead_of(dirfd, path, flags);
+    if (copy >= 0)
+        return copy;
     uint64_t start = tfd_ticks();
     int fd = next(dirfd, path, flags);
     tfd_record_open(TFD_OP_OPEN, dirfd, path, fd, flags, 0, start);

@@ -14,6 +14,7 @@
 #include "attach.h"
 #include "hook_table.h"
 #include "recorder.h"
+#include "redirect.h"
 #include "wrappers.h"
 
 typedef int vfscanf_function(FILE *, const char *, va_list);
@@ -36,9 +37,30 @@ static inline int open_flags_of(const char *mode)
     return mode[0] == 'a' ? access | O_CREAT | O_APPEND : access;
 }
 
+static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *),
+                                     const struct tfd_redirected *file, const char *mode)
+{
+    uint64_t start = tfd_ticks();
+    int saved_errno = errno;
+    FILE *stream = next(tfd_redirect_copy(file), mode);
+    int fd = descriptor_of(stream);
+    if (tfd_redirect_is_good(file, fd)) {
+        tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, tfd_redirect_copy(file), fd, open_flags_of(mode), 0, start);
+    } else if (stream) {
+        TFD_NEXT(fclose)(stream);
+        stream = NULL;
+    }
+    errno = saved_errno;
+    return stream;
+}
+
 static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), const char *path,
                                   const char *mode)
 {
+    const struct tfd_redirected *file = tfd_redirect_find(path, open_flags_of(mode));
+    FILE *copy = file ? open_copy_stream(next, file, mode) : NULL;
+    if (copy)
+        return copy;
     uint64_t start = tfd_ticks();
     FILE *stream = next(path, mode);
     tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, descriptor_of(stream), open_flags_of(mode), 0, start);

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from tfdarshan.profiler import Profile, profile
     from tfdarshan.session import Session, find_sessions, open_session
+    from tfdarshan.staging.redirect import staged
     from tfdarshan.steps import step
     from tfdarshan.tf_profiler import disable, enable
 
@@ -39,6 +40,7 @@ __all__ = [
     "find_sessions",
     "open_session",
     "profile",
+    "staged",
     "step",
 ]
 
@@ -57,6 +59,7 @@ _HOMES = {
     "open_session": "session",
     "profile": "profiler",
     "step": "steps",
+    "staged": "staging.redirect",
 }
 
 

@@ -53,6 +53,25 @@ class SessionTotals:
     spool_bytes: int
 
 
+class StagedFile(NamedTuple):
+    """A file and its copy on a faster tier, by absolute path, and how both were when the copy was made."""
+
+    original: str
+    copy: str
+    size: int
+    original_mtime_ns: int
+    copy_mtime_ns: int
+
+
+@dataclass(frozen=True)
+class RedirectTotals:
+    """Opens of staged files that got the copy, and that got the original: copy missing, or either changed."""
+
+    copies: int
+    missing: int
+    stale: int
+
+
 @dataclass(frozen=True)
 class EmulationTotals:
     """Calls that an emulated device served, those that had to wait and how long, and what the model says."""
@@ -244,6 +263,35 @@ def session_totals() -> SessionTotals:
     totals = core().ffi.new("struct tfd_session_totals *")
     _check(core().lib.tfd_session_totals(totals), "the session's totals cannot be read")
     return SessionTotals(**plain(totals[0]))
+
+
+def start_redirect(files: Sequence[StagedFile]) -> None:
+    """Leads opens for reading to the files' copies while a session records.
+
+    Raises:
+        StorageError: Staged files are in use already, or there is no memory for their names.
+    """
+    ffi, lib = core()
+    staged = ffi.new("struct tfd_staged_file[]", max(len(files), 1))
+    kept = []
+    for entry, file in zip(staged, files, strict=False):
+        kept += [ffi.new("char[]", os.fsencode(name)) for name in (file.original, file.copy)]
+        entry.original, entry.copy = kept[-2:]
+        entry.size = file.size
+        entry.original_mtime_ns, entry.copy_mtime_ns = file.original_mtime_ns, file.copy_mtime_ns
+    _check(lib.tfd_redirect_start(staged, len(files)), "staged files cannot be used")
+
+
+def stop_redirect() -> None:
+    """Ends redirecting; files that are open stay so."""
+    core().lib.tfd_redirect_stop()
+
+
+def redirect_totals() -> RedirectTotals:
+    """Counts what opens of staged files got since redirecting began."""
+    totals = core().ffi.new("struct tfd_redirect_totals *")
+    core().lib.tfd_redirect_totals(totals)
+    return RedirectTotals(**plain(totals[0]))
 
 
 def rescan() -> AttachReport:

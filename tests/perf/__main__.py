@@ -18,13 +18,14 @@ from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
 from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
+from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
 from tests.perf.table import replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
 from workloads.machine import this_machine
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "advise", "bounds")
+PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "advise", "staged", "bounds")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Repetitions:
     profiler_rounds: int = 15
     advised_files: int = 1_000_000
     advice_runs: int = 3
+    redirect_rounds: int = 11
 
 
 FULL_ADVISED_FILES = 10_000_000
@@ -53,6 +55,7 @@ QUICK = Repetitions(
     profiler_rounds=3,
     advised_files=50_000,
     advice_runs=1,
+    redirect_rounds=2,
 )
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
@@ -73,6 +76,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
+        "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
         "bounds": bounds_cost,
     }
 

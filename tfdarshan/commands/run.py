@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import dataclasses
 import json
 import os
 import signal
@@ -18,6 +19,8 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.profiler import Profile, start_shared
 from tfdarshan.script import Program, hide_our_frames, load_module, load_script
 from tfdarshan.session_directory import is_complete
+from tfdarshan.staging.plan import read_plan
+from tfdarshan.staging.redirect import StagedFiles
 from tfdarshan.tf_profiler import enable
 
 DEFAULT_LOGDIR = "logs"
@@ -44,6 +47,13 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--json", action="store_true", help="at the end, say where the session is as JSON on stderr"
     )
+    parser.add_argument(
+        "--staged",
+        type=Path,
+        metavar="PLAN",
+        help="open the copies that `tfdarshan stage apply PLAN` made, where the script opens their originals "
+        "to read them",
+    )
     add_options(parser)
     parser.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ARGS", help="run a module"
@@ -64,7 +74,11 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     ending = Ending(os.getpid(), arguments.json)
     # Exit functions run in reverse: the script's own first, then the session's end, then this.
     atexit.register(ending.run)
+    if arguments.staged:
+        ending.staged = StagedFiles(read_plan(arguments.staged))
     ending.profile = start_shared(arguments.logdir, options_of(arguments))
+    if ending.staged is not None:
+        ending.staged.start()
 
     return _runner(program, ending)
 
@@ -77,6 +91,7 @@ class Ending:
     as_json: bool
     profile: Profile | None = None
     interrupted: bool = False
+    staged: StagedFiles | None = None
 
     def run(self) -> None:
         """Says where the session is, and ends by SIGINT where Python would have."""
@@ -91,9 +106,15 @@ class Ending:
             os.kill(self.pid, signal.SIGINT)
 
     def _announce(self, path: Path) -> None:
+        totals = None if self.staged is None else self.staged.totals
         if self.as_json:
-            print(json.dumps({"session": str(path)}), file=sys.stderr, flush=True)
+            more = {} if totals is None else {"staged": dataclasses.asdict(totals)}
+            print(json.dumps({"session": str(path), **more}), file=sys.stderr, flush=True)
         else:
+            if totals is not None:
+                originals = f"{totals.missing:,} copies missing, {totals.stale:,} stale"
+                said = f"tfdarshan: {totals.copies:,} opens got a staged copy; originals instead: {originals}"
+                print(said, file=sys.stderr, flush=True)
             said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
             print(said, file=sys.stderr, flush=True)
 

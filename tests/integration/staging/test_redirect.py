@@ -1,0 +1,178 @@
+"""Opens that are led to staged copies: which, and what is read."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import tfdarshan
+from tests.integration.staging.tree import make_files, plan_of
+from tfdarshan import _bridge
+from tfdarshan.errors import StorageError
+from tfdarshan.staging.apply import ApplyOptions, apply_plan
+from tfdarshan.staging.plan import write_plan
+
+COUNT = 24
+
+
+@pytest.fixture
+def job(tmp_path):
+    """Files, all staged, and the plan."""
+    make_files(tmp_path / "slow", COUNT)
+    (tmp_path / "fast").mkdir()
+    plan = plan_of(tmp_path / "slow", tmp_path / "fast")
+    apply_plan(plan, ApplyOptions())
+    write_plan(plan, tmp_path / "plan.json")
+    return tmp_path
+
+
+def child(*words):
+    """Runs redirect_child and gives what it found."""
+    program = [sys.executable, "-m", "tests.integration.staging.redirect_child", *map(str, words)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def opened(path, flags=os.O_RDONLY):
+    """Gives the path that opening `path` leads to."""
+    handle = os.open(path, flags)
+    try:
+        return os.readlink(f"/proc/self/fd/{handle}")
+    finally:
+        os.close(handle)
+
+
+@pytest.mark.parametrize("way", ["python", "descriptor", "numpy", "relative", "tensorflow"])
+def test_what_is_read_is_the_same_and_comes_from_the_copies(job, way):
+    # WHEN all files are read plainly, redirected, and plainly again
+    found = child(job / "slow", job / "plan.json", way)
+
+    # THEN
+    assert found == {"same": True, "copies": COUNT, "missing": 0, "stale": 0, "staged": COUNT}
+
+
+def test_batches_from_a_mirror_are_the_same(job):
+    # GIVEN a mirror in which a third of the files are copies
+    (job / "mirror").mkdir()
+    whole = plan_of(job / "slow", job / "mirror")
+    apply_plan(dataclasses.replace(whole, files=whole.files[::3]), ApplyOptions(mirror=True))
+
+    assert child(job / "slow", job / "mirror", "mirror") is True
+
+
+def test_opens_lead_to_copies_only_inside_and_only_for_reading(job):
+    original, copy = str(job / "slow" / "0008.bin"), str(job / "fast" / "0008.bin")
+
+    assert opened(original) == original
+    with tfdarshan.staged(job / "plan.json") as files:
+        assert opened(original) == copy
+        assert opened(original, os.O_RDWR) == original
+        assert opened(original, os.O_WRONLY | os.O_APPEND) == original
+        assert opened(original, os.O_RDONLY | os.O_CREAT) == original
+        assert opened(str(job / "plan.json")) == str(job / "plan.json")
+    assert opened(original) == original
+    assert (files.totals.copies, files.totals.missing, files.totals.stale) == (1, 0, 0)
+
+
+def test_missing_copy_is_silently_the_original(job):
+    (job / "fast" / "0008.bin").unlink()
+
+    with tfdarshan.staged(job / "plan.json") as files:
+        assert opened(job / "slow" / "0008.bin") == str(job / "slow" / "0008.bin")
+
+    assert (files.totals.copies, files.totals.missing) == (0, 1)
+
+
+@pytest.mark.parametrize("side", ["slow", "fast"])
+def test_changed_copy_or_original_is_silently_the_original(job, side):
+    with tfdarshan.staged(job / "plan.json") as files:
+        assert opened(job / "slow" / "0008.bin") == str(job / "fast" / "0008.bin")
+        with (job / side / "0008.bin").open("ab") as file:
+            file.write(b"more")
+        assert opened(job / "slow" / "0008.bin") == str(job / "slow" / "0008.bin")
+
+    assert (files.totals.copies, files.totals.stale) == (1, 1)
+
+
+def test_original_that_is_gone_is_gone(job):
+    with tfdarshan.staged(job / "plan.json"):
+        (job / "slow" / "0008.bin").unlink()
+        with pytest.raises(FileNotFoundError):
+            os.open(job / "slow" / "0008.bin", os.O_RDONLY)
+
+
+def test_session_shows_the_copies(job):
+    # WHEN
+    with tfdarshan.profile(job / "logs") as session:
+        with tfdarshan.staged(job / "plan.json"):
+            (job / "slow" / "0008.bin").read_bytes()
+
+    # THEN
+    rows = session.files.set_index("path")
+    assert rows.loc[str(job / "fast" / "0008.bin"), "POSIX_OPENS"] == 1
+    assert rows.loc[str(job / "fast" / "0008.bin"), "POSIX_BYTES_READ"] == os.path.getsize(
+        job / "slow" / "0008.bin"
+    )
+    assert str(job / "slow" / "0008.bin") not in rows.index
+
+
+def test_threads_read_copies_while_redirecting_begins_and_ends(job):
+    # GIVEN threads that read the same file without end
+    path, wrong, done = job / "slow" / "0008.bin", [], threading.Event()
+    content = path.read_bytes()
+
+    def read():
+        while not done.is_set():
+            if path.read_bytes() != content:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+
+    # WHEN
+    copies = 0
+    with tfdarshan.profile(job / "logs", trace=False):
+        for _ in range(30):
+            with tfdarshan.staged(job / "plan.json") as files:
+                path.read_bytes()
+            copies += files.totals.copies
+    done.set()
+    for thread in threads:
+        thread.join()
+
+    # THEN
+    assert wrong == []
+    assert copies >= 30
+
+
+def test_staged_files_are_used_by_one_at_a_time(job):
+    with tfdarshan.staged(job / "plan.json"):
+        with pytest.raises(StorageError, match="in use in this process already"):
+            with tfdarshan.staged(job / "plan.json"):
+                pass
+    assert not _bridge.session_active()
+
+
+def test_run_staged_says_what_was_opened(job):
+    # GIVEN
+    (job / "train.py").write_text(f"print(len(open({str(job / 'slow' / '0008.bin')!r}, 'rb').read()))")
+
+    # WHEN
+    words = ["run", "--logdir", job / "logs", "--staged", job / "plan.json", job / "train.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    # THEN
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == os.path.getsize(job / "slow" / "0008.bin")
+    assert "1 opens got a staged copy; originals instead: 0 copies missing, 0 stale" in done.stderr

@@ -1,0 +1,85 @@
+"""Leads a job's opens to the staged copies, without touching its code: `with tfdarshan.staged(PLAN):`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tfdarshan import _bridge
+from tfdarshan.staging.journal import FILE, Record
+from tfdarshan.staging.plan import Plan, read_plan
+from tfdarshan.staging.stage_folder import journal_of
+
+
+@contextmanager
+def staged(plan: str | os.PathLike[str]) -> Iterator[StagedFiles]:
+    """Opens the fast copy wherever the job opens a staged file for reading only.
+
+    At each open the original and its copy are compared with what was staged, by size and time of change.
+    Where the copy is missing, or either has changed, the original is opened, as if nothing were staged. This
+    needs the hooks of a session: inside a `tfdarshan.profile()` it uses that one, which then shows the paths
+    of copies; otherwise one without a trace is made for it and thrown away, so a session cannot begin inside.
+
+    Args:
+        plan: A plan that `tfdarshan stage apply` carried out.
+
+    Raises:
+        ConfigurationError: The plan cannot be used.
+        StorageError: The journal cannot be read, or staged files are in use already.
+    """
+    from tfdarshan.profiler import profile
+
+    with ExitStack() as stack:
+        files = StagedFiles(read_plan(Path(plan)))
+        if not _bridge.session_active():
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-staged-"))
+            stack.enter_context(profile(folder, trace=False))
+        files.start()
+        try:
+            yield files
+        finally:
+            files.stop()
+
+
+class StagedFiles:
+    """The staged files of a plan, and how often their copies were opened."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.count = 0
+        self._last: _bridge.RedirectTotals | None = None
+
+    def start(self) -> None:
+        """Begins to redirect. Nothing is looked at on either tier.
+
+        Raises:
+            StorageError: The journal cannot be read, or staged files are in use already.
+        """
+        wanted = {file.name for file in self.plan.files}
+        files = [
+            self._staged_file(records[-1])
+            for name, records in journal_of(self.plan.fast_root).records.items()
+            if name in wanted and records[-1].kind == FILE
+        ]
+        self.count = len(files)
+        _bridge.start_redirect(files)
+
+    def stop(self) -> None:
+        """Ends redirecting."""
+        self._last = _bridge.redirect_totals()
+        _bridge.stop_redirect()
+
+    @property
+    def totals(self) -> _bridge.RedirectTotals:
+        """Opens that got a copy, and that got the original because the copy was missing or stale."""
+        return self._last or _bridge.redirect_totals()
+
+    def _staged_file(self, record: Record) -> _bridge.StagedFile:
+        original, copy = (
+            os.path.join(root, record.name)  # noqa: PTH118
+            for root in (self.plan.slow_root, self.plan.fast_root)
+        )
+        return _bridge.StagedFile(original, copy, record.size, record.source_mtime_ns, record.mtime_ns)
