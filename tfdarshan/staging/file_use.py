@@ -135,8 +135,11 @@ def _process_use(
     for batch in _batches(process):
         columns = _row_columns(batch, mounts)
         used = (columns["bytes_read"] > 0) | (columns["bytes_written"] > 0) | (columns["opens"] > 0)
-        columns = {name: values[used] for name, values in columns.items()}
-        chunks.append(batch.column("path").filter(pa.array(used)).cast(pa.large_string()))
+        paths = batch.column("path")
+        if not used.all():
+            columns = {name: values[used] for name, values in columns.items()}
+            paths = paths.filter(pa.array(used))
+        chunks.append(paths.cast(pa.large_string()))
         parts.append(columns)
     if not parts:
         parts.append({name: np.zeros(0, kind) for name, kind in {"file": np.uint32, **COLUMNS}.items()})

@@ -48,7 +48,7 @@ def choose(value: Array, weight: Array, capacity: float, order: Array | None = N
     order = order[weight[order] <= capacity]
     filled = np.cumsum(weight[order], dtype=np.float64)
     fits = int(np.searchsorted(filled, capacity, side="right"))
-    bound = float(value[order[:fits]].sum())
+    bound = _total(value[order[:fits]])
     if fits < len(order):
         room = capacity - (filled[fits - 1] if fits else 0.0)
         bound += float(value[order[fits]] * room / weight[order[fits]])
@@ -59,7 +59,11 @@ def choose(value: Array, weight: Array, capacity: float, order: Array | None = N
     if len(order) and value[taken].sum() < (1 - GAP_WANTED) * bound:
         taken = _searched(order, fits, value, weight, capacity, taken, bound)
     taken = np.sort(taken.astype(np.int64))
-    return Choice(taken, float(value[taken].sum()), float(weight[taken].sum()), bound)
+    return Choice(taken, _total(value[taken]), _total(weight[taken]), bound)
+
+
+def _total(values: Array) -> float:
+    return float(values.sum(dtype=np.float64))
 
 
 def fill_in_order(order: Array, weight: Array, capacity: float) -> Array:

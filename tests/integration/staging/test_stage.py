@@ -320,6 +320,26 @@ def test_two_plans_below_one_root_are_undone_apart(slow, fast):
     assert not (fast / STATE_FOLDER).exists()
 
 
+@pytest.mark.changes_originals
+def test_undo_leaves_a_copy_that_another_plan_renewed(slow, fast):
+    # GIVEN a copy of one plan that went stale and was made anew for another
+    whole = plan_of(slow, fast)
+    apply_plan(whole, COPY)
+    name = whole.files[0].name
+    (slow / name).write_bytes(b"new")
+    newer = dataclasses.replace(whole, files=plan_of(slow, fast).files[:1])
+    assert apply_plan(newer, COPY).copied == 1
+
+    # WHEN
+    undo_plan(whole)
+
+    # THEN
+    assert verify_plan(newer).good == 1
+    assert list(snapshot(fast)) == [name]
+    undo_plan(newer)
+    assert snapshot(fast) == {}
+
+
 def test_mirror_has_every_file_and_links_only_what_is_not_staged(slow, fast):
     # GIVEN a plan of a third of the files
     whole = plan_of(slow, fast)
