@@ -19,6 +19,7 @@
 #include "hook_table.h"
 #include "recorder.h"
 #include "redirect.h"
+#include "wrappers.h"
 
 typedef int open_function(const char *, int, ...);
 typedef int openat_function(int, const char *, int, ...);
@@ -26,17 +27,19 @@ typedef int open_checked_function(const char *, int);
 typedef int openat_checked_function(int, const char *, int);
 typedef int fcntl_function(int, int, ...);
 
-/* Opens the file's copy: negative where that is not there or not good any more. */
+/* Opens the file's copy: negative where that is not there or not good any more. A copy that is opened and
+ * closed again is recorded as that: libdarshan counts it too. */
 static inline int open_copy(const struct tfd_redirected *file, int flags)
 {
     uint64_t start = tfd_ticks();
     int saved_errno = errno;
     open_function *next = (open_function *)TFD_NEXT(open);
     int fd = next(tfd_redirect_copy(file), flags, 0);
-    if (tfd_redirect_is_good(file, fd)) {
+    bool good = tfd_redirect_is_good(file, fd);
+    if (fd >= 0)
         tfd_record_open(TFD_OP_OPEN, AT_FDCWD, tfd_redirect_copy(file), fd, flags, 0, start);
-    } else if (fd >= 0) {
-        TFD_NEXT(close)(fd);
+    if (fd >= 0 && !good) {
+        tfd_wrap_close(fd);
         fd = -1;
     }
     errno = saved_errno;

@@ -44,10 +44,11 @@ static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *),
     int saved_errno = errno;
     FILE *stream = next(tfd_redirect_copy(file), mode);
     int fd = descriptor_of(stream);
-    if (tfd_redirect_is_good(file, fd)) {
+    bool good = tfd_redirect_is_good(file, fd);
+    if (stream)
         tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, tfd_redirect_copy(file), fd, open_flags_of(mode), 0, start);
-    } else if (stream) {
-        TFD_NEXT(fclose)(stream);
+    if (stream && !good) {
+        tfd_wrap_fclose(stream);
         stream = NULL;
     }
     errno = saved_errno;

@@ -26,7 +26,7 @@ def add_parser(verbs: Any) -> None:
         "stage",
         help="copy what a plan of `tfdarshan advise` says, check it, take it back",
         description="Copy what a plan says to the fast tier, check the copies, or take them back. "
-        "Originals are only read.",
+        "Originals are only read. Every action has --help and --json.",
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     apply = _action(actions, "apply", _apply, "copy the plan's files that are not there yet")

@@ -121,6 +121,25 @@ def test_session_shows_the_copies(job):
     assert str(job / "slow" / "0008.bin") not in rows.index
 
 
+def test_stale_copy_that_was_opened_is_in_the_session_too(job):
+    # GIVEN a copy that somebody changed
+    with (job / "fast" / "0008.bin").open("ab") as file:
+        file.write(b"more")
+
+    # WHEN
+    with tfdarshan.profile(job / "logs") as session:
+        with tfdarshan.staged(job / "plan.json"):
+            (job / "slow" / "0008.bin").read_bytes()
+
+    # THEN its open and close are recorded, as the real calls that they are, and the original's reads
+    rows = session.files.set_index("path")
+    copy, original = (rows.loc[str(job / tier / "0008.bin")] for tier in ("fast", "slow"))
+    assert (copy["POSIX_OPENS"], copy["POSIX_BYTES_READ"]) == (1, 0)
+    assert original["POSIX_BYTES_READ"] == os.path.getsize(job / "slow" / "0008.bin")
+    operations = session.events.query("path == @path", local_dict={"path": str(job / "fast" / "0008.bin")})
+    assert list(operations["operation"]) == ["open", "close"]
+
+
 def test_threads_read_copies_while_redirecting_begins_and_ends(job):
     # GIVEN threads that read the same file without end
     path, wrong, done = job / "slow" / "0008.bin", [], threading.Event()
