@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.perf import progress
+from tests.perf.analysis_cost import analysis_cost
 from tests.perf.attach_cost import attach_cost
 from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
@@ -22,7 +23,7 @@ from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
 from tests.perf.table import replace_measured, tables
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "bounds")
+PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "analysis", "bounds")
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,12 @@ class Repetitions:
     stops: int = 5
     stop_reads: int = 1_000_000
     epochs: int = 20
+    analysed_files: int = 1_000_000
 
 
-QUICK = Repetitions(pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3)
+QUICK = Repetitions(
+    pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3, analysed_files=20_000
+)
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
 
@@ -50,6 +54,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "detached": partial(detached_cost, pairs=repetitions.control_pairs),
         "stop": partial(stop_cost, processes=repetitions.stops, reads=repetitions.stop_reads),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
+        "analysis": partial(analysis_cost, files=repetitions.analysed_files),
         "bounds": bounds_cost,
     }
 
