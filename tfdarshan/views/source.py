@@ -1,0 +1,119 @@
+"""What views read a session through: each table is read when a view first asks for it, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.directory import Directories, directories_of
+from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.segments import META, READ, Segments, load_segments
+from tfdarshan.analysis.step_time import step_time
+from tfdarshan.errors import SessionDataError
+from tfdarshan.process_data import ProcessData
+from tfdarshan.session import Session
+from tfdarshan.summary_data import SummaryData, summarize
+from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
+
+TIME_PARTS = 400
+# Segments of views that look at single calls; a longer session shows its first ones and says so.
+MOST_SEGMENTS = 20_000_000
+
+
+class Source:
+    """One session, or one process of it.
+
+    Args:
+        session: The session.
+        process: Its host:pid to look at alone; None for all.
+        redaction: Replaces paths; None shows them.
+    """
+
+    def __init__(
+        self, session: Session, process: str | None = None, redaction: Redaction | None = None
+    ) -> None:
+        self.whole = session
+        self.process = process
+        self.redaction = redaction
+        chosen = [p for p in session.processes if process is None or process_name(p) == process]
+        if not chosen:
+            raise SessionDataError(f"the session {session.path.name} has no process {process}.")
+        self.session = session if process is None else Session(session.path, chosen, session.problems)
+
+    @property
+    def processes(self) -> list[ProcessData]:
+        """The processes looked at."""
+        return self.session.processes
+
+    @cached_property
+    def summary(self) -> SummaryData:
+        """What `tfdarshan summary` says."""
+        data = summarize(self.session, 10)
+        return data if self.redaction is None else redacted_summary(data, self.redaction)
+
+    @cached_property
+    def files(self) -> FileTable:
+        """The file table."""
+        table = load_files(self.processes)
+        return table if self.redaction is None else redacted_files(table, self.redaction)
+
+    @cached_property
+    def directories(self) -> Directories:
+        """Its folders."""
+        return directories_of(self.files)
+
+    @cached_property
+    def segments(self) -> Segments:
+        """All calls."""
+        return load_segments(self.processes, self.files.index)
+
+    @cached_property
+    def bandwidth(self) -> pd.DataFrame:
+        """Bandwidth over the whole session."""
+        return bandwidth_of_overview(self.processes, TIME_PARTS)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """What each step did; no rows where no steps were recorded."""
+        steps = self.whole.steps
+        return step_time(steps, self.segments if len(steps) else _no_segments())
+
+    @cached_property
+    def bursts(self) -> pd.DataFrame:
+        """Checkpoint bursts."""
+        return checkpoint_bursts(self._writes(), self.files)
+
+    def window(self, window_ns: tuple[int, int]) -> Segments:
+        """Gives the calls that were running between two moments; reads no more than their row groups."""
+        return load_segments(self.processes, self.files.index, window_ns)
+
+    def cached(self, name: str, make: Callable[[], Any]) -> Any:
+        """Gives what `make` made when it was first asked for under a name."""
+        if name not in self.__dict__:
+            self.__dict__[name] = make()
+        return self.__dict__[name]
+
+    def _writes(self) -> Segments:
+        """Gives the calls, or none where the counters say that nothing was written."""
+        written = self.files.rows["bytes_written"].sum() > 0
+        return self.segments if written else _no_segments()
+
+
+def process_name(process: ProcessData) -> str:
+    """Gives the name that a process is picked by."""
+    return f"{process.meta['host']}:{process.pid}"
+
+
+def time_in(summary: SummaryData, io_class: int) -> float | None:
+    """Gives a class's wall-clock seconds."""
+    clock = summary.wall_clock
+    return {READ: clock.read_s, META: clock.meta_s}.get(io_class, clock.write_s)
+
+
+def _no_segments() -> Segments:
+    return load_segments([], [])
