@@ -149,7 +149,18 @@ def read_process(meta_path: Path) -> ProcessData:
     missing = [key for key in REQUIRED_KEYS if key not in meta]
     if missing:
         raise SessionDataError(f"{meta_path} is damaged: it lacks {', '.join(missing)}.")
+    _check_names(meta_path, meta["tables"])
     return ProcessData(meta_path.parent, meta)
+
+
+def _check_names(meta_path: Path, tables: Any) -> None:
+    """Refuses tables that are not beside their metadata: a copied session may come from anybody."""
+    try:
+        names = [about["file"] for about in tables.values()]
+    except (AttributeError, KeyError, TypeError):
+        names = [None]
+    if not all(isinstance(name, str) and name and Path(name).name == name for name in names):
+        raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
 
 
 def _parquet(path: Path) -> Any:

@@ -194,9 +194,12 @@ def ratio_figure(names: Sequence[str], first: Sequence[float], second: Sequence[
         "type": "bar",
         "orientation": "h",
         "y": [name for name, _ in known],
-        "x": [ratio for _, ratio in known],
+        "x": [ratio - 1 for _, ratio in known],
+        "base": [1] * len(known),
+        "text": [f"{ratio:.3f}" for _, ratio in known],
+        "textposition": "none",
         "marker": {"color": [WRITE if ratio > 1 else READ for _, ratio in known]},
-        "hovertemplate": "%{y}: %{x:.3f} times<extra></extra>",
+        "hovertemplate": "%{y}: %{text} times<extra></extra>",
     }
     line = {
         "type": "line",

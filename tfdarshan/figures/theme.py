@@ -71,7 +71,14 @@ def figure(data: Sequence[dict[str, Any]], *, height: int = 300, **layout: Any) 
     base: dict[str, Any] = {
         "height": height,
         "margin": {"l": 60, "r": 20, "t": 12, "b": 44},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left"},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "xanchor": "left",
+            "traceorder": "normal",
+        },
         "hovermode": "closest",
     }
     return {"data": list(data), "layout": base | layout}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tfdarshan.analysis.rereads import rereads
 from tfdarshan.figures.distribution import ratio_figure
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, duration, number, size
+from tfdarshan.views.panel import Cell, Chart, Panel, Table, bytes_per_s, duration, number, size
 from tfdarshan.views.source import Source
 
 # A change of this share or more is highlighted.
@@ -49,8 +49,8 @@ def _figures(source: Source) -> list[tuple[str, float | None, Worded]]:
         ("thread time in calls", clock.thread_s, duration),
         ("bytes read", read, size),
         ("bytes written", written, size),
-        ("read bandwidth", read / clock.read_s if clock.read_s else None, size),
-        ("write bandwidth", written / clock.write_s if clock.write_s else None, size),
+        ("read bandwidth", read / clock.read_s if clock.read_s else None, bytes_per_s),
+        ("write bandwidth", written / clock.write_s if clock.write_s else None, bytes_per_s),
         ("files", data.files, number),
         ("opens", posix.opens + stdio.opens, number),
         ("reads", posix.reads + stdio.reads, number),

@@ -22,10 +22,10 @@ def overview_view(source: Source) -> list[Panel]:
         Chart(
             "bandwidth",
             "Bandwidth over time",
-            bandwidth_figure(source.bandwidth, source.steps, source.bursts),
+            bandwidth_figure(source.bandwidth, source.steps, source.marks),
             "A call's bytes are spread over its duration. Dotted lines: ends of steps, starts of "
             "checkpoints; red shading: steps waiting for input."
-            if len(source.steps) or len(source.bursts)
+            if len(source.steps) or len(source.marks)
             else "A call's bytes are spread over its duration.",
         )
     )

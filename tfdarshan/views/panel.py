@@ -91,6 +91,11 @@ def duration(seconds: float | None) -> Cell:
     return Cell("-") if seconds is None else Cell(human_seconds(seconds), f"{seconds:.9f} s")
 
 
+def bytes_per_s(value: float | None) -> Cell:
+    """Gives bytes per second."""
+    return Cell("-") if value is None else Cell(f"{human_bytes(value)}/s", f"{value:,.0f} B/s")
+
+
 def rate(moved: float, seconds: float | None) -> Cell:
     """Gives a bandwidth."""
     if not seconds:

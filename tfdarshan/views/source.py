@@ -21,8 +21,8 @@ from tfdarshan.summary_data import SummaryData, summarize
 from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
 
 TIME_PARTS = 400
-# Segments of views that look at single calls; a longer session shows its first ones and says so.
-MOST_SEGMENTS = 20_000_000
+STEP_FIGURES = ("io_ns", "bytes", "operations")
+KEEP_ALL = 1 << 62
 
 
 class Source:
@@ -32,14 +32,20 @@ class Source:
         session: The session.
         process: Its host:pid to look at alone; None for all.
         redaction: Replaces paths; None shows them.
+        most_kept: Where a session has more calls than this, they are read again for each view that asks.
     """
 
     def __init__(
-        self, session: Session, process: str | None = None, redaction: Redaction | None = None
+        self,
+        session: Session,
+        process: str | None = None,
+        redaction: Redaction | None = None,
+        most_kept: int = KEEP_ALL,
     ) -> None:
         self.whole = session
         self.process = process
         self.redaction = redaction
+        self.most_kept = most_kept
         chosen = [p for p in session.processes if process is None or process_name(p) == process]
         if not chosen:
             raise SessionDataError(f"the session {session.path.name} has no process {process}.")
@@ -67,10 +73,26 @@ class Source:
         """Its folders."""
         return directories_of(self.files)
 
-    @cached_property
+    @property
     def segments(self) -> Segments:
-        """All calls."""
-        return load_segments(self.processes, self.files.index)
+        """All calls; kept only where they are few."""
+        if "_segments" in self.__dict__:
+            kept: Segments = self.__dict__["_segments"]
+            return kept
+        segments = load_segments(self.processes, self.files.index)
+        if len(segments) <= self.most_kept:
+            self.__dict__["_segments"] = segments
+        return segments
+
+    @cached_property
+    def calls(self) -> int:
+        """How many calls there are to look at."""
+        return sum(process.rows_within() for process in self.processes)
+
+    @property
+    def marks(self) -> pd.DataFrame:
+        """The checkpoint bursts, or none where finding them would keep a first page waiting."""
+        return self.bursts if self.calls <= self.most_kept else self.bursts_of(_no_segments())
 
     @cached_property
     def bandwidth(self) -> pd.DataFrame:
@@ -81,12 +103,19 @@ class Source:
     def steps(self) -> pd.DataFrame:
         """What each step did; no rows where no steps were recorded."""
         steps = self.whole.steps
-        return step_time(steps, self.segments if len(steps) else _no_segments())
+        known = set(STEP_FIGURES) <= set(steps.columns) and not steps[list(STEP_FIGURES)].isna().any(
+            axis=None
+        )
+        return step_time(steps, _no_segments() if known or not len(steps) else self.segments)
 
     @cached_property
     def bursts(self) -> pd.DataFrame:
         """Checkpoint bursts."""
-        return checkpoint_bursts(self._writes(), self.files)
+        return self.bursts_of(self._writes())
+
+    def bursts_of(self, segments: Segments) -> pd.DataFrame:
+        """Gives the checkpoint bursts among some calls."""
+        return checkpoint_bursts(segments, self.files)
 
     def window(self, window_ns: tuple[int, int]) -> Segments:
         """Gives the calls that were running between two moments; reads no more than their row groups."""

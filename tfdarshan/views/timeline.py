@@ -47,7 +47,7 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     found = _whole(source, shown.by)
     if not found.names:
         return [Text(["No calls were traced: the session has counters only."], "Timeline")]
-    heat = activity_figure(found, shown.measure, source.steps, source.bursts)
+    heat = activity_figure(found, shown.measure, source.steps, source.marks)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
     return panels
@@ -82,7 +82,7 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
         found = _grouped(source, segments, shown.by, bins)
         figure = _in_window(activity_figure(found, shown.measure), window_ns)
         panels = [Chart("activity", f"{_title(shown)}, {plural(len(segments), 'call')} in {span}", figure)]
-    nothing = source.steps.iloc[:0], source.bursts.iloc[:0]
+    nothing = source.steps.iloc[:0], source.marks.iloc[:0]
     moved = _in_window(bandwidth_figure(bandwidth(segments, bins), *nothing), window_ns)
     depth = _in_window(depth_figure(queue_depth(segments, bins)), window_ns)
     return [*panels, Chart("window-bandwidth", "Bandwidth", moved), Chart("depth", "Queue depth", depth)]
