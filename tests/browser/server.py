@@ -19,8 +19,8 @@ ADDRESS = re.compile(r"http://[^\s/]+:(\d+)")
 def tensorboard(logdir: Path, *options: str, **environment: str) -> Iterator[str]:
     """Runs it, and gives its address with its path prefix."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--host", "127.0.0.1", "--port", "0",
-         *options],
+        [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--host", "127.0.0.1",
+         "--port", "0", *options],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **environment},
     )  # fmt: skip

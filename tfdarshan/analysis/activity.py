@@ -172,8 +172,9 @@ def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
 def _named_rows(part: OverviewPart, by: str, *, several: bool) -> Iterator[tuple[str, Array]]:
     meta = part.process.meta
     if by == "operation":
-        for code, name in enumerate(part.operation):
-            yield name, np.flatnonzero(part.operation_code == code)
+        # The dictionary names every kind of call there is.
+        for code in np.unique(part.operation_code).tolist():
+            yield part.operation[code], np.flatnonzero(part.operation_code == code)
     elif by == "process":
         yield f"{meta['host']}:{meta['pid']}", np.arange(len(part.tid))
     else:

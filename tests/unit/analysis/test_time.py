@@ -140,21 +140,28 @@ def test_sizes_at_darshans_limits(loaded):
 
 
 def test_the_second_pass_over_a_file_is_told_from_the_first(loaded):
-    # GIVEN a file of 100 bytes read in halves twice: 10 ns a read, then 2; and a probe of its end
-    calls = [(0, 10, 1, "pread", 0, 50), (10, 20, 1, "pread", 0, 50), (20, 21, 1, "pread", 0, 0),
-             (30, 32, 1, "pread", 0, 50), (31, 33, 2, "pread", 0, 50),
-             (40, 41, 1, "pread", 1, 7)]  # fmt: skip
-    _, files, segments = loaded((calls, ["/a", "/size-unknown"], [100, -1]))
+    # GIVEN a file of 100 bytes read in halves twice: 10 ns a read, then 2; and a probe of its end;
+    # one of 30 bytes read once, and one of unknown size
+    calls = [
+        *[(at, at + 10, 1, "pread", 0, 50) for at in (0, 10)],
+        (20, 21, 1, "pread", 0, 0),
+        (30, 32, 1, "pread", 0, 50),
+        (31, 33, 2, "pread", 0, 50),
+        (40, 41, 1, "pread", 1, 7),
+        (50, 60, 1, "pread", 2, 30),
+    ]
+    _, files, segments = loaded((calls, ["/a", "/size-unknown", "/c"], [100, -1, 30]))
 
     # WHEN
     table = read_passes(segments, files)
 
     # THEN
-    assert table["bytes"].tolist() == [100, 100]
-    assert table["read_ns"].tolist() == [20, 3]
-    assert table["thread_ns"].tolist() == [20, 4]
+    assert table["files"].tolist() == [2, 1]
+    assert table["bytes"].tolist() == [130, 100]
+    assert table["read_ns"].tolist() == [30, 3]
+    assert table["thread_ns"].tolist() == [30, 4]
     assert table["median_ns"].tolist() == [10, 2]
-    assert table["bytes_per_s"].tolist() == [5e9, 25e9]
+    assert table["bytes_per_s"].tolist() == pytest.approx([130 / 30e-9, 25e9])
 
 
 def test_steps_split_into_wait_and_compute(loaded):
