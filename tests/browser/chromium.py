@@ -58,4 +58,7 @@ def _ask(watched: Watched, url: str) -> None:
 
 def _log(watched: Watched, message) -> None:
     if message.type == "error" or "Content Security Policy" in message.text:
-        watched.faults.append(f"console: {message.text}")
+        # TensorBoard asks for its own icon and fonts beside --path_prefix.
+        url = message.location.get("url", "")
+        if not url.endswith(("/favicon.ico", ".woff2")):
+            watched.faults.append(f"console: {message.text} {url}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-START_SECONDS = 120
+START_SECONDS = 240
 ADDRESS = re.compile(r"http://[^\s/]+:(\d+)")
 
 
@@ -37,6 +37,7 @@ def tensorboard(logdir: Path, *options: str, **environment: str) -> Iterator[str
         process.terminate()
         process.wait(30)
         thread.join(30)
+        process.stdout.close()
 
 
 def _listen(process: subprocess.Popen, said: list[str], started: threading.Event) -> None:

@@ -21,9 +21,10 @@ from tests.perf.disk_cost import disk_cost
 from tests.perf.machine import this_machine
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
+from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "analysis", "bounds")
+PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "analysis", "tab", "bounds")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "stop": partial(stop_cost, processes=repetitions.stops, reads=repetitions.stop_reads),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
+        "tab": partial(tab_cost, files=repetitions.analysed_files),
         "bounds": bounds_cost,
     }
 

@@ -42,7 +42,7 @@ def checkpoint_bursts(
     chosen = np.flatnonzero((segments.io_class == WRITE) & (segments.error == 0))
     writes = segments.where(chosen)
     if len(writes) == 0:
-        return pd.DataFrame([], columns=list(COLUMNS))
+        return no_bursts()
     reached = np.maximum.accumulate(writes.end_ns)
     heads = np.flatnonzero(np.concatenate([[True], writes.start_ns[1:] - reached[:-1] >= gap_ns]))
     bounds = np.append(heads, len(writes))
@@ -53,6 +53,11 @@ def checkpoint_bursts(
         for burst in np.flatnonzero(total >= least_bytes).tolist()
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def no_bursts() -> pd.DataFrame:
+    """Gives a table of bursts that has no rows."""
+    return pd.DataFrame([], columns=list(COLUMNS))
 
 
 def _row(writes: Segments, files: FileTable, stdio: Array) -> tuple[object, ...]:

@@ -14,6 +14,9 @@ from tfdarshan.units import percent, plural
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
 from tfdarshan.views.source import Source
 
+# With more files, the first page does not wait for their table.
+MOST_FILES = 100_000
+
 
 def overview_view(source: Source) -> list[Panel]:
     """Gives its panels."""
@@ -45,7 +48,6 @@ def _tiles(source: Source) -> list[Tile]:
     clock, posix, stdio = data.wall_clock, data.posix, data.stdio
     read = posix.bytes_read + stdio.bytes_read + data.copies["read_bytes"]
     written = posix.bytes_written + stdio.bytes_written + data.copies["write_bytes"]
-    again = rereads(source.files)
     tiles = [
         Tile("Session", duration(data.duration_s), f"{plural(data.processes, 'process', 'processes')}"),
         Tile("Time in I/O", duration(clock.io_s), _share(clock.io_s, data.duration_s, "of the session")),
@@ -53,12 +55,11 @@ def _tiles(source: Source) -> list[Tile]:
         Tile("Written", size(written), f"{_rate_text(written, clock.write_s)} while writing"),
         Tile("Files", number(data.files), plural(posix.opens + stdio.opens, "open")),
         Tile("Calls", number(data.calls), _depth(clock.thread_s, clock.io_s)),
-        Tile(
-            "Read again",
-            Cell(f"{again.passes:.2f}x", f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"),
-            "bytes read over file size",
-        ),
     ]
+    if data.files <= MOST_FILES or "files" in source.__dict__:
+        again = rereads(source.files)
+        exact = f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"
+        tiles.append(Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size"))
     if len(source.steps):
         whole = step_summary(source.steps)
         note = _share(whole.input_wait_s, whole.step_s, "of step time")

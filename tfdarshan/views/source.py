@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
-from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.checkpoints import checkpoint_bursts, no_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, READ, Segments, load_segments
@@ -66,6 +67,7 @@ class Source:
     def files(self) -> FileTable:
         """The file table."""
         table = load_files(self.processes)
+        pa.default_memory_pool().release_unused()
         return table if self.redaction is None else redacted_files(table, self.redaction)
 
     @cached_property
@@ -92,7 +94,7 @@ class Source:
     @property
     def marks(self) -> pd.DataFrame:
         """The checkpoint bursts, or none where finding them would keep a first page waiting."""
-        return self.bursts if self.calls <= self.most_kept else self.bursts_of(_no_segments())
+        return self.bursts if self.calls <= self.most_kept else no_bursts()
 
     @cached_property
     def bandwidth(self) -> pd.DataFrame:
@@ -111,11 +113,8 @@ class Source:
     @cached_property
     def bursts(self) -> pd.DataFrame:
         """Checkpoint bursts."""
-        return self.bursts_of(self._writes())
-
-    def bursts_of(self, segments: Segments) -> pd.DataFrame:
-        """Gives the checkpoint bursts among some calls."""
-        return checkpoint_bursts(segments, self.files)
+        written = self.files.rows["bytes_written"].sum() > 0
+        return checkpoint_bursts(self.segments, self.files) if written else no_bursts()
 
     def window(self, window_ns: tuple[int, int]) -> Segments:
         """Gives the calls that were running between two moments; reads no more than their row groups."""
@@ -126,11 +125,6 @@ class Source:
         if name not in self.__dict__:
             self.__dict__[name] = make()
         return self.__dict__[name]
-
-    def _writes(self) -> Segments:
-        """Gives the calls, or none where the counters say that nothing was written."""
-        written = self.files.rows["bytes_written"].sum() > 0
-        return self.segments if written else _no_segments()
 
 
 def process_name(process: ProcessData) -> str:
