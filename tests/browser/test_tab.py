@@ -201,6 +201,24 @@ def test_files_are_searched_sorted_and_cut_to_pages(tab, server, job):
     assert tab.text("[data-label='Reads'] .value") == str(2 * EPOCHS)
 
 
+def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
+    # GIVEN the open tab, and a session that is written then
+    tab.open(server)
+    before = tab.frame.get_by_label("Session").locator("option").count()
+    added = logdir / "later" / "plugins" / "tfdarshan" / "2021_01_01_00_00_00"
+    shutil.copytree(job.session.path, added)
+    time.sleep(3.5)
+
+    # WHEN
+    tab.page.locator("app-header-reload button").click()
+
+    # THEN
+    options = tab.frame.get_by_label("Session").locator("option")
+    tab.frame.locator("option[value='later/2021_01_01_00_00_00']").wait_for(state="attached")
+    assert options.count() == before + 1
+    shutil.rmtree(added)
+
+
 def test_dark_mode_follows_tensorboards(tab, server):
     tab.open(server)
     paper = "() => getComputedStyle(document.querySelector('.panel.chart-panel')).backgroundColor"

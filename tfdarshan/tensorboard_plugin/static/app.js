@@ -18,8 +18,22 @@ export async function start(url) {
   watchDarkMode();
   state = readState();
   parent.window.addEventListener("hashchange", () => { state = readState(); show(); });
+  listenToReload();
   await listSessions();
   await show();
+}
+
+// TensorBoard tells plugins over a message port that its reload button was pressed.
+function listenToReload() {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = async (event) => {
+    const message = JSON.parse(event.data);
+    if (message.isReply) return;
+    if (message.type === "experimental.DataReloaded") await refresh();
+    channel.port1.postMessage(JSON.stringify({ type: message.type, id: message.id, payload: null, error: null,
+      isReply: true }));
+  };
+  parent.postMessage("experimental.bootstrap", "*", [channel.port2]);
 }
 
 async function ask(route, query = {}) {
