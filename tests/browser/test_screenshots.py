@@ -4,8 +4,10 @@ With TFDARSHAN_SCREENSHOTS=docs/images they are kept there.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -47,17 +49,21 @@ OVERLAPS = """() => {
 
 
 @pytest.fixture(scope="module")
-def logdir(tmp_path_factory):
+def logdir():
     """Two training runs on JPEG files, of which the second has fewer, and a job that saves checkpoints."""
-    folder = tmp_path_factory.mktemp("runs")
+    # Pictures of the documentation have paths that say nothing of the machine.
+    folder = Path(tempfile.gettempdir()) / "training"
+    shutil.rmtree(folder, ignore_errors=True)
     for files in ("600", "1000"):
         subprocess.run(
             [sys.executable, "-m", "workloads.demo", "--files", files, "--epochs", "2",
              "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
             cwd=REPOSITORY, check=True, capture_output=True,
         )  # fmt: skip
-    record_job(folder / "logs" / "saving", tmp_path_factory.mktemp("saving"))
-    return folder / "logs"
+    (folder / "job").mkdir()
+    record_job(folder / "logs" / "saving", folder / "job")
+    yield folder / "logs"
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +76,8 @@ def directory_tree(totals: pd.DataFrame, column: str, most: int = 200) -> pd.Dat
 
     Returns:
         `path`, `parent` ("" for the top), `name`, `own` (the value of files in the folder itself) and `value`
-        (with everything below). A box's value is its own plus its boxes' values.
+        (with everything below), which is its own plus that of the folders whose parent it is. A folder with
+        nothing of its own and one folder in it is a part of that one's name.
     """
     values = totals[column].sort_values(ascending=False)
     shown: dict[str, float] = {}
@@ -91,10 +93,13 @@ def directory_tree(totals: pd.DataFrame, column: str, most: int = 200) -> pd.Dat
         parent = next(iter(_above(path)), None)
         if parent is not None:
             below[parent] += below[path]
-    rows = [
-        (path, next(iter(_above(path)), ""), path.rpartition("/")[2] or path or "(no file)", own, below[path])
-        for path, own in shown.items()
-    ]
+    children = Counter(next(iter(_above(path)), "") for path in shown)
+    kept = {path for path, own in shown.items() if path == "/" or own or children[path] != 1}
+    rows = []
+    for path in (path for path in shown if path in kept):
+        parent = next((above for above in _above(path) if above in kept), "")
+        name = path[len(parent) :].strip("/") or path or "(no file)"
+        rows.append((path, parent, name, shown[path], below[path]))
     return pd.DataFrame(rows, columns=["path", "parent", "name", "own", "value"])
 
 

@@ -13,6 +13,8 @@ from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
 MOST_MARKS = 300
+# Charts below one another have their moments below one another.
+TIMELINE_MARGIN = {"l": 130, "r": 110, "t": 12, "b": 44}
 MEASURES = {
     "bandwidth": "bandwidth",
     "operations": "calls per second",
@@ -108,7 +110,7 @@ def activity_figure(
         [heat],
         height=max(180, 90 + 20 * len(found.names)),
         shapes=shapes,
-        margin={"l": 120, "r": 20, "t": 12, "b": 44},
+        margin=TIMELINE_MARGIN,
         xaxis=TIME_AXIS | {"showgrid": False},
         yaxis={"autorange": "reversed", "type": "category", "showgrid": False},
     )

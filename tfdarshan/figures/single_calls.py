@@ -8,7 +8,7 @@ import numpy as np
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.segments import CLASSES, Segments
-from tfdarshan.figures.over_time import TIME_AXIS
+from tfdarshan.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
 from tfdarshan.figures.theme import CLASS_COLOURS, Figure, figure, plain
 from tfdarshan.units import exact_bytes, human_seconds, shortened
 
@@ -41,7 +41,7 @@ def calls_figure(segments: Segments, files: FileTable) -> Figure:
         traces,
         height=max(180, 90 + 22 * len(used)),
         barmode="overlay",
-        margin={"l": 120, "r": 20, "t": 12, "b": 44},
+        margin=TIMELINE_MARGIN,
         xaxis=TIME_AXIS,
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": used, "autorange": "reversed"},
     )

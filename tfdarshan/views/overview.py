@@ -51,8 +51,8 @@ def _tiles(source: Source) -> list[Tile]:
     tiles = [
         Tile("Session", duration(data.duration_s), f"{plural(data.processes, 'process', 'processes')}"),
         Tile("Time in I/O", duration(clock.io_s), _share(clock.io_s, data.duration_s, "of the session")),
-        Tile("Read", size(read), f"{_rate_text(read, clock.read_s)} while reading"),
-        Tile("Written", size(written), f"{_rate_text(written, clock.write_s)} while writing"),
+        Tile("Read", size(read), _rate_text(read, clock.read_s, "while reading")),
+        Tile("Written", size(written), _rate_text(written, clock.write_s, "while writing")),
         Tile("Files", number(data.files), plural(posix.opens + stdio.opens, "open")),
         Tile("Calls", number(data.calls), _depth(clock.thread_s, clock.io_s)),
     ]
@@ -74,8 +74,8 @@ def _share(part: float | None, whole: float, of: str) -> str:
     return "" if part is None else f"{percent(part, whole)} {of}"
 
 
-def _rate_text(moved: int, seconds: float | None) -> str:
-    return rate(moved, seconds).text
+def _rate_text(moved: int, seconds: float | None, when: str) -> str:
+    return f"{rate(moved, seconds).text} {when}" if moved and seconds else ""
 
 
 def _depth(thread_s: float | None, io_s: float | None) -> str:

@@ -12,8 +12,16 @@ from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.time_bins import bins_over
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.figures.over_time import MEASURES, activity_figure, bandwidth_figure, depth_figure
+from tfdarshan.figures.over_time import (
+    MEASURES,
+    TIME_AXIS,
+    TIMELINE_MARGIN,
+    activity_figure,
+    bandwidth_figure,
+    depth_figure,
+)
 from tfdarshan.figures.single_calls import calls_figure
+from tfdarshan.figures.theme import Figure
 from tfdarshan.units import human_seconds, plural
 from tfdarshan.views.panel import Chart, Panel, Text
 from tfdarshan.views.source import TIME_PARTS, Source
@@ -53,7 +61,7 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     return panels
 
 
-def activity_depth(found: Activity) -> dict[str, object]:
+def activity_depth(found: Activity) -> Figure:
     """Draws the mean queue depth of an activity."""
     import pandas as pd
 
@@ -63,6 +71,8 @@ def activity_depth(found: Activity) -> dict[str, object]:
         pd.DataFrame({"start_ns": edges[:-1], "end_ns": edges[1:], "mean": mean, "most": mean})
     )
     drawn["data"] = drawn["data"][1:]
+    drawn["layout"]["margin"] = TIMELINE_MARGIN
+    drawn["layout"]["xaxis"] = TIME_AXIS | {"range": [edges[0] / 1e9, edges[-1] / 1e9]}
     return drawn
 
 
@@ -91,6 +101,7 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
 def _in_window(figure: dict[str, object], window_ns: tuple[int, int]) -> dict[str, object]:
     layout = figure["layout"]
     assert isinstance(layout, dict)
+    layout["margin"] = TIMELINE_MARGIN
     layout["xaxis"] = layout["xaxis"] | {
         "range": [window_ns[0] / 1e9, window_ns[1] / 1e9],
         "rangemode": "normal",

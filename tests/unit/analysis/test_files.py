@@ -57,7 +57,8 @@ def test_the_tree_of_folders_adds_up(files, most):
     for path, row in tree.iterrows():
         assert row["value"] == row["own"] + tree[tree["parent"] == path]["value"].sum()
     if most == 10:
-        assert tree.loc["/data/b", ["own", "value", "parent", "name"]].tolist() == [0, 5, "/data", "b"]
+        assert tree.loc["/data/b/c", ["own", "value", "parent", "name"]].tolist() == [5, 5, "/data", "b/c"]
+        assert "/data/b" not in tree.index
 
 
 def test_file_sizes_have_every_file_once(files):

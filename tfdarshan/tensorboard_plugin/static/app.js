@@ -161,8 +161,7 @@ async function show() {
 async function panelsOf(session) {
   const name = viewName(), common = { session: session.id, process: state.process };
   if (name === "compare") {
-    const other = state.other || (sessions.find((found) => found.id !== session.id) || session).id;
-    return (await ask("compare", { session: session.id, other })).panels;
+    return (await ask("compare", { session: otherOf(session), other: session.id })).panels;
   }
   if (name === "files" && state.path) return (await ask("file", { ...common, path: state.path })).panels;
   const window_ = name === "timeline" && state.end ? {
@@ -175,6 +174,14 @@ async function panelsOf(session) {
     offset: state.offset, limit: PAGE_ROWS });
   parts.matching = table.matching;
   return [...answer.panels.filter((panel) => panel.key !== "files"), ...table.panels];
+}
+
+// What a session is compared with: what was chosen, else the one before it, of its own run if there is one.
+function otherOf(session) {
+  const whole = sessions.filter((found) => found.state === "complete" && found.id !== session.id);
+  const older = whole.filter((found) => found.name < session.name);
+  const mine = older.find((found) => found.run === session.run) || older[0] || whole[0] || session;
+  return state.other || mine.id;
 }
 
 async function draw(mine, panels) {
@@ -248,6 +255,6 @@ function filesControls() {
 function compareControls(session) {
   const other = select("Compare with", (value) => writeState({ other: value }));
   const known = sessions.filter((found) => found.state === "complete").map((found) => [found.id, found.id]);
-  fill(other.box, known, state.other || (sessions.find((found) => found.id !== session.id) || session).id);
+  fill(other.box, known, otherOf(session));
   return [other.label];
 }
