@@ -303,3 +303,20 @@ def test_tensorboard_starts_although_the_plugin_cannot_be_imported(logdir, tmp_p
         body = watched.page.frame_locator("iframe").locator("body")
         body.filter(has_text="The I/O tab cannot be shown").wait_for()
         assert "pyarrow is broken here" in body.inner_text()
+
+
+def test_without_tensorflow(logdir, tmp_path):
+    (tmp_path / "tensorflow.py").write_text("raise ImportError('no TensorFlow here')")
+    with tensorboard(logdir, PYTHONPATH=str(tmp_path)) as url, browser_page(url) as watched:
+        tab = Tab(watched).open(url)
+        assert tab.frame.locator(".chart .main-svg").count() > 0
+        watched.check()
+
+
+def test_without_plotly_the_tab_says_what_to_install(logdir, tmp_path):
+    # GIVEN a module that is not the plotly package
+    (tmp_path / "plotly.py").write_text("")
+    with tensorboard(logdir, PYTHONPATH=str(tmp_path)) as url, browser_page(url) as watched:
+        watched.page.goto(f"{url}/#tfdarshan")
+        body = watched.page.frame_locator("iframe").locator("body")
+        body.filter(has_text="install it with `pip install plotly`").wait_for()
