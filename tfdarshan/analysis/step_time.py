@@ -25,7 +25,7 @@ class StepSummary:
     Attributes:
         steps: How many there are.
         step_s: Their durations added up.
-        input_wait_s: Of that, waiting for input.
+        input_wait_s: Of that, waiting for input; None where no step says how long.
         compute_s: The rest.
         io_s: Wall-clock time in I/O within steps.
         hidden_io_s: Of `io_s`, what ran beside compute, at least.
@@ -34,7 +34,7 @@ class StepSummary:
 
     steps: int
     step_s: float
-    input_wait_s: float
+    input_wait_s: float | None
     compute_s: float
     io_s: float
     hidden_io_s: float
@@ -43,36 +43,39 @@ class StepSummary:
     @property
     def input_wait_share(self) -> float | None:
         """Input wait over step time, None without steps."""
-        return self.input_wait_s / self.step_s if self.step_s else None
+        return self.input_wait_s / self.step_s if self.step_s and self.input_wait_s is not None else None
 
 
 def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
     """Splits each step's time.
 
     Args:
-        steps: One row per step: `start_ns`, `end_ns`, and where they are known `input_wait_ns`, `io_ns`,
-            `bytes`, `operations`. What is missing is worked out from the segments; input wait cannot be, and
-            is 0.
+        steps: One row per step: `start_ns`, `end_ns`, and where they are known `step`, `input_wait_ns` (-1 if
+            unknown), `io_ns`, `bytes_read` and `bytes_written` or `bytes`, `operations`. What is missing is
+            worked out from the segments; input wait cannot be, and is 0.
         segments: The session's calls.
 
     Returns:
-        One row per step with the index of `steps`, int64: `start_ns`, `end_ns`, `step_ns`, `input_wait_ns`,
+        One row per step, by its number, int64: `start_ns`, `end_ns`, `step_ns`, `input_wait_ns`,
         `compute_ns` (the rest of the step), `io_ns` (wall clock: at least one call was running); of it
         `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), and
-        `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`.
+        `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`;
+        `input_wait_known` (bool).
     """
     start, end = _column(steps, "start_ns"), _column(steps, "end_ns")
     step = np.maximum(end - start, 0)
     wait = np.clip(_column(steps, "input_wait_ns", 0), 0, step)
+    known = _column(steps, "input_wait_ns", -1) >= 0
     io = covered(segments.start_ns, segments.end_ns).within(start, end)
     io = np.clip(_column(steps, "io_ns", io), 0, step)
     exposed = np.minimum(io, wait)
-    moved, calls = _column(steps, "bytes", -1), _column(steps, "operations", -1)
+    moved, calls = _moved(steps), _column(steps, "operations", -1)
     if (moved < 0).any() or (calls < 0).any():
         found = _within(segments, start, end)
         moved, calls = np.where(moved < 0, found[0], moved), np.where(calls < 0, found[1], calls)
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
-    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)), index=steps.index)
+    index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
+    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}, index=index)
 
 
 def step_summary(table: pd.DataFrame) -> StepSummary:
@@ -81,12 +84,19 @@ def step_summary(table: pd.DataFrame) -> StepSummary:
     return StepSummary(
         len(table),
         sums["step_ns"] / 1e9,
-        sums["input_wait_ns"] / 1e9,
+        sums["input_wait_ns"] / 1e9 if table["input_wait_known"].any() else None,
         sums["compute_ns"] / 1e9,
         sums["io_ns"] / 1e9,
         sums["hidden_io_ns"] / 1e9,
         sums["bytes"],
     )
+
+
+def _moved(steps: pd.DataFrame) -> Array:
+    if {"bytes_read", "bytes_written"} <= set(steps.columns):
+        read, written = _column(steps, "bytes_read", -1), _column(steps, "bytes_written", -1)
+        return np.where((read < 0) | (written < 0), -1, read + written)
+    return _column(steps, "bytes", -1)
 
 
 def _column(steps: pd.DataFrame, name: str, otherwise: Array | int = 0) -> Array:

@@ -22,7 +22,7 @@ from tfdarshan.summary_data import SummaryData, summarize
 from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
 
 TIME_PARTS = 400
-STEP_FIGURES = ("io_ns", "bytes", "operations")
+STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
 KEEP_ALL = 1 << 62
 
 
@@ -105,8 +105,8 @@ class Source:
     def steps(self) -> pd.DataFrame:
         """What each step did; no rows where no steps were recorded."""
         steps = self.whole.steps
-        known = set(STEP_FIGURES) <= set(steps.columns) and not steps[list(STEP_FIGURES)].isna().any(
-            axis=None
+        known = set(STEP_FIGURES) <= set(steps.columns) and bool(
+            (steps[list(STEP_FIGURES)] >= 0).all(axis=None)
         )
         return step_time(steps, _no_segments() if known or not len(steps) else self.segments)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.step_time import step_summary
+from tfdarshan.analysis.step_time import StepSummary, step_summary
 from tfdarshan.figures.over_time import overlap_figure, steps_figure
 from tfdarshan.units import percent
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
@@ -23,11 +23,7 @@ def steps_view(source: Source) -> list[Panel]:
     whole = step_summary(table)
     tiles = [
         Tile("Steps", number(whole.steps), f"{whole.step_s / whole.steps:.4f} s each on average"),
-        Tile(
-            "Input wait",
-            duration(whole.input_wait_s),
-            f"{percent(whole.input_wait_s, whole.step_s)} of step time",
-        ),
+        Tile("Input wait", duration(whole.input_wait_s), _share(whole)),
         Tile("Compute and the rest", duration(whole.compute_s), f"{percent(whole.compute_s, whole.step_s)}"),
         Tile("I/O within steps", duration(whole.io_s), "wall clock"),
         Tile(
@@ -48,6 +44,12 @@ def steps_view(source: Source) -> list[Panel]:
         ),
         _table(table),
     ]
+
+
+def _share(whole: StepSummary) -> str:
+    if whole.input_wait_s is None:
+        return "not known of these steps"
+    return f"{percent(whole.input_wait_s, whole.step_s)} of step time"
 
 
 def _table(table) -> Table:  # type: ignore[no-untyped-def]

@@ -202,6 +202,30 @@ def test_steps_that_carry_their_figures_keep_them(loaded):
     assert (row.io_ns, row.bytes, row.operations, row.exposed_io_ns) == (55, 5, 9, 10)
 
 
+def test_steps_as_sessions_have_them(loaded):
+    # GIVEN numbered steps of unknown input wait
+    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+    steps = pd.DataFrame(
+        {
+            "step": [7, 8],
+            "start_ns": [0, 100],
+            "end_ns": [100, 200],
+            "input_wait_ns": [-1, -1],
+            "io_ns": [60, 0],
+            "bytes_read": [500, 0],
+            "bytes_written": [100, 0],
+            "operations": [1, 0],
+        }
+    )
+
+    table = step_time(steps, segments)
+
+    assert table.index.tolist() == [7, 8]
+    assert table["bytes"].tolist() == [600, 0]
+    assert (table["compute_ns"].tolist(), table["input_wait_known"].any()) == ([100, 100], False)
+    assert step_summary(table).input_wait_s is None
+
+
 def test_no_steps_are_no_rows(loaded):
     session, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
 
