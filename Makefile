@@ -2,6 +2,7 @@
 # configured for and, as root on Debian, the few programs that come from there.
 PYTHON ?= python3
 VENV ?= .venv
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -18,13 +19,16 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs format help lint test test-long test-native
+.PHONY: bench clean demo distclean docs format help lint test test-core test-long test-native test-pythons \
+    test-tf-oldest
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
 	@echo "make test         the tests, but for those that take minutes each"
 	@echo "make test-long    the tests that take minutes each"
 	@echo "make test-native  the C hazard programs: plain, with sanitizers, under valgrind"
+	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
+	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
 	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
@@ -47,6 +51,23 @@ test-long: $(STAMPS)/extra-test
 test-native: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools valgrind
 	@TFD_NATIVE_VARIANTS="plain sanitize valgrind" $(PYTEST) tests/native
+
+# What needs no TensorFlow, on every Python that tfdarshan is for and this machine has.
+test-pythons:
+	@for python in $(PYTHONS); do \
+	    $$python -c "" 2>/dev/null || { echo "$$python is not installed: left out"; continue; }; \
+	    echo "--- $$python"; \
+	    $(MAKE) --no-print-directory test-core PYTHON=$$python VENV=.venv-$$python || exit 1; \
+	done
+
+test-core: $(STAMPS)/extra-test-core
+	@$(PYTEST) -m "not long and not darshan" --ignore tests/integration/darshan_log \
+	    tests/unit tests/integration tests/native
+
+test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
+	@# The Python is the same: it takes the extension that was built for $(VENV) from this folder.
+	@PYTHONPATH=$(CURDIR) $(VENV)-tf-oldest/bin/python -m pytest tests/integration/tensorflow \
+	    --ignore-glob '*/test_xprof.py'
 
 lint: $(STAMPS)/extra-lint
 	@echo "ruff check" && $(BIN)/ruff check --quiet .
@@ -78,7 +99,7 @@ clean:
 	@find csrc tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 
@@ -99,6 +120,13 @@ $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core
 	case "$$requirements" in *tensorflow*) size=", about 260 MB" ;; *) size="" ;; esac; \
 	echo "installing what extra '$*' names (once$$size)"; \
 	echo "$$requirements" | xargs -d '\n' $(PIP)
+	@touch $@
+
+$(STAMPS)/tf-oldest: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core
+	@echo "making $(VENV)-tf-oldest, with the oldest TensorFlow (once, about 220 MB)"
+	@$(PYTHON) -m venv $(VENV)-tf-oldest
+	@$(BIN)/python tools/extra_requirements.py tf-oldest | xargs -d '\n' \
+	    $(VENV)-tf-oldest/bin/python -m pip $(PIP_INSTALL)
 	@touch $@
 
 $(STAMPS)/dftracer: | $(STAMPS)/venv

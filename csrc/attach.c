@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "darshan_engine.h"
+#include "emulation.h"
 #include "error.h"
+#include "fold.h"
 #include "got_patch.h"
 #include "hook_table.h"
 #include "kernel_io.h"
@@ -242,11 +244,13 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
         return status;
     begin_recording();
     status = options->darshan ? tfd_darshan_begin(tfd_session.generation) : 0;
+    tfd_emulation_install();
     if (!status)
         status = tfd_got_patch(report);
     if (!status)
         return 0;
     tfd_got_undo(report);
+    tfd_emulation_remove();
     tfd_darshan_end(0);
     atomic_store(&tfd_shared->generation, 0);
     tfd_quiesce();
@@ -293,6 +297,7 @@ static int stop(struct tfd_attach_report *report)
         return tfd_fail(EINVAL, "no session is recording in this process");
     take_closing_snapshots(spool->header);
     tfd_got_undo(report);
+    tfd_emulation_remove();
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
@@ -303,6 +308,7 @@ static int stop(struct tfd_attach_report *report)
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
         return tfd_fail(EAGAIN,
                         "a thread did not leave the recorder within a second; its memory stays mapped");
+    tfd_fold_finish(spool);
     tfd_spool_unmap(spool);
     return 0;
 }

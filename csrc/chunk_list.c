@@ -47,7 +47,7 @@ static uint64_t end_of_chunk(const struct chunk_list *list, uint64_t offset)
     if (!tfd_image_holds_block(list->image, offset, sizeof(struct tfd_chunk)))
         return 0;
     const struct tfd_chunk *chunk = tfd_at(&list->image->spool, offset);
-    uint64_t size = sizeof *chunk + (uint64_t)chunk->capacity * sizeof(struct tfd_packed);
+    uint64_t size = sizeof *chunk + (uint64_t)chunk->capacity * sizeof(tfd_place);
     if (!tfd_image_holds_block(list->image, offset, size) || tfd_chunk_list_hits_segment(list, offset, size))
         return 0;
     return offset + size;

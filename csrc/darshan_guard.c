@@ -49,6 +49,7 @@ static pthread_mutex_t record_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 /* Generation in which Darshan learnt of a descriptor, or of the stream on it. */
 static _Atomic uint32_t *known_descriptor, *known_stream;
 static _Atomic uint32_t *aliases; /* entries Darshan has for a descriptor beyond the first: one per fileno */
+static uint64_t *entry_of;        /* what a descriptor meant when fileno told Darshan of it */
 static FILE **stream_on;          /* that Darshan knows, by descriptor */
 static _Atomic int highest_known;
 #define DISTRUSTED UINT32_MAX /* no generation */
@@ -180,6 +181,32 @@ static bool is_duplication(int command)
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
 }
 
+/* Of the calls in the lists those that give a number which nobody had. */
+static bool opens_descriptor(unsigned hook)
+{
+    switch (hook) {
+    case TFD_HOOK_open:
+    case TFD_HOOK_open64:
+    case TFD_HOOK___open_2:
+    case TFD_HOOK_openat:
+    case TFD_HOOK_openat64:
+    case TFD_HOOK_creat:
+    case TFD_HOOK_creat64:
+    case TFD_HOOK_mkstemp:
+    case TFD_HOOK_mkostemp:
+    case TFD_HOOK_mkstemps:
+    case TFD_HOOK_mkostemps:
+    case TFD_HOOK_dup:
+    case TFD_HOOK_fcntl:
+    case TFD_HOOK_fcntl64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void number_is_new(unsigned hook, int fd);
+
 /* The guard of a symbol, and what Darshan calls as the real function. They
  * differ in nothing but their types, so a list makes them. */
 #define X(symbol, result, parameters, arguments, condition, effect)                                          \
@@ -196,6 +223,8 @@ static bool is_duplication(int command)
     static result real_##symbol parameters                                                                   \
     {                                                                                                        \
         result returned = ((result(*) parameters)tfd_definition[TFD_HOOK_##symbol])arguments;                \
+        if (opens_descriptor(TFD_HOOK_##symbol))                                                             \
+            number_is_new(TFD_HOOK_##symbol, (int)(intptr_t)returned);                                       \
         real_call_is_over(TFD_HOOK_##symbol);                                                                \
         return returned;                                                                                     \
     }
@@ -223,6 +252,29 @@ static void drop_descriptor(int fd)
         ((close_function *)darshan_wrapper[TFD_HOOK_close])(fd);
         leave();
     }
+}
+
+/* Darshan would have two entries for the number, and find the older one once
+ * its table has grown: bytes would go to another file. What it is told here is
+ * no part of the call at hand. */
+static void drop_stale(int fd)
+{
+    struct passage outer = passage;
+    uint64_t recorded = tfd_darshan_recorded;
+    int saved_errno = errno;
+    drop_descriptor(fd);
+    tfd_darshan_recorded = recorded;
+    passage = outer;
+    errno = saved_errno;
+}
+
+/* In the function that Darshan calls as the real one, before it records: it holds no lock yet. A stream that
+ * was closed leaves such an entry. */
+static void number_is_new(unsigned hook, int fd)
+{
+    if (passage.hook == hook + 1 && (unsigned)fd < TFD_MAX_DESCRIPTORS &&
+        atomic_load_explicit(&known_descriptor[fd], memory_order_relaxed))
+        drop_stale(fd);
 }
 
 /* As with close: the next fopen may be given the same stream. */
@@ -325,14 +377,30 @@ static int real_fileno(FILE *stream)
     return fd;
 }
 
+static uint64_t meaning_of(int fd)
+{
+    return atomic_load_explicit(&tfd_descriptor_at(fd)->word, memory_order_relaxed);
+}
+
+/* The same file again is another entry for the same record. */
+static void drop_other_file(int fd)
+{
+    if ((unsigned)fd < TFD_MAX_DESCRIPTORS &&
+        atomic_load_explicit(&known_descriptor[fd], memory_order_relaxed) && entry_of[fd] != meaning_of(fd))
+        drop_stale(fd);
+}
+
 static int guard_fileno(FILE *stream)
 {
     if (!knows_stream(stream) || !may_pass(TFD_HOOK_fileno))
         return ((fclose_function *)tfd_definition[TFD_HOOK_fileno])(stream);
+    drop_other_file(descriptor_under(stream));
     enter(TFD_HOOK_fileno);
     int fd = ((fclose_function *)darshan_wrapper[TFD_HOOK_fileno])(stream);
     leave();
     gain_descriptor(fd);
+    if ((unsigned)fd < TFD_MAX_DESCRIPTORS)
+        entry_of[fd] = meaning_of(fd);
     return fd;
 }
 
@@ -462,8 +530,9 @@ int tfd_darshan_guard_prepare(void *handle, const void *base)
     known_descriptor = new_table(sizeof *known_descriptor);
     known_stream = new_table(sizeof *known_stream);
     aliases = new_table(sizeof *aliases);
+    entry_of = new_table(sizeof *entry_of);
     stream_on = new_table(sizeof *stream_on);
-    if (!known_descriptor || !known_stream || !aliases || !stream_on)
+    if (!known_descriptor || !known_stream || !aliases || !entry_of || !stream_on)
         return 0;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         const struct route *route = &routes[i];

@@ -41,7 +41,7 @@ static bool find_event(const struct merge *merge, struct cursor *cursor)
         struct tfd_chunk *chunk = chunk_at(merge, cursor);
         if (cursor->index >= cursor->count) {
             uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
-            cursor->count = atomic_load_explicit(&chunk->count, memory_order_acquire);
+            cursor->count = tfd_chunk_count(chunk);
             if (cursor->index >= cursor->count) {
                 if (!next)
                     return false;
@@ -133,7 +133,7 @@ bool tfd_drain_reserve(struct tfd_spool *spool, struct fold_root *root)
     return reserve_heap(spool, root, EXPECTED_THREADS);
 }
 
-int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)
+static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full when_full)
 {
     uint32_t thread_count = atomic_load_explicit(&spool->header->thread_count, memory_order_acquire);
     struct fold_root *root = thread_count ? tfd_fold_root(spool) : NULL;
@@ -145,10 +145,23 @@ int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)
     collect_threads(&merge, thread_count);
     uint64_t folded = 0;
     while (folded < limit && merge.size) {
-        if (!tfd_fold_event(spool, root, chunk_at(&merge, &merge.heap[0]), merge.heap[0].index))
+        const struct cursor *first = &merge.heap[0];
+        if (!tfd_fold_event(spool, root, chunk_at(&merge, first), first->index, when_full))
             return -1;
         folded++;
         advance_first(&merge);
     }
     return (int64_t)folded;
+}
+
+int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)
+{
+    return drain(spool, limit, FOLD_FULL_SHARES_A_ROW);
+}
+
+void tfd_fold_finish(struct tfd_spool *spool)
+{
+    const struct fold_root *root = tfd_fold_root(spool);
+    if (root && root->totals.events && !atomic_load(&spool->header->spool_full))
+        drain(spool, UINT64_MAX, FOLD_FULL_STOPS);
 }

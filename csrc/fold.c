@@ -11,6 +11,11 @@ static const uint8_t class_of[] = {TFD_OPERATIONS(X)};
 static const uint8_t module_of[] = {TFD_OPERATIONS(X)};
 #undef X
 
+static bool is_left_out(const struct tfd_spool *spool, const struct tfd_event *event)
+{
+    return spool->seen_files && ((event->flags & TFD_FLAG_UNSEEN) || !spool->seen_files[event->file]);
+}
+
 /* In the journal, besides the intervals of the two unions: more than all other blocks of one event. */
 #define JOURNALED_BLOCK_BYTES 2048u
 
@@ -146,11 +151,14 @@ bool tfd_fold_prepare(struct tfd_spool *spool)
 }
 
 /* Without room for the file's counters the event counts for the overflow file. */
-static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step)
+static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step,
+                          enum fold_full when_full)
 {
     struct tfd_event event = step->event;
     if (plan(spool, root, step))
         return true;
+    if (when_full == FOLD_FULL_STOPS)
+        return false;
     event.file = TFD_FILE_OVERFLOW;
     *step = (struct fold_step){.event = event};
     atomic_fetch_add(&spool->header->files_over_cap,
@@ -169,7 +177,8 @@ static void begin_journal(struct tfd_spool *spool, struct fold_root *root, const
     save(spool, root, step);
 }
 
-bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index)
+bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index,
+                    enum fold_full when_full)
 {
     struct fold_step step = {0};
     uint32_t next = tfd_chunk_event(chunk, index, &step.event);
@@ -177,12 +186,14 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
     if (tfd_event_makes_sense(spool, &step.event)) {
-        if (!plan_anywhere(spool, root, &step))
+        bool counts = !is_left_out(spool, &step.event);
+        if (counts && !plan_anywhere(spool, root, &step, when_full))
             return false;
         /* in a full spool there may be no room to copy long unions: then it goes on without the copy */
         if (recording)
             begin_journal(spool, root, &step, chunk, index);
-        apply(root, &step);
+        if (counts)
+            apply(root, &step);
     } else {
         root->totals.broken++;
     }

@@ -19,4 +19,11 @@ bool tfd_fold_prepare(struct tfd_spool *spool);
  * -1 when the arena has no room for the counters. One caller at a time. */
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit);
 
+/* Folds the rest of what this process began to fold, so that a reader takes the
+ * counters as they are: with as many files as a spool may hold, a second set
+ * would be more than the memory cap allows. Nothing where folding was not begun:
+ * a reader's counters take the room that was kept free for these. In a full
+ * spool the rest is left to the reader, who has room of its own. */
+void tfd_fold_finish(struct tfd_spool *spool);
+
 #endif

@@ -42,22 +42,34 @@ void tfd_fold_roll_back(struct spool_image *image)
         tfd_journal_undo(&image->spool, &journal);
 }
 
-/* Copies a block into the image's own room; 0 if there is none, or *sound becomes false. */
-static uint64_t import_block(struct spool_image *image, uint64_t offset, uint64_t size, bool *sound)
+/* With `copies` blocks move into the image's own room, and what makes no sense is left out. Without, they are
+ * only checked, and nothing of the spool is written: blocks may overlap there. */
+struct import {
+    struct spool_image *image;
+    bool copies, sound;
+};
+
+/* Where the block is from now on; 0 if it cannot be used. */
+static uint64_t import_block(struct import *import, uint64_t offset, uint64_t size)
 {
+    struct tfd_spool *spool = &import->image->spool;
     if (!offset)
         return 0;
-    uint64_t copy = tfd_image_holds_block(image, offset, size) ? tfd_arena_allocate(&image->spool, size) : 0;
-    if (copy)
-        memcpy(tfd_at(&image->spool, copy), tfd_at(&image->spool, offset), size);
-    else
-        *sound = false;
-    return copy;
+    uint64_t usable = tfd_image_holds_block(import->image, offset, size) ? offset : 0;
+    if (usable && import->copies) {
+        usable = tfd_arena_allocate(spool, size);
+        if (usable)
+            memcpy(tfd_at(spool, usable), tfd_at(spool, offset), size);
+    }
+    import->sound &= usable != 0;
+    return usable;
 }
 
-static void import_group(struct spool_image *image, tfd_ref *ref, uint64_t size, bool *sound)
+static void import_group(struct import *import, tfd_ref *ref, uint64_t size)
 {
-    *ref = (tfd_ref)(import_block(image, (uint64_t)*ref * TFD_REF_UNIT, size, sound) / TFD_REF_UNIT);
+    tfd_ref usable = (tfd_ref)(import_block(import, (uint64_t)*ref * TFD_REF_UNIT, size) / TFD_REF_UNIT);
+    if (import->copies)
+        *ref = usable;
 }
 
 static uint32_t table_capacity(uint32_t entries)
@@ -68,81 +80,93 @@ static uint32_t table_capacity(uint32_t entries)
     return capacity;
 }
 
-static void import_table(struct spool_image *image, struct fold_record *record, tfd_ref *table,
-                         uint8_t *count, uint8_t zero_flag, bool *sound)
+static void import_table(struct import *import, struct fold_record *record, tfd_ref *table, uint8_t *count,
+                         uint8_t zero_flag)
 {
-    uint32_t zero = (record->flags & zero_flag) != 0;
+    uint8_t zero = (record->flags & zero_flag) != 0;
     bool sane = *count <= TFD_TRACKED_VALUES && *count >= zero;
-    uint32_t entries = sane ? *count - zero : 0;
-    *sound &= sane;
+    uint32_t entries = sane ? (uint32_t)(*count - zero) : 0;
     if (entries)
-        import_group(image, table, table_capacity(entries) * sizeof(struct fold_value), sound);
-    else
+        import_group(import, table, table_capacity(entries) * sizeof(struct fold_value));
+    else if (import->copies)
         *table = 0;
-    if (entries && !*table)
-        *sound = false;
-    if (!*table)
-        *count = (uint8_t)zero;
+    import->sound &= sane && (*table || !entries);
+    if (import->copies && !*table)
+        *count = zero;
 }
 
-static uint64_t import_record(struct spool_image *image, uint64_t offset, bool *sound)
+static uint64_t import_record(struct import *import, uint64_t offset)
 {
-    uint64_t copy = import_block(image, offset, sizeof(struct fold_record), sound);
-    if (!copy)
+    uint64_t usable = import_block(import, offset, sizeof(struct fold_record));
+    if (!usable)
         return 0;
-    struct fold_record *record = tfd_at(&image->spool, copy);
+    struct fold_record *record = tfd_at(&import->image->spool, usable);
     for (int i = 0; i < 2; i++)
-        import_group(image, &record->directions[i], sizeof(struct fold_direction), sound);
-    import_group(image, &record->rare, sizeof(struct fold_rare), sound);
-    import_group(image, &record->stdio, sizeof(struct fold_stdio), sound);
-    import_table(image, record, &record->accesses, &record->access_count, TFD_RECORD_ZERO_ACCESS, sound);
-    import_table(image, record, &record->strides, &record->stride_count, TFD_RECORD_ZERO_STRIDE, sound);
-    return copy;
+        import_group(import, &record->directions[i], sizeof(struct fold_direction));
+    import_group(import, &record->rare, sizeof(struct fold_rare));
+    import_group(import, &record->stdio, sizeof(struct fold_stdio));
+    import_table(import, record, &record->accesses, &record->access_count, TFD_RECORD_ZERO_ACCESS);
+    import_table(import, record, &record->strides, &record->stride_count, TFD_RECORD_ZERO_STRIDE);
+    return usable;
 }
 
-static uint64_t import_union(struct spool_image *image, uint64_t offset, bool *sound)
+static uint64_t import_union(struct import *import, uint64_t offset)
 {
     if (!offset)
         return 0;
-    const struct interval_set *set =
-        tfd_image_holds_block(image, offset, sizeof *set) ? tfd_at(&image->spool, offset) : NULL;
+    const struct interval_set *set = tfd_image_holds_block(import->image, offset, sizeof *set)
+                                         ? tfd_at(&import->image->spool, offset)
+                                         : NULL;
     bool sane = set && set->capacity && set->capacity <= TFD_RECORDER_INTERVALS &&
                 (set->capacity & (set->capacity - 1)) == 0 && set->count <= set->capacity;
-    *sound &= sane;
-    return sane ? import_block(image, offset, sizeof *set + set->capacity * sizeof(struct interval), sound)
-                : 0;
+    import->sound &= sane;
+    return sane ? import_block(import, offset, sizeof *set + set->capacity * sizeof(struct interval)) : 0;
 }
 
-static bool import_root(struct spool_image *image, const struct fold_root *old)
+static void import_root(struct import *import, const struct fold_root *old, struct fold_root *root)
 {
-    bool sound = true;
-    struct fold_root *root = tfd_fold_root(&image->spool);
-    if (!root)
-        return false;
     root->totals = old->totals;
     memcpy(root->other_failures, old->other_failures, sizeof root->other_failures);
     for (uint32_t i = 0; i < TFD_FAILURE_SLOTS; i++) {
         if (old->failures[i].operation < TFD_OPERATION_COUNT)
             root->failures[i] = old->failures[i];
         else
-            sound = false;
+            import->sound = false;
     }
     for (int i = 0; i < TFD_UNION_COUNT; i++)
-        root->unions[i] = import_union(image, old->unions[i], &sound);
-    return sound;
+        root->unions[i] = import_union(import, old->unions[i]);
+}
+
+static bool import_all(struct spool_image *image, bool copies)
+{
+    struct import import = {.image = image, .copies = copies, .sound = true};
+    const struct fold_root *old = root_of(image);
+    atomic_store(&image->spool.header->fold, 0);
+    struct fold_root *root = old ? tfd_fold_root(&image->spool) : NULL;
+    if (root)
+        import_root(&import, old, root);
+    import.sound &= root != NULL;
+    for (uint32_t i = 0; i < atomic_load(&image->spool.header->file_count); i++) {
+        struct tfd_file *file = tfd_file_at(&image->spool, i);
+        uint64_t usable = import_record(&import, file->record);
+        if (copies)
+            file->record = usable;
+    }
+    return import.sound;
 }
 
 bool tfd_fold_import(struct spool_image *image)
 {
-    const struct fold_root *old = root_of(image);
-    atomic_store(&image->spool.header->fold, 0);
-    bool sound = old && import_root(image, old);
-    for (uint32_t i = 0; i < atomic_load(&image->spool.header->file_count); i++) {
-        struct tfd_file *file = tfd_file_at(&image->spool, i);
-        if (file->record)
-            file->record = import_record(image, file->record, &sound);
-    }
-    return sound;
+    return import_all(image, true);
+}
+
+bool tfd_fold_adopt(struct spool_image *image)
+{
+    uint64_t fold = atomic_load(&image->spool.header->fold);
+    if (import_all(image, false))
+        return true;
+    atomic_store(&image->spool.header->fold, fold);
+    return false;
 }
 
 void tfd_fold_forget(struct spool_image *image)

@@ -29,6 +29,12 @@ static bool is_missing_in_darshan(const struct tfd_event *event)
            event->length >= 0;
 }
 
+static void count_unseen(struct fold_rare *rare, const struct tfd_event *event)
+{
+    rare->unseen++;
+    rare->unseen_operations |= 1u << event->operation;
+}
+
 bool tfd_posix_plan(struct tfd_spool *spool, struct fold_step *step)
 {
     if (is_missing_in_darshan(&step->event) && !tfd_plan_rare(spool, step->record, &step->rare))
@@ -138,11 +144,15 @@ static void apply_rename(struct fold_step *step)
     if (!(source->flags & TFD_RECORD_TRACKED))
         return;
     step->rare->rename_sources++;
+    if (step->event.flags & TFD_FLAG_UNSEEN)
+        count_unseen(step->rare, &step->event);
     add_meta_time(step);
     if (!target)
         return;
     target->flags |= TFD_RECORD_POSIX | TFD_RECORD_TRACKED;
     step->target_rare->rename_targets++;
+    if (step->event.flags & TFD_FLAG_UNSEEN)
+        count_unseen(step->target_rare, &step->event);
     if (!step->target_rare->renamed_from)
         step->target_rare->renamed_from = step->event.file;
     if (source->flags & TFD_RECORD_SIZE_KNOWN)
@@ -244,7 +254,7 @@ void tfd_posix_apply(struct fold_step *step)
     if (apply_unseen_by_darshan(step))
         return;
     if (is_missing_in_darshan(event))
-        step->rare->unseen++;
+        count_unseen(step->rare, event);
     if (event->length >= 0)
         record->flags |= TFD_RECORD_TRACKED;
     apply_seen_by_darshan(step);

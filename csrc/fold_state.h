@@ -55,16 +55,16 @@ struct fold_rare {
     uint64_t unlinks, truncates, stats_other;
     uint64_t copy_reads, copy_read_bytes, copy_read_time, copy_read_busy_until;
     uint64_t copy_writes, copy_write_bytes, copy_write_time, copy_write_busy_until;
-    uint32_t renamed_from; /* file id of the first source, 0 = none */
-    uint32_t reserved;
-    uint64_t unseen; /* calls that a libdarshan beside us did not see */
+    uint32_t renamed_from;      /* file id of the first source, 0 = none */
+    uint32_t unseen_operations; /* bit by operation: of the calls that a libdarshan beside us did not see */
+    uint64_t unseen;            /* how many these are */
 };
 
 struct fold_stdio {
     uint64_t opens, fdopens, reads, writes, seeks, flushes, bytes_written, bytes_read;
     int64_t max_byte_read, max_byte_written;
     int64_t offset;
-    uint64_t zero_reads, failed_calls, unseen;
+    uint64_t zero_reads, failed_calls, unseen, unseen_operations;
     uint64_t meta_time, meta_busy_until, write_time, write_busy_until, read_time, read_busy_until;
     uint64_t open_start, open_end, close_start, close_end, write_start, write_end, read_start, read_end;
 };
@@ -158,8 +158,12 @@ static inline bool tfd_is_recording(const struct tfd_spool *spool)
 /* The root, made where there is none; NULL when the arena is full. */
 struct fold_root *tfd_fold_root(struct tfd_spool *spool);
 
+/* Where the counters of one more file find no room. */
+enum fold_full { FOLD_FULL_STOPS, FOLD_FULL_SHARES_A_ROW };
+
 /* Counts one event, then advances chunk->folded: as a whole, also when the
  * process is killed on the way. False: no room, nothing was counted. */
-bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index);
+bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index,
+                    enum fold_full when_full);
 
 #endif

@@ -121,7 +121,9 @@ void tfd_stdio_apply(struct fold_step *step)
         step->stdio->failed_calls++;
     if (step->event.error && step->event.operation != TFD_OP_FCLOSE)
         return;
-    if (step->event.flags & TFD_FLAG_UNSEEN)
+    if (step->event.flags & TFD_FLAG_UNSEEN) {
         step->stdio->unseen++;
+        step->stdio->unseen_operations |= 1u << step->event.operation;
+    }
     apply_success(step);
 }

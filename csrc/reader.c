@@ -10,64 +10,81 @@
 #include "fold_import.h"
 #include "reader_state.h"
 
-/* Where nothing was recycled all events are still there, and folding them
- * anew does not depend on how the process ended. */
-static void prepare_counters(struct tfd_reader *reader)
+static bool was_recycled(const struct tfd_reader *reader)
 {
-    struct spool_image *image = &reader->image;
-    struct spool_contents *contents = &reader->contents;
-    const struct tfd_spool_header *header = image->spool.header;
-    uint64_t fold = atomic_load(&header->fold);
-    if (tfd_image_holds_block(image, fold, sizeof(struct fold_root))) {
-        const struct fold_root *root = tfd_at(&image->spool, fold);
-        contents->recycled |= root->totals.events > contents->events_folded;
-    }
-    if (contents->recycled)
-        contents->damaged |= !tfd_fold_import(image);
-    else
-        tfd_fold_forget(image);
+    const struct spool_image *image = &reader->image;
+    uint64_t fold = atomic_load(&image->spool.header->fold);
+    if (reader->contents.recycled || !tfd_image_holds_block(image, fold, sizeof(struct fold_root)))
+        return reader->contents.recycled;
+    const struct fold_root *root = tfd_at(&image->spool, fold);
+    return root->totals.events > reader->contents.events_folded;
 }
 
+/* Where nothing was recycled all events are still there, and folding them
+ * anew does not depend on how the process ended. */
 static int fold_rest(struct tfd_reader *reader)
 {
     struct tfd_spool *spool = &reader->image.spool;
+    if (reader->contents.recycled)
+        reader->contents.damaged |= !tfd_fold_import(&reader->image);
+    else
+        tfd_fold_forget(&reader->image);
     if (!tfd_fold_root(spool))
         return tfd_fail(ENOMEM, "no memory to read the spool");
     if (tfd_drain(spool, UINT64_MAX) < 0)
         reader->contents.damaged = true;
-    reader->contents.damaged |= tfd_reader_root(reader)->totals.broken != 0;
     return 0;
 }
 
-static int prepare(struct tfd_reader *reader, const char *path)
+/* A process that folded all its events before it ended left nothing to do: its counters stay where they are. */
+static int prepare_counters(struct tfd_reader *reader)
+{
+    struct spool_contents *contents = &reader->contents;
+    contents->recycled = was_recycled(reader);
+    bool finished = contents->events == contents->events_folded &&
+                    (contents->recycled || (contents->events && reader->image.spool.header->stop.ticks));
+    bool all_calls = !reader->image.spool.seen_files;
+    int status = all_calls && finished && tfd_fold_adopt(&reader->image) ? 0 : fold_rest(reader);
+    if (!status)
+        reader->contents.damaged |= tfd_reader_root(reader)->totals.broken != 0;
+    return status;
+}
+
+static int prepare(struct tfd_reader *reader, const char *path, const uint8_t *seen_files)
 {
     int status = tfd_spool_map(&reader->image, path);
     if (status)
         return status;
+    reader->image.spool.seen_files = seen_files;
     tfd_fold_roll_back(&reader->image);
     status = tfd_spool_check(&reader->image, &reader->contents);
     if (status)
         return status;
-    prepare_counters(reader);
-    status = fold_rest(reader);
+    status = prepare_counters(reader);
+    reader->image.spool.seen_files = NULL;
     if (status)
         return status;
     reader->scale = tfd_tick_scale(reader->image.spool.header);
     return tfd_reader_list_rows(reader) ? 0 : tfd_fail(ENOMEM, "no memory to read the spool %s", path);
 }
 
-struct tfd_reader *tfd_reader_open(const char *path)
+struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files)
 {
     struct tfd_reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
         tfd_fail(ENOMEM, "no memory to read the spool %s", path);
         return NULL;
     }
-    if (prepare(reader, path)) {
+    if (prepare(reader, path, seen_files)) {
         tfd_reader_close(reader);
         return NULL;
     }
     return reader;
+}
+
+struct tfd_reader *tfd_reader_open(const char *path)
+{
+    return tfd_reader_fold(path, NULL);
 }
 
 void tfd_reader_close(struct tfd_reader *reader)
@@ -76,8 +93,7 @@ void tfd_reader_close(struct tfd_reader *reader)
         return;
     tfd_spool_image_unmap(&reader->image);
     free(reader->rows);
-    free(reader->segments);
-    free(reader->chunks);
+    tfd_trace_free(reader->trace);
     free(reader);
 }
 

@@ -4,7 +4,8 @@
  * their starts too, but for calls that a signal handler's calls interrupted:
  * these are stragglers, appended after what began later. So each thread gives
  * a run that is in order, all stragglers are sorted by themselves, and a heap
- * merges the runs and the stragglers into one index. */
+ * merges the runs and the stragglers. Nothing but the stragglers is kept: an
+ * index of all events would be half as large as they are. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +14,14 @@
 #include "error.h"
 #include "reader_state.h"
 
-/* An index entry is where the event is: its chunk's number in the reader's list, and its place there. */
+/* An entry is where an event is: its chunk's number in the list, and its place there. */
 #define PLACE_BITS 32
+
+/* A chunk of the trace; those of one thread stand together, in order. */
+struct listed_chunk {
+    uint64_t offset;
+    uint32_t thread;
+};
 
 struct run {
     uint64_t start; /* ticks, of the entry */
@@ -26,6 +33,10 @@ struct run {
 
 struct trace {
     const struct tfd_reader *reader;
+    uint64_t position; /* of the next event */
+    struct listed_chunk *chunks;
+    uint32_t chunk_count, chunk_capacity;
+    uint32_t thread_count;
     struct run *heap;
     size_t run_count;
     uint64_t *stragglers;
@@ -38,47 +49,45 @@ static uint64_t entry_of(uint32_t chunk, uint32_t place)
     return (uint64_t)chunk << PLACE_BITS | place;
 }
 
-static const struct listed_chunk *event_of(const struct tfd_reader *reader, uint64_t entry,
-                                           struct tfd_event *event)
+static const struct listed_chunk *event_of(const struct trace *trace, uint64_t entry, struct tfd_event *event)
 {
-    const struct listed_chunk *listed = &reader->chunks[entry >> PLACE_BITS];
-    tfd_chunk_event(tfd_at(&reader->image.spool, listed->offset), (uint32_t)entry, event);
+    const struct listed_chunk *listed = &trace->chunks[entry >> PLACE_BITS];
+    tfd_chunk_event(tfd_at(&trace->reader->image.spool, listed->offset), (uint32_t)entry, event);
     return listed;
 }
 
-static bool list_chunk(struct tfd_reader *reader, uint32_t *capacity, struct listed_chunk chunk)
+static bool list_chunk(struct trace *trace, struct listed_chunk chunk)
 {
-    if (reader->chunk_count == *capacity) {
-        uint32_t larger_capacity = *capacity ? *capacity * 2 : 256;
-        struct listed_chunk *larger = realloc(reader->chunks, larger_capacity * sizeof *larger);
+    if (trace->chunk_count == trace->chunk_capacity) {
+        uint32_t capacity = trace->chunk_capacity ? trace->chunk_capacity * 2 : 256;
+        struct listed_chunk *larger = realloc(trace->chunks, capacity * sizeof *larger);
         if (!larger)
             return false;
-        reader->chunks = larger;
-        *capacity = larger_capacity;
+        trace->chunks = larger;
+        trace->chunk_capacity = capacity;
     }
-    reader->chunks[reader->chunk_count++] = chunk;
+    trace->chunks[trace->chunk_count++] = chunk;
     return true;
 }
 
 /* Recycled chunks are not in the trace. */
-static int list_chunks(struct tfd_reader *reader, uint32_t thread_count)
+static bool list_chunks(struct trace *trace)
 {
-    const struct tfd_spool *spool = &reader->image.spool;
-    uint32_t capacity = 0;
-    for (uint32_t thread = 0; thread < thread_count; thread++)
+    const struct tfd_spool *spool = &trace->reader->image.spool;
+    for (uint32_t thread = 0; thread < trace->thread_count; thread++)
         for (uint64_t offset = tfd_thread_at(spool, thread)->first_chunk; offset;) {
             const struct tfd_chunk *chunk = tfd_at(spool, offset);
-            if (chunk->kept && !list_chunk(reader, &capacity, (struct listed_chunk){offset, thread}))
-                return -ENOMEM;
+            if (chunk->kept && !list_chunk(trace, (struct listed_chunk){offset, thread}))
+                return false;
             offset = chunk->next;
         }
-    return 0;
+    return true;
 }
 
-static struct run run_of_thread(const struct tfd_reader *reader, uint32_t thread, uint32_t *from)
+static struct run run_of_thread(const struct trace *trace, uint32_t thread, uint32_t *from)
 {
     struct run run = {.thread = thread, .chunk = *from};
-    while (*from < reader->chunk_count && reader->chunks[*from].thread == thread)
+    while (*from < trace->chunk_count && trace->chunks[*from].thread == thread)
         ++*from;
     run.last_chunk = *from;
     return run;
@@ -103,8 +112,8 @@ static int next_of_thread(struct trace *trace, struct run *run)
 {
     const struct tfd_spool *spool = &trace->reader->image.spool;
     while (run->chunk != run->last_chunk) {
-        const struct tfd_chunk *chunk = tfd_at(spool, trace->reader->chunks[run->chunk].offset);
-        if (run->place >= atomic_load_explicit(&chunk->count, memory_order_relaxed)) {
+        const struct tfd_chunk *chunk = tfd_at(spool, trace->chunks[run->chunk].offset);
+        if (run->place >= tfd_chunk_count(chunk)) {
             run->chunk++;
             run->place = 0;
             continue;
@@ -125,20 +134,18 @@ static int next_of_thread(struct trace *trace, struct run *run)
     return 0;
 }
 
-static int collect_stragglers(struct trace *trace, uint32_t thread_count)
+static bool collect_stragglers(struct trace *trace)
 {
     uint32_t from = 0;
+    int status = 0;
     trace->collecting = true;
-    for (uint32_t thread = 0; thread < thread_count; thread++) {
-        struct run run = run_of_thread(trace->reader, thread, &from);
-        int status;
+    for (uint32_t thread = 0; thread < trace->thread_count && status >= 0; thread++) {
+        struct run run = run_of_thread(trace, thread, &from);
         while ((status = next_of_thread(trace, &run)) > 0)
             ;
-        if (status < 0)
-            return status;
     }
     trace->collecting = false;
-    return 0;
+    return status >= 0;
 }
 
 static bool is_before(const struct run *a, const struct run *b)
@@ -164,19 +171,19 @@ static void sift_down(struct run *heap, size_t size, size_t place)
 }
 
 /* qsort() has no argument for it. */
-static __thread const struct tfd_reader *sorted_reader;
+static __thread const struct trace *sorted_trace;
 
-static uint64_t start_of(const struct tfd_reader *reader, uint64_t entry)
+static uint64_t start_of(const struct trace *trace, uint64_t entry)
 {
     struct tfd_event event;
-    event_of(reader, entry, &event);
+    event_of(trace, entry, &event);
     return event.start;
 }
 
 static int by_start(const void *a, const void *b)
 {
     uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    uint64_t left_start = start_of(sorted_reader, left), right_start = start_of(sorted_reader, right);
+    uint64_t left_start = start_of(sorted_trace, left), right_start = start_of(sorted_trace, right);
     if (left_start != right_start)
         return left_start < right_start ? -1 : 1;
     return left < right ? -1 : left > right;
@@ -186,7 +193,7 @@ static void sort_stragglers(struct trace *trace)
 {
     if (trace->straggler_count < 2)
         return;
-    sorted_reader = trace->reader;
+    sorted_trace = trace;
     qsort(trace->stragglers, trace->straggler_count, sizeof *trace->stragglers, by_start);
 }
 
@@ -195,7 +202,7 @@ static bool next_straggler(struct trace *trace, struct run *run)
     if (trace->next_straggler == trace->straggler_count)
         return false;
     run->entry = trace->stragglers[trace->next_straggler++];
-    run->start = start_of(trace->reader, run->entry);
+    run->start = start_of(trace, run->entry);
     return true;
 }
 
@@ -204,65 +211,82 @@ static bool next_of_run(struct trace *trace, struct run *run)
     return run->thread == UINT32_MAX ? next_straggler(trace, run) : next_of_thread(trace, run) > 0;
 }
 
-static void start_runs(struct trace *trace, uint32_t thread_count)
+static void rewind_trace(struct trace *trace)
 {
     uint32_t from = 0;
-    for (uint32_t thread = 0; thread <= thread_count; thread++) {
+    trace->position = trace->run_count = trace->next_straggler = 0;
+    for (uint32_t thread = 0; thread <= trace->thread_count; thread++) {
         struct run *run = &trace->heap[trace->run_count];
         *run = (struct run){.thread = UINT32_MAX};
-        if (thread < thread_count)
-            *run = run_of_thread(trace->reader, thread, &from);
+        if (thread < trace->thread_count)
+            *run = run_of_thread(trace, thread, &from);
         trace->run_count += next_of_run(trace, run);
     }
     for (size_t place = trace->run_count / 2; place-- > 0;)
         sift_down(trace->heap, trace->run_count, place);
 }
 
-static void merge_runs(struct trace *trace, struct tfd_reader *reader)
+static bool next_entry(struct trace *trace, uint64_t *entry)
 {
-    uint64_t capacity = reader->contents.events_kept;
-    while (trace->run_count && reader->segment_count < capacity) {
-        reader->segments[reader->segment_count++] = trace->heap[0].entry;
-        if (!next_of_run(trace, &trace->heap[0]))
-            trace->heap[0] = trace->heap[--trace->run_count];
-        if (trace->run_count > 1)
-            sift_down(trace->heap, trace->run_count, 0);
-    }
+    if (!trace->run_count)
+        return false;
+    *entry = trace->heap[0].entry;
+    trace->position++;
+    if (!next_of_run(trace, &trace->heap[0]))
+        trace->heap[0] = trace->heap[--trace->run_count];
+    if (trace->run_count > 1)
+        sift_down(trace->heap, trace->run_count, 0);
+    return true;
 }
 
-static int index_trace(struct tfd_reader *reader)
+void tfd_trace_free(struct trace *trace)
 {
-    uint32_t thread_count = atomic_load(&reader->image.spool.header->thread_count);
-    struct trace trace = {.reader = reader};
-    trace.heap = malloc((thread_count + (size_t)1) * sizeof *trace.heap);
-    reader->segments = malloc((reader->contents.events_kept + 1) * sizeof *reader->segments);
-    int status = trace.heap && reader->segments ? list_chunks(reader, thread_count) : -ENOMEM;
-    if (!status)
-        status = collect_stragglers(&trace, thread_count);
-    if (!status) {
-        sort_stragglers(&trace);
-        start_runs(&trace, thread_count);
-        merge_runs(&trace, reader);
-    } else {
-        free(reader->segments);
-        reader->segments = NULL;
-        tfd_fail(ENOMEM, "no memory to sort the spool's events");
-    }
-    free(trace.heap);
-    free(trace.stragglers);
-    return status;
+    if (!trace)
+        return;
+    free(trace->chunks);
+    free(trace->heap);
+    free(trace->stragglers);
+    free(trace);
 }
 
-static void show_event(const struct tfd_reader *reader, uint64_t entry, struct tfd_event_batch *batch,
-                       size_t row)
+static struct trace *open_trace(const struct tfd_reader *reader)
 {
-    const struct tfd_spool *spool = &reader->image.spool;
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return NULL;
+    trace->reader = reader;
+    trace->thread_count = atomic_load(&reader->image.spool.header->thread_count);
+    trace->heap = malloc((trace->thread_count + (size_t)1) * sizeof *trace->heap);
+    if (!trace->heap || !list_chunks(trace) || !collect_stragglers(trace)) {
+        tfd_trace_free(trace);
+        return NULL;
+    }
+    sort_stragglers(trace);
+    rewind_trace(trace);
+    return trace;
+}
+
+/* Pages are asked for one after the other; one further back is reached from the beginning. */
+static bool go_to(struct trace *trace, uint64_t position)
+{
+    uint64_t entry;
+    if (position < trace->position)
+        rewind_trace(trace);
+    while (trace->position < position)
+        if (!next_entry(trace, &entry))
+            return false;
+    return true;
+}
+
+static void show_event(const struct trace *trace, uint64_t entry, struct tfd_event_batch *batch, size_t row)
+{
+    const struct tfd_reader *reader = trace->reader;
     struct tfd_event event;
-    const struct listed_chunk *chunk = event_of(reader, entry, &event);
+    const struct listed_chunk *chunk = event_of(trace, entry, &event);
     uint64_t start = event.start < event.end ? event.start : event.end;
     batch->start_ns[row] = tfd_ticks_to_ns(&reader->scale, start);
     batch->end_ns[row] = tfd_ticks_to_ns(&reader->scale, event.end);
-    batch->tid[row] = tfd_thread_at(spool, chunk->thread)->tid;
+    batch->tid[row] = tfd_thread_at(&reader->image.spool, chunk->thread)->tid;
     batch->operation[row] = event.operation;
     batch->flags[row] = event.flags;
     batch->error[row] = (int16_t)event.error;
@@ -274,13 +298,14 @@ static void show_event(const struct tfd_reader *reader, uint64_t entry, struct t
 size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,
                          struct tfd_event_batch *batch)
 {
-    if (!reader->segments && index_trace(reader))
+    if (!reader->trace && !(reader->trace = open_trace(reader))) {
+        tfd_fail(ENOMEM, "no memory to sort the spool's events");
         return 0;
-    if (first >= reader->segment_count)
+    }
+    if (!go_to(reader->trace, first))
         return 0;
-    if (rows > reader->segment_count - first)
-        rows = (size_t)(reader->segment_count - first);
-    for (size_t row = 0; row < rows; row++)
-        show_event(reader, reader->segments[first + row], batch, row);
-    return rows;
+    size_t shown = 0;
+    for (uint64_t entry; shown < rows && next_entry(reader->trace, &entry); shown++)
+        show_event(reader->trace, entry, batch, shown);
+    return shown;
 }

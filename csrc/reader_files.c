@@ -11,11 +11,12 @@
 
 #define SHOWN_VALUES 4
 
-static const struct fold_record *record_of(const struct tfd_reader *reader, uint32_t file)
+/* The overflow file's groups are there from the session's start, mostly for nothing. */
+static bool has_stdio_row(const struct tfd_reader *reader, uint32_t file, const struct fold_record *record)
 {
-    const struct tfd_spool *spool = &reader->image.spool;
-    uint64_t offset = tfd_file_at(spool, file)->record;
-    return offset ? tfd_at(spool, offset) : NULL;
+    static const struct fold_stdio unused;
+    const struct fold_stdio *stdio = tfd_block(&reader->image.spool, record->stdio);
+    return stdio && (file != TFD_FILE_OVERFLOW || memcmp(stdio, &unused, sizeof unused));
 }
 
 bool tfd_reader_list_rows(struct tfd_reader *reader)
@@ -25,10 +26,10 @@ bool tfd_reader_list_rows(struct tfd_reader *reader)
     if (!reader->rows)
         return false;
     for (uint32_t file = 0; file < files; file++) {
-        const struct fold_record *record = record_of(reader, file);
+        const struct fold_record *record = tfd_reader_record(reader, file);
         if (record && (record->flags & TFD_RECORD_POSIX))
             reader->rows[reader->row_count++] = file * 2 + TFD_MODULE_POSIX;
-        if (record && record->stdio)
+        if (record && has_stdio_row(reader, file, record))
             reader->rows[reader->row_count++] = file * 2 + TFD_MODULE_STDIO;
     }
     return true;
@@ -156,7 +157,7 @@ static void show_core(const struct tfd_reader *reader, const struct fold_record 
 static void show_posix(struct tfd_reader *reader, uint32_t file, int64_t *counters, double *f_counters)
 {
     const struct tfd_spool *spool = &reader->image.spool;
-    const struct fold_record *record = record_of(reader, file);
+    const struct fold_record *record = tfd_reader_record(reader, file);
     show_core(reader, record, counters, f_counters);
     counters[TFD_COUNTER_POSIX_FILE_ALIGNMENT] = tfd_file_alignment(spool, file);
     for (int direction = 0; direction < 2; direction++)
@@ -173,7 +174,7 @@ static void show_posix(struct tfd_reader *reader, uint32_t file, int64_t *counte
 
 static void show_stdio(const struct tfd_reader *reader, uint32_t file, int64_t *counters, double *f_counters)
 {
-    const struct fold_stdio *from = tfd_block(&reader->image.spool, record_of(reader, file)->stdio);
+    const struct fold_stdio *from = tfd_block(&reader->image.spool, tfd_reader_record(reader, file)->stdio);
     counters[TFD_COUNTER_STDIO_OPENS] = (int64_t)from->opens;
     counters[TFD_COUNTER_STDIO_FDOPENS] = (int64_t)from->fdopens;
     counters[TFD_COUNTER_STDIO_READS] = (int64_t)from->reads;
@@ -203,7 +204,7 @@ static void show_stdio(const struct tfd_reader *reader, uint32_t file, int64_t *
 static void show_row(struct tfd_reader *reader, uint32_t key, struct tfd_file_batch *batch, size_t row)
 {
     uint32_t file = key / 2, mount = tfd_file_at(&reader->image.spool, file)->mount;
-    const struct fold_record *record = record_of(reader, file);
+    const struct fold_record *record = tfd_reader_record(reader, file);
     int64_t *counters = batch->counters + row * TFD_COUNTER_COUNT;
     double *f_counters = batch->f_counters + row * TFD_F_COUNTER_COUNT;
     memset(counters, 0, TFD_COUNTER_COUNT * sizeof *counters);

@@ -7,26 +7,29 @@
 #include "tfdarshan.h"
 #include "tick_scale.h"
 
-/* A chunk of the trace; those of one thread stand together, in order. */
-struct listed_chunk {
-    uint64_t offset;
-    uint32_t thread;
-};
-
 struct tfd_reader {
     struct spool_image image;
     struct spool_contents contents;
     struct tick_scale scale;
     uint32_t *rows; /* of the files table: file id * 2 + module */
     uint64_t row_count;
-    uint64_t *segments; /* the trace in order of start, see reader_events.c; NULL until asked for */
-    uint64_t segment_count;
-    struct listed_chunk *chunks; /* with the segments */
-    uint32_t chunk_count;
+    struct trace *trace; /* see reader_events.c; NULL until asked for */
 };
+
+void tfd_trace_free(struct trace *trace);
 
 /* False: no memory. */
 bool tfd_reader_list_rows(struct tfd_reader *reader);
+
+static inline const struct fold_record *tfd_reader_record(const struct tfd_reader *reader, uint32_t file)
+{
+    const struct tfd_spool *spool = &reader->image.spool;
+    uint64_t offset = tfd_file_at(spool, file)->record;
+    return offset ? tfd_at(spool, offset) : NULL;
+}
+
+/* Maps a spool and folds it; with `seen_files`, only what libdarshan saw of these files. */
+struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files);
 
 static inline struct fold_root *tfd_reader_root(const struct tfd_reader *reader)
 {

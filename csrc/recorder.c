@@ -203,7 +203,7 @@ static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *t
         return NULL;
     }
     struct tfd_chunk *chunk = tfd_at(spool, offset);
-    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(struct tfd_packed));
+    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(tfd_place));
     chunk->kept = kept;
     if (thread->current_chunk)
         ((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next = offset;
@@ -280,27 +280,26 @@ static bool claim_trace_bytes(struct tfd_spool_header *header, uint32_t bytes)
 /* From half of the trace limit on, whoever takes a chunk folds two chunks'
  * worth: at the limit nothing is left to fold, and no thread ever waits for
  * millions of events at once. */
-static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_events)
+static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_places)
 {
     struct tfd_spool_header *header = spool->header;
     if (2 * atomic_load(&header->trace_bytes) < header->trace_limit_bytes)
         return;
     if (pthread_mutex_trylock(&tfd_fold_lock))
         return;
-    tfd_drain(spool, 2 * chunk_events);
+    tfd_drain(spool, 2 * chunk_places / TFD_SHORT_PLACES);
     pthread_mutex_unlock(&tfd_fold_lock);
 }
 
 /* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
 static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
 {
-    while (atomic_load(&chunk->folded) < atomic_load(&chunk->count))
+    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
         if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
             return false;
     thread->events_dropped += tfd_chunk_events(chunk);
-    chunk->wide = 0;
     /* in this order: a process killed in between leaves nothing to fold twice */
-    atomic_store(&chunk->count, 0);
+    atomic_store(&chunk->fill, 0);
     atomic_store(&chunk->folded, 0);
     return true;
 }
@@ -360,13 +359,13 @@ static void emit_shared(const struct tfd_event *event)
     pthread_mutex_unlock(&tfd_fold_lock);
 }
 
-void tfd_emit_slowly(struct tfd_slot *slot, const struct tfd_event *event)
+void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event)
 {
     int saved_errno = errno;
     if (tfd_stop_was_requested())
         tfd_abandon();
-    else if (!next_chunk(slot) || !tfd_chunk_append(slot->chunk, event))
-        emit_shared(event);
+    else if (!next_chunk(slot) || !tfd_chunk_append(slot->chunk, &event))
+        emit_shared(&event);
     errno = saved_errno;
 }
 

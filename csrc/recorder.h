@@ -34,8 +34,9 @@ extern __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-
 struct tfd_slot *tfd_find_slot(void);
 struct tfd_slot *tfd_set_up(struct tfd_slot *slot);
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written);
-/* The current chunk is full: appends to another, or to the shared one. */
-void tfd_emit_slowly(struct tfd_slot *slot, const struct tfd_event *event);
+/* The current chunk is full: appends to another, or to the shared one. By
+ * value, as in tfd_record_slowly: the caller's event can stay in registers. */
+void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event);
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
                        bool failed);
 
@@ -65,10 +66,11 @@ static inline void tfd_leave(struct tfd_slot *slot)
     atomic_store_explicit(&slot->busy, 0, memory_order_release);
 }
 
-static inline void tfd_emit(struct tfd_slot *slot, const struct tfd_event *event)
+static inline __attribute__((always_inline)) void tfd_emit(struct tfd_slot *slot,
+                                                           const struct tfd_event *event)
 {
     if (!TFD_LIKELY(tfd_chunk_append(slot->chunk, event)))
-        tfd_emit_slowly(slot, event);
+        tfd_emit_slowly(slot, *event);
 }
 
 static inline uint8_t tfd_alignment_flag(const void *buffer)

@@ -181,7 +181,7 @@ int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t ca
     spool->header = (struct tfd_spool_header *)spool->base;
     struct tfd_spool_header *header = spool->header;
     header->version = TFD_SPOOL_VERSION;
-    header->event_size = sizeof(struct tfd_packed);
+    header->place_bytes = sizeof(tfd_place);
     header->capacity_bytes = capacity_bytes;
     header->pid = (int32_t)getpid();
     atomic_store(&header->reserved_bytes, FIRST_RESERVE_BYTES);

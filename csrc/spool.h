@@ -17,7 +17,7 @@
 #include "packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 1u
+#define TFD_SPOOL_VERSION 2u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -56,49 +56,65 @@ struct tfd_other_traffic {
     int64_t reads, bytes_read, writes, bytes_written, other_calls;
 };
 
-/* A block of one thread's events, in places of 24 bytes. `count` is published
+/* A block of one thread's events, see packed_event.h. `fill` is published
  * after the event is complete. A chunk with `kept` 0 is recycled once folded:
  * its events are in the counters and not in the trace. */
 struct tfd_chunk {
     uint64_t next;           /* offset of this thread's next chunk, 0 = last */
     uint64_t base;           /* ticks that starts are relative to */
+    _Atomic uint64_t fill;   /* events << 32 | places in use: both in one store */
+    _Atomic uint32_t folded; /* places of these whose events are in the counters already */
     uint32_t capacity;       /* places */
-    _Atomic uint32_t count;  /* places in use */
-    _Atomic uint32_t folded; /* of these, already in the counters */
-    uint32_t wide;           /* events in use that take two places */
     uint32_t kept;
     uint32_t reserved;
-    struct tfd_packed places[];
+    tfd_place places[];
 };
 
+#define TFD_FILL(events, places) ((uint64_t)(events) << 32 | (places))
+
 /* Appends an event; false where it might not fit. One writer at a time. */
-static inline bool tfd_chunk_append(struct tfd_chunk *chunk, const struct tfd_event *event)
+static inline __attribute__((always_inline)) bool tfd_chunk_append(struct tfd_chunk *chunk,
+                                                                   const struct tfd_event *event)
 {
-    uint32_t count = atomic_load_explicit(&chunk->count, memory_order_relaxed);
-    if (count + TFD_PACKED_PLACES_MAX > chunk->capacity)
+    uint64_t fill = atomic_load_explicit(&chunk->fill, memory_order_relaxed);
+    uint32_t place = (uint32_t)fill;
+    if (place + TFD_PLACES_MAX > chunk->capacity)
         return false;
-    if (!count)
+    if (!place)
         chunk->base = event->start;
-    uint32_t places = tfd_pack(event, chunk->base, &chunk->places[count]);
-    chunk->wide += places == TFD_PACKED_PLACES_MAX;
-    atomic_store_explicit(&chunk->count, count + places, memory_order_release);
+    uint32_t places = tfd_pack(event, chunk->base, &chunk->places[place]);
+    atomic_store_explicit(&chunk->fill, fill + TFD_FILL(1, places), memory_order_release);
     return true;
 }
 
-/* Reads the event at `place` and returns the place of the next. In a damaged
- * chunk the second half may lie outside: such an event has no valid operation. */
-static inline uint32_t tfd_chunk_event(const struct tfd_chunk *chunk, uint32_t place, struct tfd_event *event)
+/* Places in use, and how many events they hold. */
+static inline uint32_t tfd_chunk_count(const struct tfd_chunk *chunk)
 {
-    if (tfd_is_wide(&chunk->places[place]) && place + 1 >= chunk->capacity) {
-        *event = (struct tfd_event){.operation = UINT8_MAX};
-        return place + 1;
-    }
-    return place + tfd_unpack(&chunk->places[place], chunk->base, event);
+    return (uint32_t)atomic_load_explicit(&chunk->fill, memory_order_acquire);
 }
 
 static inline uint32_t tfd_chunk_events(const struct tfd_chunk *chunk)
 {
-    return atomic_load_explicit(&chunk->count, memory_order_relaxed) - chunk->wide;
+    return (uint32_t)(atomic_load_explicit(&chunk->fill, memory_order_acquire) >> 32);
+}
+
+/* How many places the event at `place` takes. In a damaged chunk there may be
+ * none, or its end may lie outside: that counts as an event of one place. */
+static inline uint32_t tfd_chunk_places(const struct tfd_chunk *chunk, uint32_t place)
+{
+    uint32_t places = tfd_places_of(chunk->places[place]);
+    return places <= chunk->capacity - place ? places : 1;
+}
+
+/* Reads the event at `place` and returns the place of the next. What is no event has no valid operation. */
+static inline uint32_t tfd_chunk_event(const struct tfd_chunk *chunk, uint32_t place, struct tfd_event *event)
+{
+    uint32_t places = tfd_chunk_places(chunk, place);
+    if (places > 1)
+        tfd_unpack(&chunk->places[place], chunk->base, event);
+    else
+        *event = (struct tfd_event){.operation = UINT8_MAX};
+    return place + places;
 }
 
 struct tfd_thread {
@@ -139,7 +155,7 @@ enum { TFD_SPOOL_RECORDING = 1, TFD_SPOOL_STOPPED = 2 };
 struct tfd_spool_header {
     char magic[8];
     uint32_t version;
-    uint32_t event_size;
+    uint32_t place_bytes; /* sizeof(tfd_place) */
     uint64_t capacity_bytes;
     _Atomic uint64_t used_bytes;     /* bump pointer */
     _Atomic uint64_t reserved_bytes; /* of the file, backed by storage (fallocate) */
@@ -176,6 +192,7 @@ struct tfd_spool {
     struct tfd_spool_header *header; /* == base */
     uint64_t capacity_bytes;         /* of the mapping: a reader may map more than the file has */
     char path[TFD_SPOOL_PATH_MAX];   /* empty in a reader: memory is anonymous, nothing to reserve */
+    const uint8_t *seen_files;       /* not NULL: only these files are folded, and what libdarshan saw */
 };
 
 /* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file

@@ -69,13 +69,14 @@ static void check_arrays(struct spool_image *image, struct chunk_list *list, str
     header->mount_count = good_mounts;
 }
 
-/* Counts the events that make sense, and those that the process had folded. */
-static void count_events(const struct tfd_spool *spool, struct tfd_chunk *chunk,
-                         struct spool_contents *contents)
+/* Counts the events that make sense, and those that the process had folded. Returns the number of all. */
+static uint32_t count_events(const struct tfd_spool *spool, const struct tfd_chunk *chunk, uint32_t count,
+                             struct spool_contents *contents)
 {
-    uint32_t count = atomic_load(&chunk->count), folded = atomic_load(&chunk->folded), events = 0;
+    uint32_t folded = atomic_load(&chunk->folded), events = 0;
     for (uint32_t place = 0; place < count; events++) {
         struct tfd_event event;
+        contents->events++;
         contents->events_folded += place < folded;
         place = tfd_chunk_event(chunk, place, &event);
         if (tfd_event_makes_sense(spool, &event))
@@ -83,23 +84,26 @@ static void count_events(const struct tfd_spool *spool, struct tfd_chunk *chunk,
         else
             contents->damaged = true;
     }
-    chunk->wide = count - events;
+    return events;
 }
 
-/* A chunk that was being recycled has count 0 and an old `folded`. */
+/* A chunk that was being recycled has no places in use and an old `folded`. What is sound is not written:
+ * the image has a page of its own for each that is. */
 static void check_chunk(const struct tfd_spool *spool, struct tfd_chunk *chunk,
                         struct spool_contents *contents)
 {
-    uint32_t count = atomic_load(&chunk->count), folded = atomic_load(&chunk->folded);
-    if (count > chunk->capacity) {
-        contents->damaged = true;
-        atomic_store(&chunk->count, count = chunk->capacity);
-    }
+    uint32_t count = tfd_chunk_count(chunk), folded = atomic_load(&chunk->folded);
+    if (count > chunk->capacity)
+        count = chunk->capacity;
     if (folded > count) {
         contents->damaged |= count != 0;
-        atomic_store(&chunk->folded, folded = count);
+        atomic_store(&chunk->folded, count);
     }
-    count_events(spool, chunk, contents);
+    uint64_t fill = TFD_FILL(count_events(spool, chunk, count, contents), count);
+    if (atomic_load(&chunk->fill) == fill)
+        return;
+    contents->damaged = true;
+    atomic_store(&chunk->fill, fill);
 }
 
 static void check_threads(struct spool_image *image, struct spool_contents *contents)

@@ -7,7 +7,8 @@
 /* What the walk over the threads' chunks found. */
 struct spool_contents {
     uint64_t events_kept;   /* in the trace */
-    uint64_t events_folded; /* of those in chunks, by the process itself */
+    uint64_t events;        /* in chunks */
+    uint64_t events_folded; /* of these, by the process itself */
     bool recycled;          /* some events are only in the counters already */
     bool damaged;
 };

@@ -39,8 +39,13 @@ static int check_magic(const struct tfd_spool_header *header, ssize_t got, const
                         "%s was written by a newer tfdarshan (spool version %u, this one reads version %u); "
                         "read it with that one",
                         path, (unsigned)header->version, TFD_SPOOL_VERSION);
+    if (header->version && header->version < TFD_SPOOL_VERSION)
+        return tfd_fail(EPROTO,
+                        "%s was written by an older tfdarshan (spool version %u, this one reads version %u); "
+                        "read it with that one",
+                        path, (unsigned)header->version, TFD_SPOOL_VERSION);
     if (got < (ssize_t)sizeof *header || header->version != TFD_SPOOL_VERSION ||
-        header->event_size != sizeof(struct tfd_packed))
+        header->place_bytes != sizeof(tfd_place))
         return tfd_fail(EINVAL, "%s is damaged: its header makes no sense", path);
     return 0;
 }

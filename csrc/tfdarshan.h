@@ -47,6 +47,28 @@ int tfd_session_totals(struct tfd_session_totals *totals);
 int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
 const char *tfd_last_error(void);
 
+/* ---- storage emulation: calls on chosen paths last as long as on another device ---- */
+
+enum { TFD_STORAGE_PLACES = 64 };
+
+struct tfd_storage_model { /* what is 0 takes no time */
+    uint64_t open_ns, read_ns, write_ns;
+    uint32_t concurrency;                 /* calls that pay these at once */
+    uint64_t seek_ns[TFD_STORAGE_PLACES]; /* with 1, 2, 3 ... calls under way */
+    uint64_t read_bytes_per_s, write_bytes_per_s;
+};
+
+struct tfd_emulation_totals { /* of the last session's device, by this process and its forked children */
+    uint64_t calls;           /* that the device served */
+    uint64_t delayed_calls;   /* of these, made to wait */
+    uint64_t delayed_ns;      /* added up over threads */
+    uint64_t modelled_ns;     /* calls' durations by the model, queueing included, added up */
+};
+
+/* For the next session only; NULL: none. Paths are patterns as those of tfd_options; none: all that is recorded. */
+int tfd_emulate(const struct tfd_storage_model *model, const char *const *paths, size_t path_count);
+void tfd_emulation_totals(struct tfd_emulation_totals *totals);
+
 /* ---- the darshan engine: an unmodified libdarshan counts too ---- */
 
 struct tfd_darshan_options {
@@ -143,6 +165,15 @@ struct tfd_failure {
 /* NULL on failure: not a spool, newer version, unreadable. Maps a private copy; never writes the file. */
 struct tfd_reader *tfd_reader_open(const char *path);
 void tfd_reader_close(struct tfd_reader *reader);
+/* With the darshan engine. Files of which libdarshan missed more than stats: -1 where part of the trace was
+ * dropped, so that they cannot be folded again. */
+int64_t tfd_reader_partly_seen(struct tfd_reader *reader);
+/* Opens the spool of `whole` again, with the counters of these files as they are without the calls that
+ * libdarshan did not see. NULL on failure. */
+struct tfd_reader *tfd_reader_open_seen(struct tfd_reader *whole, const char *path);
+/* Which operations libdarshan missed, a bit each, of `rows` rows of the files table. */
+void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *file, const uint8_t *module,
+                                  size_t rows, uint32_t *operations);
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
 int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);
@@ -196,6 +227,24 @@ const char *tfd_operation_name(size_t operation);
 const char *tfd_operation_module(size_t operation); /* "POSIX" or "STDIO" */
 const char *tfd_operation_class(size_t operation);  /* "read", "write" or "meta" */
 const char *tfd_other_kind_name(size_t kind);
+
+/* ---- sessions of TensorFlow's profiler: this library is a plug-in of it too ---- */
+
+struct tfd_tf_report {
+    uint64_t session;  /* counts TensorFlow's sessions of this process */
+    int32_t joined;    /* 1: a recording ran already, and the session is the part from start_ns to end_ns */
+    int32_t recording; /* 1: we record for this session now */
+    int64_t start_ns, end_ns; /* since the recording's start */
+    uint64_t events, left_out;
+};
+
+int tfd_tf_registered(void); /* 1: TensorFlow took the plug-in */
+/* From now on TensorFlow's sessions are recorded: options.spool_directory is the folder that gets the spools. */
+int tfd_tf_enable(const struct tfd_options *options, uint64_t smallest_bytes, uint64_t max_events);
+void tfd_tf_disable(void);
+/* 1: the running recording becomes a session of its own beside TensorFlow's, so the trace need not carry it. */
+void tfd_tf_session_written(int is_written);
+int tfd_tf_last_session(struct tfd_tf_report *report);
 
 /* ---- Darshan's log files ---- */
 

@@ -65,9 +65,10 @@ static inline int counted_creat(int (*next)(const char *, mode_t), const char *p
     return fd;
 }
 
+/* These have no mode argument, and so POSIX_MODE stays as it was. */
 static inline void record_mkstemp(const char *path, int fd, int flags, uint64_t start)
 {
-    tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, flags | O_CREAT | O_RDWR, 0600, start);
+    tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, flags | O_CREAT | O_RDWR, 0, start);
 }
 
 static inline int counted_mkstemp(int (*next)(char *), char *template)

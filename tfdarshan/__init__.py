@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     )
     from tfdarshan.profiler import Profile, profile
     from tfdarshan.session import Session, find_sessions, open_session
+    from tfdarshan.steps import step
+    from tfdarshan.tf_profiler import disable, enable
 
     __version__: str
 
@@ -32,9 +34,12 @@ __all__ = [
     "TfdarshanError",
     "UnsupportedPlatformError",
     "__version__",
+    "disable",
+    "enable",
     "find_sessions",
     "open_session",
     "profile",
+    "step",
 ]
 
 _HOMES = {
@@ -46,9 +51,12 @@ _HOMES = {
     "StorageError": "errors",
     "TfdarshanError": "errors",
     "UnsupportedPlatformError": "errors",
+    "disable": "tf_profiler",
+    "enable": "tf_profiler",
     "find_sessions": "session",
     "open_session": "session",
     "profile": "profiler",
+    "step": "steps",
 }
 
 
@@ -57,6 +65,8 @@ def __getattr__(name: str) -> Any:
         value: Any = importlib.import_module("tfdarshan.versions").VERSION
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"tfdarshan.{_HOMES[name]}"), name)
+    elif name == "keras":
+        value = importlib.import_module("tfdarshan.keras")
     else:
         raise AttributeError(f"module 'tfdarshan' has no attribute {name!r}")
     globals()[name] = value

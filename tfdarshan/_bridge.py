@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tfdarshan.errors import StorageError, UnsupportedPlatformError
+from tfdarshan.storage_model import StorageModel
 
 SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
@@ -50,6 +51,34 @@ class SessionTotals:
     files: int
     threads: int
     spool_bytes: int
+
+
+@dataclass(frozen=True)
+class EmulationTotals:
+    """Calls that an emulated device served, those that had to wait and how long, and what the model says."""
+
+    calls: int
+    delayed_calls: int
+    delayed_ns: int
+    modelled_ns: int
+
+
+@dataclass(frozen=True)
+class TensorflowSession:
+    """What the plug-in did in one session of TensorFlow's profiler.
+
+    `session` counts them. Where `joined` is 1 a recording ran already, and the session is its part from
+    `start_ns` to `end_ns`, in ns since the recording's start. `events` of it are in the trace, and
+    `left_out` are not. `recording` is 1 while the plug-in records for a session.
+    """
+
+    session: int
+    joined: int
+    recording: int
+    start_ns: int
+    end_ns: int
+    events: int
+    left_out: int
 
 
 @dataclass(frozen=True)
@@ -155,19 +184,43 @@ def start_session(
         StorageError: The spool could not be made, or attaching failed; nothing is attached then.
     """
     ffi, lib = core()
-    includes, excludes = (_c_strings(patterns) for patterns in (include, exclude))
-    directory = ffi.new("char[]", os.fsencode(spool_directory))
-    options = ffi.new("struct tfd_options *")
-    options.spool_directory = directory
-    options.capacity_bytes = capacity_bytes
-    options.trace_limit_bytes = trace_limit_bytes
-    options.include, options.include_count = includes[0], len(include)
-    options.exclude, options.exclude_count = excludes[0], len(exclude)
-    options.follow_children = int(follow_children)
+    options, _kept = _c_options(
+        spool_directory, capacity_bytes, trace_limit_bytes, include, exclude, follow_children
+    )
     options.darshan = int(darshan)
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")
     return AttachReport(**plain(report[0]))
+
+
+def emulate(model: StorageModel | None, paths: Sequence[str]) -> None:
+    """Makes the next session's calls on `paths` last as long as `model` says; None: as long as they last.
+
+    Raises:
+        StorageError: It cannot be set up.
+    """
+    ffi, lib = core()
+    if model is None:
+        lib.tfd_emulate(ffi.NULL, ffi.NULL, 0)
+        return
+    strings = _c_strings(paths)
+    wanted = ffi.new("struct tfd_storage_model *")
+    wanted.open_ns, wanted.read_ns, wanted.write_ns = (
+        round(seconds * 1e9) for seconds in (model.open_s, model.read_s, model.write_s)
+    )
+    wanted.concurrency = model.concurrency
+    for place in range(lib.TFD_STORAGE_PLACES):
+        wanted.seek_ns[place] = round(model.seek_time_s(place + 1) * 1e9)
+    wanted.read_bytes_per_s = round(model.read_bandwidth)
+    wanted.write_bytes_per_s = round(model.write_bandwidth)
+    _check(lib.tfd_emulate(wanted, strings[0], len(paths)), "the storage cannot be emulated")
+
+
+def emulation_totals() -> EmulationTotals:
+    """Gives what the last emulated session's device did."""
+    totals = core().ffi.new("struct tfd_emulation_totals *")
+    core().lib.tfd_emulation_totals(totals)
+    return EmulationTotals(**plain(totals[0]))
 
 
 def stop_session() -> AttachReport:
@@ -198,6 +251,57 @@ def rescan() -> AttachReport:
     report = core().ffi.new("struct tfd_attach_report *")
     _check(core().lib.tfd_rescan(report), "newly loaded libraries cannot be attached to")
     return AttachReport(**plain(report[0]))
+
+
+def enable_tensorflow(
+    spool_folder: Path,
+    *,
+    capacity_bytes: int,
+    trace_limit_bytes: int,
+    smallest_bytes: int,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    follow_children: bool,
+) -> None:
+    """Lets the plug-in record every session of TensorFlow's profiler, into spools made in `spool_folder`.
+
+    Raises:
+        StorageError: There is no memory for the options.
+    """
+    options, _kept = _c_options(
+        spool_folder, capacity_bytes, trace_limit_bytes, include, exclude, follow_children
+    )
+    _check(core().lib.tfd_tf_enable(options, smallest_bytes, 0), "TensorFlow's profiler is not followed")
+
+
+def disable_tensorflow() -> None:
+    """Undoes `enable_tensorflow`; the plug-in stays loaded and does nothing by itself."""
+    core().lib.tfd_tf_disable()
+
+
+def tensorflow_registered() -> bool:
+    """Says whether TensorFlow has taken the plug-in."""
+    return bool(core().lib.tfd_tf_registered())
+
+
+def tensorflow_session_written(written: bool) -> None:
+    """Says whether the recording is written beside TensorFlow's trace, which need not carry it then."""
+    core().lib.tfd_tf_session_written(int(written))
+
+
+def last_tensorflow_session() -> TensorflowSession:
+    """Gives what the plug-in did in TensorFlow's newest profiler session."""
+    report = core().ffi.new("struct tfd_tf_report *")
+    _check(core().lib.tfd_tf_last_session(report), "TensorFlow's sessions cannot be read")
+    return TensorflowSession(**plain(report[0]))
+
+
+def library_path() -> str:
+    """Gives the path of the C extension, which is also TensorFlow's plug-in."""
+    core()
+    from tfdarshan import _core
+
+    return str(_core.__file__)
 
 
 def slots_holding_wrappers() -> int:
@@ -278,6 +382,28 @@ def plain(struct: Any) -> dict[str, Any]:
 
 def _counters(count: int, name: Any, unit: Any, meaning: Any) -> tuple[Counter, ...]:
     return tuple(Counter(text(name(i)), text(unit(i)), text(meaning(i))) for i in range(count))
+
+
+def _c_options(
+    spool_directory: Path,
+    capacity_bytes: int,
+    trace_limit_bytes: int,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    follow_children: bool,
+) -> tuple[Any, Any]:
+    """Gives a struct tfd_options, and what has to live as long as it does."""
+    ffi = core().ffi
+    includes, excludes = (_c_strings(patterns) for patterns in (include, exclude))
+    directory = ffi.new("char[]", os.fsencode(spool_directory))
+    options = ffi.new("struct tfd_options *")
+    options.spool_directory = directory
+    options.capacity_bytes = capacity_bytes
+    options.trace_limit_bytes = trace_limit_bytes
+    options.include, options.include_count = includes[0], len(include)
+    options.exclude, options.exclude_count = excludes[0], len(exclude)
+    options.follow_children = int(follow_children)
+    return options, (includes, excludes, directory)
 
 
 def _c_strings(strings: Sequence[str]) -> tuple[Any, list[Any]]:

@@ -105,3 +105,8 @@ def counter_record(counters: int, f_counters: int) -> np.dtype[Any]:
             ("f_counters", "f8", (f_counters,)),
         ]
     )
+
+
+def nameless(record: int) -> str:
+    """Gives what a session calls a record whose name a log does not have."""
+    return f"(record {record})"

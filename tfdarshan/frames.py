@@ -28,13 +28,6 @@ def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     return table
 
 
-def empty_frame(columns: Sequence[schema.Column]) -> pd.DataFrame:
-    """Gives a frame without rows that has the columns' dtypes."""
-    import pandas as pd
-
-    return pd.DataFrame({column.name: pd.Series(dtype=column.dtype) for column in columns})
-
-
 def paths_of_files(process: ProcessData, files: Any) -> Any:
     """Gives file ids' paths as a pyarrow dictionary array; "" for an id that has no row."""
     table = process.table("files", ["file", "path"])

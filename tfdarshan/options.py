@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.storage_model import find_model
 
 MIN_MEMORY_CAP_MB = 16
 MAX_MEMORY_CAP_MB = 1 << 20
 ENGINES = ("auto", "darshan", "builtin")
 MIN_DARSHAN_FILES = 1024
 MAX_DARSHAN_FILES = 100_000_000
+MAX_TF_PROFILER_S = 86_400
 
 # /dev without /dev/shm, where data sets are kept.
 DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
@@ -64,13 +66,25 @@ class Options:
         None, "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)"
     )
     follow_children: bool = _option(True, "record forked child processes too")
+    as_if: str | None = _option(
+        None, "make calls last as long as on other storage: hdd, ssd, optane or lustre (engine builtin)"
+    )
+    as_if_paths: Sequence[str] = _option(
+        (), "path patterns that as_if applies to (default: every file that is recorded)"
+    )
+    tf_profiler: bool | str = _option(
+        "auto", "run TensorFlow's profiler too: True, False, or auto where TensorFlow is imported already"
+    )
+    tf_profiler_max_s: int = _option(
+        60, "seconds after which that ends, because its trace grows in memory; the I/O session goes on"
+    )
 
     def __post_init__(self) -> None:
         _check_engine(self.engine)
         for name in ("default_excludes", "trace", "follow_children"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
-        for name in ("include", "exclude"):
+        for name in ("include", "exclude", "as_if_paths"):
             object.__setattr__(self, name, _checked_patterns(name, getattr(self, name)))
         _check_megabytes("memory_cap_mb", self.memory_cap_mb, MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB)
         if self.trace_memory_mb is not None:
@@ -83,8 +97,11 @@ class Options:
         if self.darshan_library is not None and not isinstance(self.darshan_library, (str, os.PathLike)):
             raise ConfigurationError(f"darshan_library must be a path, not {self.darshan_library!r}.")
         _check_files("darshan_files", self.darshan_files)
+        _check_tf_profiler(self.tf_profiler, self.tf_profiler_max_s)
         if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
+
+        _check_as_if(self.as_if, self.as_if_paths, self.engine)
 
     @property
     def trace_limit_mb(self) -> int:
@@ -100,10 +117,15 @@ class Options:
         defaults = default_exclude_patterns() if self.default_excludes else ()
         return (*defaults, *map(_below, self.exclude))
 
+    def as_if_patterns(self) -> tuple[str, ...]:
+        """Gives the patterns of emulated paths as the C library's fnmatch wants them."""
+        return tuple(map(_below, self.as_if_paths))
+
     def as_dict(self) -> dict[str, Any]:
         """Gives the options as they are written into the session's metadata."""
         values = dataclasses.asdict(self)
-        values["include"], values["exclude"] = list(self.include), list(self.exclude)
+        for name in ("include", "exclude", "as_if_paths"):
+            values[name] = list(values[name])
         for name in ("spool_dir", "darshan_library"):
             values[name] = None if values[name] is None else os.fspath(values[name])
         return values
@@ -145,6 +167,31 @@ def _below(pattern: str) -> str:
 def _check_engine(engine: Any) -> None:
     if engine not in ENGINES:
         raise ConfigurationError(f"engine must be 'auto', 'darshan' or 'builtin', not {engine!r}.")
+
+
+def _check_as_if(as_if: Any, paths: Sequence[str], engine: str) -> None:
+    if as_if is None:
+        if paths:
+            raise ConfigurationError(
+                "as_if_paths says where as_if applies: give as_if too, such as 'lustre'."
+            )
+        return
+    find_model(as_if)
+    if engine == "darshan":
+        raise ConfigurationError(
+            "as_if goes with the builtin engine: libdarshan's times would be without the emulation. "
+            "Leave engine='darshan' out."
+        )
+
+
+def _check_tf_profiler(mode: Any, seconds: Any) -> None:
+    if not isinstance(mode, bool) and mode != "auto":
+        raise ConfigurationError(f"tf_profiler must be True, False or 'auto', not {mode!r}.")
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAX_TF_PROFILER_S:
+        raise ConfigurationError(
+            f"tf_profiler_max_s must be a whole number of seconds between 1 and {MAX_TF_PROFILER_S:,}, "
+            f"not {seconds!r}."
+        )
 
 
 def _check_files(name: str, value: Any) -> None:

@@ -6,20 +6,20 @@ import atexit
 import functools
 import inspect
 import os
-import sys
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan import _bridge
-from tfdarshan.errors import ConfigurationError, SessionActiveError, reason
+from tfdarshan import _bridge, steps, tf_profiler
+from tfdarshan.errors import ConfigurationError, SessionActiveError, StorageError
+from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import ActiveRecording, start_recording
 from tfdarshan.session_directory import checked_logdir
+from tfdarshan.tf_trace import TensorflowTrace, put_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +51,7 @@ class Profile:
         self.logdir = checked_logdir(logdir)
         self.options: Options = make_options(options)
         self._recording: ActiveRecording | None = None
+        self._trace: TensorflowTrace | None = None
         self._joined: Profile | None = None
         self._accepts_joins = False
         self._path: Path | None = None
@@ -61,6 +62,7 @@ class Profile:
 
         Raises:
             SessionActiveError: A session is recording in this process already.
+            ConfigurationError: `tf_profiler` is True and TensorFlow is not imported.
             StorageError: The logdir or the spool folder cannot be written.
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
@@ -70,11 +72,19 @@ class Profile:
             if holder is not None:
                 self._join(holder)
                 return self
+            if _bridge.session_active():
+                raise SessionActiveError(
+                    "a profile that TensorFlow's profiler was asked for already records this process: "
+                    "wait for it to end; a process is in one session at a time."
+                )
             _reset_lock_in_children()
+            traces = tf_profiler.prepare_trace(self.logdir, self.options)
             self._recording = start_recording(self.logdir, self.options)
             self._path, self._session = self._recording.directory, None
             _active = self
         atexit.register(self._stop_at_exit)
+        steps.begin_log()
+        self._trace = tf_profiler.start_trace(self.logdir, traces, self.options.tf_profiler_max_s)
         return self
 
     def stop(self) -> None:
@@ -86,23 +96,42 @@ class Profile:
         Raises:
             SessionActiveError: This session is not recording.
         """
+        if self._joined is not None:
+            self._joined = None
+            return
+        if self._recording is None:
+            raise SessionActiveError(f"the session in {self.logdir} is not recording: call start() first.")
+        trace, self._trace = self._trace, None
+        self.detach()
+        recording = self.release()
+        if recording is None:
+            return
+        if trace is not None:
+            put_beside(recording, trace.end())
+        self._path = recording.directory
+        recording.write()
+
+    def detach(self) -> None:
+        """Ends the recording without writing it; a second call does nothing."""
+        if self.in_this_process() and self._recording is not None:
+            with suppress(StorageError):  # said when it is written
+                self._recording.detach()
+
+    def release(self) -> ActiveRecording | None:
+        """Hands over what was recorded, to be written; None in a forked child, where its parent does that."""
         global _active
         with _lock:
-            if self._joined is not None:
-                self._joined = None
-                return
             recording, self._recording = self._recording, None
-            if recording is None:
-                raise SessionActiveError(
-                    f"the session in {self.logdir} is not recording: call start() first."
-                )
             if _active is self:
                 _active = None
         atexit.unregister(self._stop_at_exit)
+        if recording is None:
+            return None
         if recording.in_this_process():
-            _write(recording)
-        else:
-            recording.stop_in_child()
+            recording.extra.update(steps.end_log())
+            return recording
+        recording.stop_in_child()
+        return None
 
     def __enter__(self) -> Profile:
         return self.start()
@@ -203,7 +232,7 @@ class Profile:
                 f"a session already records {whose}, into {holder.path}: "
                 "stop it first; a process is in one session at a time."
             )
-        _warn(
+        warn(
             f"this process runs under `tfdarshan run`: profile({str(self.logdir)!r}) joins its session "
             f"{holder.path}."
         )
@@ -250,17 +279,6 @@ def _current_holder() -> Profile | None:
     return _active
 
 
-def _write(recording: ActiveRecording) -> None:
-    try:
-        recording.finish()
-    except Exception as error:
-        _warn(
-            f"the session {recording.directory} was not written: {reason(error).rstrip('.')}. "
-            f"What was recorded is kept in {recording.spool_directory}; write it with "
-            f"`tfdarshan recover {recording.logdir}`, or elsewhere with --to DIR."
-        )
-
-
 @functools.lru_cache(maxsize=1)
 def _reset_lock_in_children() -> None:
     """A child forked while another thread held the lock would wait for it for ever."""
@@ -270,19 +288,3 @@ def _reset_lock_in_children() -> None:
         _lock = threading.Lock()
 
     os.register_at_fork(after_in_child=reset)
-
-
-def _warn(sentence: str) -> None:
-    """Says it on stderr, as a warning where those are shown; never raises: the job goes on."""
-    try:
-        warnings.warn(f"tfdarshan: {sentence}", RuntimeWarning, stacklevel=4)
-        shown = not _ignored(RuntimeWarning)
-    except RuntimeWarning:
-        shown = False
-    if not shown:
-        print(f"tfdarshan: {sentence}", file=sys.stderr)
-
-
-def _ignored(category: type[Warning]) -> bool:
-    general = (entry for entry in warnings.filters if entry[1] is None and entry[3] is None and entry[4] == 0)
-    return next((entry[0] for entry in general if issubclass(category, entry[2])), "default") == "ignore"

@@ -6,16 +6,19 @@ import dataclasses
 import importlib
 import os
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan import _bridge
 from tfdarshan.engine import Engine, builtin, choose_engine
-from tfdarshan.errors import StorageError
+from tfdarshan.errors import StorageError, reason
+from tfdarshan.notice import warn
 from tfdarshan.options import Options
 from tfdarshan.session_directory import (
     MARKER,
+    STAMP_FORMAT,
     Recording,
     boot_id,
     discard_session_directory,
@@ -26,6 +29,7 @@ from tfdarshan.session_directory import (
     write_marker,
 )
 from tfdarshan.spool import Spool, make_spool, release_spool, remove_spool
+from tfdarshan.storage_model import find_model
 from tfdarshan.versions import versions
 
 if TYPE_CHECKING:
@@ -43,6 +47,8 @@ class ActiveRecording:
     attached: _bridge.AttachReport
     engine: Engine
     options: Options
+    detached: dict[str, int] | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def spool_directory(self) -> Path:
@@ -63,6 +69,17 @@ class ActiveRecording:
         if _bridge.session_active():
             _bridge.stop_session()
 
+    def write(self) -> None:
+        """Does what `finish()` does. Where that fails a warning says so, and where the recording is kept."""
+        try:
+            self.finish()
+        except Exception as error:
+            warn(
+                f"the session {self.directory} was not written: {reason(error).rstrip('.')}. "
+                f"What was recorded is kept in {self.spool_directory}; write it with "
+                f"`tfdarshan recover {self.logdir}`, or elsewhere with --to DIR."
+            )
+
     def finish(self) -> None:
         """Detaches and writes the session.
 
@@ -70,16 +87,17 @@ class ActiveRecording:
             Exception: Anything that went wrong in writing; nothing is attached then, and the spool is kept.
         """
         try:
-            detached, notes = self._detach()
+            self.detach()
             from tfdarshan.writer import write_session
 
             overlay, engine = self._overlay()
             extra = {
-                "attach": {"start": dataclasses.asdict(self.attached), "stop": detached},
+                "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},
                 "engine": engine.block(),
+                **self._emulation(),
+                **self.extra,
             }
-            before = [note for note in self.marker.notes if note != UNREAD]
-            notes = [*before, *engine.notes, *notes]
+            notes = [*(note for note in self.marker.notes if note != UNREAD), *engine.notes]
             marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
             write_session(self.directory, marker, extra, overlay)
             (self.directory / MARKER).unlink()
@@ -101,17 +119,60 @@ class ActiveRecording:
         except StorageError as error:
             return None, builtin(f"the builtin engine counted: {str(error).rstrip('.')}")
         patterns = self.options.exclude_patterns(), self.options.include_patterns()
-        verification = Verification(0.0, *patterns, foreign=self.engine.foreign)
+        verification = Verification(0.0, *patterns, foreign=self.engine.foreign, full=records.full)
         return DarshanOverlay(records, 0.0, verification), self.engine
 
-    def _detach(self) -> tuple[dict[str, int], list[str]]:
-        """Detaches. What did not go as it should is worth a note, not the session."""
+    def _emulation(self) -> dict[str, Any]:
+        """Says in the metadata that times are emulated, and by which model."""
+        if self.options.as_if is None:
+            return {}
+        totals = _bridge.emulation_totals()
+        block = {
+            "model": dataclasses.asdict(find_model(self.options.as_if)),
+            "paths": list(self.options.as_if_paths),
+            **dataclasses.asdict(totals),
+        }
+        return {"emulation": block}
+
+    def detach(self) -> None:
+        """Detaches, once. What did not go as it should is worth a note, not the session.
+
+        Raises:
+            StorageError: It is still attached.
+        """
+        if self.detached is not None:
+            return
         try:
-            return dataclasses.asdict(_bridge.stop_session()), []
+            self.detached = dataclasses.asdict(_bridge.stop_session())
         except StorageError as error:
             if _bridge.session_active():
                 raise
-            return {}, [str(error).rstrip(".")]
+            self.detached = {}
+            self.add_note(str(error).rstrip("."))
+
+    def add_note(self, note: str) -> None:
+        """Adds a sentence to what the metadata says of bounds."""
+        self.marker = dataclasses.replace(self.marker, notes=[*self.marker.notes, note])
+
+    def rename(self, stamp: str) -> None:
+        """Gives the session another stamp before it is written; `_2` and so on is added to one that is taken.
+
+        It keeps its name where `stamp` is none, or the directory cannot be renamed.
+        """
+        if stamp == self.directory.name:
+            return
+        with suppress(ValueError, StorageError, OSError):
+            directory = make_session_directory(self.logdir, time.strptime(stamp, STAMP_FORMAT))
+            self.directory.rename(directory)
+            self.directory = directory
+            self.marker = dataclasses.replace(self.marker, session=directory.name)
+            write_marker(directory, self.marker)
+
+    def discard(self) -> None:
+        """Detaches, and forgets what was recorded."""
+        self.detach()
+        discard_session_directory(self.directory)
+        remove_spool(self.spool_directory)
 
 
 def start_recording(logdir: Path, options: Options) -> ActiveRecording:
@@ -128,13 +189,15 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
     try:
         spool = make_spool(options, directory.name)
         engine = choose_engine(
-            options.engine,
+            "builtin" if options.as_if is not None else options.engine,
             options.darshan_library,
             files=options.darshan_files,
             folder=spool.directory.parent,
         )
         marker = _marker(directory, spool, options, engine)
         write_marker(directory, marker)
+        model = None if options.as_if is None else find_model(options.as_if)
+        _bridge.emulate(model, options.as_if_patterns())
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,

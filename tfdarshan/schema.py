@@ -74,6 +74,12 @@ STEP_COLUMNS = (
     Column("step", "int64", "", "step number"),
     Column("start_ns", "int64", "ns", "start of the step since the session's start"),
     Column("end_ns", "int64", "ns", "end of the step since the session's start"),
+    Column("input_wait_ns", "int64", "ns", "time the job waited for its next batch, -1 if unknown"),
+    Column("io_ns", "int64", "ns", "time within the step in which at least one call was running"),
+    Column("bytes_read", "int64", "B", "bytes read by calls that began in the step"),
+    Column("bytes_written", "int64", "B", "bytes written by calls that began in the step"),
+    Column("operations", "int64", "calls", "calls that began in the step"),
+    Column("source", "category", "", "what says where the step begins and ends"),
 )
 
 

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tfdarshan import _bridge
 from tfdarshan.errors import TfdarshanError
@@ -48,7 +49,7 @@ def run_checks(engine: str = "builtin", library: str | None = None) -> list[Chec
         )
         checks += [_tried(name, check) for name, check in steps]
         if engine != "builtin":
-            checks.append(_tried("libdarshan", lambda: _check_darshan(engine, library)))
+            checks += _check_darshan(engine, library)
     return checks
 
 
@@ -122,19 +123,38 @@ def _check_known_calls() -> str:
     return f"{plural(slots, 'slot')} patched, {len(expected)} counters as expected"
 
 
-def _check_darshan(engine: str, library: str | None) -> str:
+def _check_darshan(engine: str, library: str | None) -> list[Check]:
+    """Checks that libdarshan counts what the builtin engine counts; with "auto" there need not be one."""
+    found: list[dict[str, Any]] = []
+
+    def used() -> str:
+        meta = _darshan_session(engine, library)
+        if meta["engine"]["name"] != "darshan":
+            why = [note for note in meta["bounds"] if "libdarshan" in note]
+            return "; ".join(why) or "none was found: the builtin engine counts"
+        found.append(meta)
+        return "{version}, {library} ({source})".format_map(meta["engine"])
+
+    def agrees() -> str:
+        verify = found[0]["verify"]
+        if verify["unexplained_rows"]:
+            raise TfdarshanError(f"{sentence(verify)}; please report this libdarshan.")
+        return sentence(verify)
+
+    checks = [_tried("libdarshan", used)]
+    if found:
+        checks.append(_tried("two counters", agrees))
+    return checks
+
+
+def _darshan_session(engine: str, library: str | None) -> dict[str, Any]:
+    """Records known calls, and gives the session's metadata."""
     with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
         folder = Path(name).resolve()
         options = {"include": [f"{folder}/"], "engine": engine, "darshan_library": library}
         with profile(folder / "logs", **options) as session:
             known_calls(folder)
-        meta = session.meta[0]
-    if meta["engine"]["name"] != "darshan":
-        return "; ".join(note for note in meta["bounds"] if "libdarshan" in note) or "no libdarshan was found"
-    if meta["verify"]["unexplained_rows"]:
-        raise TfdarshanError(f"{sentence(meta['verify'])}; please report this libdarshan.")
-    found = meta["engine"]
-    return f"{found['version']} of {found['library']} ({found['source']}); {sentence(meta['verify'])}"
+        return session.meta[0]
 
 
 def _check_detached() -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import schema
+from tfdarshan import pending
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData, read_process
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
@@ -73,10 +73,16 @@ class Session:
 
     @cached_property
     def steps(self) -> pd.DataFrame:
-        """One row per training step: `schema.STEP_COLUMNS`. Empty: steps are not recorded yet."""
-        from tfdarshan.frames import empty_frame
+        """One row per training step: `schema.STEP_COLUMNS`. Empty where nothing says what a step is.
 
-        return empty_frame(schema.STEP_COLUMNS)
+        Steps are those that the job or Keras marked, else those that TensorFlow's trace beside it shows.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.step_table import steps_frame
+
+        return steps_frame(self.processes)
 
     def summary(self) -> str:
         """Gives the session's summary as text, at most 100 columns wide."""
@@ -125,6 +131,7 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     Raises:
         SessionDataError: The logdir does not exist.
     """
+    pending.wait()
     folder = Path(logdir)
     if not folder.is_dir():
         raise SessionDataError(f"there is no logdir {folder}: give the folder named in tfdarshan.profile().")
@@ -137,6 +144,7 @@ def locate_session(path: Path) -> Path:
     Raises:
         SessionDataError: There is none.
     """
+    pending.wait()
     if path.is_dir() and _has_data(path):
         return path
     if (path / MARKER).exists():

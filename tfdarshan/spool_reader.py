@@ -112,7 +112,10 @@ class FileBatch:
 
 @dataclass(frozen=True)
 class EventBatch:
-    """Segments sorted by start; `start_ns` and `end_ns` count from the process's own start."""
+    """Segments sorted by start; `start_ns` and `end_ns` count from the process's own start.
+
+    `pid` is None where all are one process's.
+    """
 
     start_ns: Array
     end_ns: Array
@@ -123,6 +126,7 @@ class EventBatch:
     file: Array
     offset: Array
     length: Array
+    pid: Array | None = None
 
 
 EVENT_DTYPES = {
@@ -142,10 +146,18 @@ FILE_DTYPES = {"file": np.uint32, "module": np.uint8, "mount": np.int32, "size_b
 class SpoolReader:
     """An open spool. Use it in a `with` statement."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, seen_of: SpoolReader | None = None) -> None:
+        """Opens a spool; with `seen_of`, its reader, the counters are those of the calls libdarshan saw.
+
+        These are the counters of files that libdarshan saw some calls of and others not: rows of other files
+        are left out. See `partly_seen`.
+        """
         self._ffi, self._lib = _bridge.core()
         self.path = path
-        self._reader = self._lib.tfd_reader_open(os.fsencode(path))
+        if seen_of is None:
+            self._reader = self._lib.tfd_reader_open(os.fsencode(path))
+        else:
+            self._reader = self._lib.tfd_reader_open_seen(seen_of._reader, os.fsencode(path))
         if not self._reader:
             raise SessionDataError(
                 f"the spool {path} cannot be read: {_bridge.last_error() or 'no reason given'}."
@@ -221,6 +233,25 @@ class SpoolReader:
         """Gives Darshan's record ids of file ids, uint64."""
         record_id, reader = self._lib.tfd_reader_record_id, self._reader
         return np.array([record_id(reader, file) for file in files.tolist()], np.uint64)
+
+    def partly_seen(self) -> int | None:
+        """Counts the files of which libdarshan missed more than stats.
+
+        None: there are some, and part of the trace was dropped, so that they cannot be folded again.
+        """
+        count = int(self._lib.tfd_reader_partly_seen(self._reader))
+        return None if count < 0 else count
+
+    def unseen_operations(self, batch: FileBatch) -> Array:
+        """Gives the operations that libdarshan missed of each row, uint32: a bit for each operation."""
+        operations = np.zeros(len(batch.file), np.uint32)
+        arrays = np.ascontiguousarray(batch.file), np.ascontiguousarray(batch.module), operations
+        file, module, found = (
+            self._ffi.from_buffer(kind, array, require_writable=array is operations)
+            for kind, array in zip(("uint32_t[]", "uint8_t[]", "uint32_t[]"), arrays, strict=True)
+        )
+        self._lib.tfd_reader_unseen_operations(self._reader, file, module, len(operations), found)
+        return operations
 
     def file_batches(self, rows: int) -> Iterator[FileBatch]:
         """Yields the files table, at most `rows` rows at a time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from tfdarshan.analysis.access_sizes import SizeBucket
 from tfdarshan.analysis.coverage import Coverage, Direction
@@ -68,10 +69,23 @@ def _header(data: SummaryData) -> list[str]:
         command = data.command if len(data.command) < WIDTH else data.command[: WIDTH - 4] + " ..."
         lines.append(command)
     lines.append(f"in {data.path}")
+    if data.emulation is not None:
+        lines += _emulation(data.emulation)
     if not data.finished:
         lines.append(
             "The process ended without stopping the session: this is what it had recorded until then."
         )
+    return lines
+
+
+def _emulation(emulation: dict[str, Any]) -> list[str]:
+    model, paths = emulation["model"], emulation["paths"]
+    where = shortened(", ".join(paths), WIDTH - 42) if paths else "all recorded files"
+    lines = [f"EMULATED STORAGE: as if {model['name']}, for {where}"]
+    if "delayed_ns" in emulation:
+        waited = human_seconds(emulation["delayed_ns"] / 1e9)
+        delayed = plural(emulation["delayed_calls"], "call")
+        lines.append(f"Times are a model's, not this storage's: {delayed} waited, {waited} over all threads.")
     return lines
 
 

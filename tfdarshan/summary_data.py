@@ -58,6 +58,7 @@ class SummaryData:
     command: str
     host: str
     engine: dict[str, str]
+    emulation: dict[str, Any] | None  # storage emulated in the session: then times are not this storage's
     versions: dict[str, str]
     finished: bool
     duration_s: float
@@ -109,10 +110,11 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         command=owner.get("command", ""),
         host=owner["host"],
         engine=owner.get("engine", {}),
+        emulation=_emulation(owner),
         versions=owner.get("versions", {}),
         finished=bool(owner.get("stopped", True)),
         duration_s=wall_clock.duration_s,
-        processes=len(session.processes),
+        processes=sum(len(meta.get("darshan", {}).get("ranks", "1")) for meta in session.meta),
         silent_children=int(children.get("silent", 0)),
         threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
         files=sum(int(meta["counts"]["files"]) for meta in session.meta),
@@ -141,6 +143,16 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *children.get("unreadable", ())],
     )
+
+
+def _emulation(owner: dict[str, Any]) -> dict[str, Any] | None:
+    """Gives the emulation's block; of a recovered session, which has none, what its options say."""
+    options = owner.get("options", {})
+    if options.get("as_if") is None:
+        return None
+    block = {"model": {"name": options["as_if"], "about": ""}, "paths": options.get("as_if_paths", [])}
+    emulation: dict[str, Any] = owner.get("emulation", block)
+    return emulation
 
 
 def _posix_calls(files: FileTotals) -> ModuleCalls:

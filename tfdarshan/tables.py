@@ -17,7 +17,8 @@ from tfdarshan import _bridge, schema
 from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.file_size import SizeFinder
 from tfdarshan.overview import Overview
-from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolReader
+from tfdarshan.process_reader import ProcessReader
+from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount
 
 DELTA = "DELTA_BINARY_PACKED"
 # Columns of few different numbers; zstd makes more of the others, and faster, without a dictionary.
@@ -33,24 +34,33 @@ class EventSource(Protocol):
 
 @dataclass(frozen=True)
 class Process:
-    """What every row of a process's tables has in common; `start_ns` is since the session's start."""
+    """What every row of a process's tables has in common; `start_ns` is since the session's start.
+
+    Where `here` is False it ran on another machine: sizes of its files cannot be found out.
+    """
 
     pid: int
     host: str
     start_ns: int
     mounts: Sequence[Mount]
+    here: bool = True
 
 
 def write_files(
-    reader: SpoolReader, process: Process, path: Path, overlay: DarshanOverlay | None = None
+    reader: ProcessReader,
+    process: Process,
+    path: Path,
+    overlay: DarshanOverlay | None = None,
+    wrote: Callable[[int], None] = lambda rows: None,
 ) -> int:
     """Writes the files table: one row per file and module. Returns the number of rows.
 
     Args:
-        reader: The process's spool.
+        reader: What the process recorded.
         process: What all rows have in common.
         path: The table's file.
         overlay: libdarshan's counters, where it counted.
+        wrote: Told of the rows of each batch.
     """
     columns = schema.files_columns()
     shift = _timestamps()
@@ -62,13 +72,26 @@ def write_files(
             batch.f_counters[shift] += np.where(batch.f_counters[shift] != 0, process.start_ns / 1e9, 0)
             if overlay is not None:
                 overlay.apply(batch, reader.record_ids(batch.file), paths)
-            write(_file_arrays(batch, paths, sizes.fill(paths, batch.mount, batch.size_bytes), process))
+            found = batch.size_bytes
+            if process.here:
+                found = sizes.fill(paths, batch.mount, batch.size_bytes)
+            write(_file_arrays(batch, paths, found, process))
             rows += len(batch.file)
+            wrote(len(batch.file))
     return rows
 
 
-def write_events(source: EventSource, process: Process, path: Path, overview: Overview) -> int:
-    """Writes the events table and adds its segments to `overview`. Returns the number of rows."""
+def write_events(
+    source: EventSource,
+    process: Process,
+    path: Path,
+    overview: Overview,
+    wrote: Callable[[int], None] = lambda rows: None,
+) -> int:
+    """Writes the events table and adds its segments to `overview`. Returns the number of rows.
+
+    `wrote` is told of the rows of each batch.
+    """
     operations = _bridge.operations()
     moves = np.array([operation.io_class in ("read", "write") for operation in operations])
     rows = 0
@@ -78,6 +101,7 @@ def write_events(source: EventSource, process: Process, path: Path, overview: Ov
             overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
             write(_event_arrays(batch, process))
             rows += len(batch.start_ns)
+            wrote(len(batch.start_ns))
     return rows
 
 
@@ -156,7 +180,7 @@ def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
     return [
         pa.array(batch.start_ns + process.start_ns),
         pa.array(batch.end_ns + process.start_ns),
-        pa.array(np.full(len(batch.tid), process.pid, np.int32)),
+        pa.array(np.full(len(batch.tid), process.pid, np.int32) if batch.pid is None else batch.pid),
         pa.array(batch.tid),
         _operation_array(batch.operation.astype(np.int8)),
         dictionary_array(modules[batch.operation], schema.MODULES),

@@ -9,6 +9,7 @@ import dataclasses
 import errno
 import os
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from tfdarshan import _bridge, schema
 from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overview import Overview
+from tfdarshan.process_reader import ProcessReader
+from tfdarshan.progress import LONG_WORK_S, Progress
+from tfdarshan.seen_rows import SeenFold
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
 from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.tables import Process, write_events, write_files, write_overview
@@ -63,7 +67,7 @@ def write_session(
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         written = _write_children(directory, recording, others)
         entries = {"children": dataclasses.asdict(written), **(extra or {})}
-        _write_process(directory, recording, reader, entries, overlay)
+        write_process(directory, recording, reader, entries, overlay)
     _sync_directory(directory)
     return written
 
@@ -77,28 +81,50 @@ def _write_children(directory: Path, recording: Recording, spools: list[Path]) -
                 if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue
-                _write_process(directory, recording, reader, None)
+                write_process(directory, recording, reader, None)
                 recorded += 1
         except SessionDataError as error:
             unreadable.append(str(error))
     return Written(recorded, silent, tuple(unreadable))
 
 
-def _write_process(
+def write_process(
     directory: Path,
     recording: Recording,
-    reader: SpoolReader,
+    reader: ProcessReader,
     owner: dict[str, Any] | None,
     overlay: DarshanOverlay | None = None,
+    *,
+    here: bool = True,
 ) -> None:
-    """Writes one process; `owner` has the entries that only the session's owner's metadata has."""
+    """Writes one process, its metadata last.
+
+    Args:
+        directory: The session directory to write into.
+        recording: What the marker says.
+        reader: What the process recorded.
+        owner: Entries that only the metadata of the session's owner has; None for another process.
+        overlay: libdarshan's counters of it, where it counted.
+        here: The process ran on this machine, whose files may be looked at.
+
+    Raises:
+        OSError: A file could not be written.
+    """
     info = reader.info()
     threads = _real_threads(reader, info)
     meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
     if overlay is not None:
         overlay.start_realtime_s = info.start_realtime_ns / 1e9
         overlay.verification.duration_s = info.duration_ns / 1e9
-    meta["tables"] = _write_tables(directory, recording, info, threads, reader, overlay)
+        overlay.verification.threads = info.threads
+    stem = directory / f"{recording.host}.{info.pid}"
+    process = Process(
+        info.pid, recording.host, _start_ns(recording, info), reader.mounts(info.mount_count), here
+    )
+    with ExitStack() as open_readers:
+        if overlay is not None and isinstance(reader, SpoolReader):
+            overlay.seen = open_readers.enter_context(SeenFold(reader))
+        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
     meta |= owner or {}
     if overlay is not None:
         overlay.finish()
@@ -108,31 +134,35 @@ def _write_process(
 
 
 def _write_tables(
-    directory: Path,
-    recording: Recording,
+    stem: Path,
+    process: Process,
     info: SpoolInfo,
     threads: list[ThreadInfo],
-    reader: SpoolReader,
+    reader: ProcessReader,
     overlay: DarshanOverlay | None,
 ) -> dict[str, Any]:
-    stem = f"{recording.host}.{info.pid}"
-    start_ns = _start_ns(recording, info)
-    process = Process(info.pid, recording.host, start_ns, reader.mounts(info.mount_count))
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
-    rows = {
-        "files": write_files(reader, process, directory / f"{stem}.files.parquet", overlay),
-        "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
-        "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
-    }
+    files, events = Path(f"{stem}.files.parquet"), Path(f"{stem}.events.parquet")
+    with Progress(f"tfdarshan: writing process {process.pid}", after_s=LONG_WORK_S) as progress:
+        wrote = progress.counter(info.file_rows + info.segments)
+        rows = {
+            "files": write_files(reader, process, files, overlay, wrote),
+            "events": write_events(reader, process, events, overview, wrote),
+        }
+    rows["overview"] = write_overview(overview, Path(f"{stem}.overview.parquet"))
     tables: dict[str, Any] = {
-        name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()
+        name: {"file": f"{stem.name}.{name}.parquet", "rows": count} for name, count in rows.items()
     }
-    tables["overview"] |= {"bins": schema.OVERVIEW_BINS, "bin_ns": overview.bin_ns, "start_ns": start_ns}
+    tables["overview"] |= {
+        "bins": schema.OVERVIEW_BINS,
+        "bin_ns": overview.bin_ns,
+        "start_ns": process.start_ns,
+    }
     return tables
 
 
 def _process_meta(
-    recording: Recording, info: SpoolInfo, threads: list[ThreadInfo], reader: SpoolReader, *, owner: bool
+    recording: Recording, info: SpoolInfo, threads: list[ThreadInfo], reader: ProcessReader, *, owner: bool
 ) -> dict[str, Any]:
     return {
         "schema_version": schema.SCHEMA_VERSION,
@@ -175,15 +205,16 @@ def _process_meta(
 def _bounds_reached(recording: Recording, info: SpoolInfo, skipped: int) -> list[str]:
     options = recording.options
     bounds = []
-    if info.events_dropped and options.get("trace", True):
+    if info.events_dropped and options.get("trace"):
         bounds.append(
             f"{info.events_dropped:,} of {info.events:,} segments were dropped: trace_memory_mb was full; "
             "the counters have all of them"
         )
     if info.files_over_cap:
+        cap_mb = options.get("memory_cap_mb", "unknown")
         bounds.append(
-            f"{info.files_over_cap:,} first opens found no room for a row (memory_cap_mb = "
-            f"{options['memory_cap_mb']}): these files share one, and the totals have all of them"
+            f"{info.files_over_cap:,} first opens found no room for a row (memory_cap_mb = {cap_mb}): "
+            "these files share one, and the totals have all of them"
         )
     if info.spool_full and not info.files_over_cap and not info.events_dropped:
         bounds.append("the spool was full for part of the session")
@@ -211,7 +242,7 @@ def _is_silent(info: SpoolInfo, threads: list[ThreadInfo]) -> bool:
     return info.events == 0 and not any(any(kind.values()) for kind in _other_traffic(threads).values())
 
 
-def _real_threads(reader: SpoolReader, info: SpoolInfo) -> list[ThreadInfo]:
+def _real_threads(reader: ProcessReader, info: SpoolInfo) -> list[ThreadInfo]:
     """Gives the threads that did something: one entry of a spool stands for threads it has no room for."""
     return [
         thread

@@ -67,6 +67,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),
     "own-counters": lambda: counters("TFD_"),
     "posix-counters": lambda: counters("POSIX_"),
+    "step-columns": lambda: columns(schema.STEP_COLUMNS),
     "stdio-counters": lambda: counters("STDIO_"),
 }
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 
 import tfdarshan
+from tfdarshan.progress import Progress
 from workloads.images import ImageFile, write_images
-from workloads.progress import Progress
 from workloads.read_check import check_reads
 
 
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    files = write_images(options.data_dir, options.files, seed=options.seed, progress=Progress("JPEG files"))
+    with Progress("JPEG files") as progress:
+        files = write_images(options.data_dir, options.files, seed=options.seed, progress=progress)
     total_bytes = sum(file.size_bytes for file in files)
     print(f"{len(files):,} JPEG files, {total_bytes:,} bytes, in {options.data_dir}", flush=True)
     session = _train(files, options)

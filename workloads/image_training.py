@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from workloads.images import CLASSES, ImageFile
+from workloads.images import IMAGENET, ImageFile
 
 IMAGE_SIDE = 64
 BATCH = 32
@@ -44,7 +44,7 @@ def make_model(*, seed: int = 0) -> keras.Model:
             layers.Conv2D(16, 3, strides=2, activation="relu"),
             layers.Conv2D(32, 3, strides=2, activation="relu"),
             layers.GlobalAveragePooling2D(),
-            layers.Dense(CLASSES, activation="softmax"),
+            layers.Dense(IMAGENET.classes, activation="softmax"),
         ]
     )
     model.compile(

@@ -77,3 +77,4 @@ def test_a_million_files_and_twenty_million_operations(tmp_path, monkeypatch):
     cap_mib = found["options"]["memory_cap_mb"]
     assert found["counts"]["spool_bytes"] <= cap_mib * MIB
     assert memory_growth_mib(found, "recording") < cap_mib
+    assert memory_growth_mib(found, "stopping") < cap_mib

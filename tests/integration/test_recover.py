@@ -195,3 +195,22 @@ def test_crash_after_the_metadata_needs_only_tidying(victim, tmp_path, spool_fol
 
     # THEN
     assert len(tfdarshan.open_session(tmp_path / "logs").files) == 50
+
+
+def test_spool_of_another_version_is_refused_and_kept(victim, tmp_path, spool_folder, capsys):
+    # GIVEN a killed job's spool that says it is of version 1
+    kill(victim())
+    (spool,) = spool_folder.glob("*/*.spool")
+    with spool.open("r+b") as file:
+        file.seek(len(b"TFDSPOOL"))
+        file.write((1).to_bytes(4, "little"))
+
+    # WHEN
+    code = main(["recover", str(tmp_path / "logs")])
+
+    # THEN one sentence says who can read it, and it is still there
+    said = capsys.readouterr().err
+    assert code == 1
+    assert said.count("\n") == 1
+    assert f"{spool} was written by an older tfdarshan (spool version 1, this one reads version 2)" in said
+    assert spool.exists()

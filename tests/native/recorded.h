@@ -64,7 +64,7 @@ static inline void recorded_for_each(const struct tfd_spool *spool, recorded_vis
         const struct tfd_thread *thread = tfd_thread_at(spool, i);
         for (uint64_t at = thread->first_chunk; at;) {
             const struct tfd_chunk *chunk = tfd_at(spool, at);
-            for (uint32_t place = 0; place < atomic_load(&chunk->count);) {
+            for (uint32_t place = 0; place < tfd_chunk_count(chunk);) {
                 struct tfd_event event;
                 place = tfd_chunk_event(chunk, place, &event);
                 visit(context, thread, &event);

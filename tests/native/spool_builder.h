@@ -86,8 +86,7 @@ static inline struct tfd_chunk *builder_chunk(struct tfd_spool *spool, uint32_t 
                                               bool kept)
 {
     struct tfd_thread *thread = tfd_thread_at(spool, thread_index);
-    uint64_t offset =
-        tfd_arena_allocate(spool, sizeof(struct tfd_chunk) + places * sizeof(struct tfd_packed));
+    uint64_t offset = tfd_arena_allocate(spool, sizeof(struct tfd_chunk) + places * sizeof(tfd_place));
     CHECK(offset);
     struct tfd_chunk *chunk = tfd_at(spool, offset);
     chunk->capacity = places;
@@ -105,7 +104,7 @@ static inline void builder_event(struct tfd_spool *spool, uint32_t thread, struc
 {
     uint64_t current = tfd_thread_at(spool, thread)->current_chunk;
     if (!current || !tfd_chunk_append(tfd_at(spool, current), &event))
-        CHECK(tfd_chunk_append(builder_chunk(spool, thread, 256, true), &event));
+        CHECK(tfd_chunk_append(builder_chunk(spool, thread, 768, true), &event));
 }
 
 /* A successful call from start to end, in ns since the session's start. */

@@ -36,12 +36,14 @@ MEMORY_BYTES = 2 << 30
 # cancelled thread; what valgrind does to limits, mappings and stacks is its own.
 HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "valgrind": ""},
+    "append_kill": {"plain": "", "sanitize": ""},
     "attach_cycles": {"plain": "10000", "sanitize": "1000", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "valgrind": ""},
     "cancellation": {"plain": "200", "valgrind": "10"},
     "closed_descriptors": {"plain": "", "sanitize": "", "valgrind": ""},
     "data_pointers": {"plain": "", "sanitize": "", "valgrind": ""},
     "dup2_over_tracked": {"plain": "", "sanitize": "", "valgrind": ""},
+    "emulated_storage": {"plain": "20", "valgrind": "2"},
     "fd_reuse": {"plain": "5000", "sanitize": "1000", "valgrind": "20"},
     "fold_counters": {"plain": "", "sanitize": "", "valgrind": ""},
     "fold_kill": {"plain": "", "sanitize": ""},
@@ -54,6 +56,7 @@ HAZARDS = {
     "nested_sessions": {"plain": "", "sanitize": "", "valgrind": ""},
     "no_pie": {"plain": "", "sanitize": "", "valgrind": ""},
     "no_plt": {"plain": "", "sanitize": "", "valgrind": ""},
+    "packed_event": {"plain": "", "sanitize": "", "valgrind": "97"},
     "preloaded_interposer": {"plain": ""},
     "pressure": {"plain": "", "sanitize": "", "valgrind": "60000"},
     "raw_fork": {"plain": "", "sanitize": "", "valgrind": ""},
@@ -65,6 +68,7 @@ HAZARDS = {
     "spool_reader": {"plain": "", "sanitize": "", "valgrind": ""},
     "stop_in_child": {"plain": "", "sanitize": "", "valgrind": ""},
     "stop_requested": {"plain": "", "sanitize": "", "valgrind": ""},
+    "tf_plugin": {"plain": "200", "sanitize": "50", "valgrind": "3"},
     "thread_exit": {"plain": "10000", "sanitize": "10000", "valgrind": "80"},
     "tmpfile_mode": {"plain": "", "sanitize": "", "valgrind": ""},
     "unload": {"plain": "", "sanitize": "", "valgrind": ""},
@@ -72,12 +76,14 @@ HAZARDS = {
 }
 FORKING = {
     "closed_descriptors",
+    "emulated_storage",
     "fork_loader_lock",
     "fork_threads",
     "late_dlopen",
     "raw_fork",
     "stop_in_child",
     "stop_requested",
+    "tf_plugin",
     "thread_exit",
     "vfork_child",
 }

@@ -18,13 +18,14 @@ from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
 from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
-from tests.perf.machine import this_machine
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
 from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
+from tests.perf.tf_profiler_cost import tf_profiler_cost
+from workloads.machine import this_machine
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "disk", "analysis", "tab", "bounds")
+PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "analysis", "tab", "bounds")
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,18 @@ class Repetitions:
     stop_reads: int = 1_000_000
     epochs: int = 20
     analysed_files: int = 1_000_000
+    profiler_rounds: int = 15
 
 
 QUICK = Repetitions(
-    pairs=3, processes=2, control_pairs=2, stops=1, stop_reads=200_000, epochs=3, analysed_files=20_000
+    pairs=3,
+    processes=2,
+    control_pairs=2,
+    stops=1,
+    stop_reads=200_000,
+    epochs=3,
+    analysed_files=20_000,
+    profiler_rounds=3,
 )
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
@@ -54,6 +63,12 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "attach": partial(attach_cost, processes=repetitions.processes),
         "detached": partial(detached_cost, pairs=repetitions.control_pairs),
         "stop": partial(stop_cost, processes=repetitions.stops, reads=repetitions.stop_reads),
+        "profiler": partial(
+            tf_profiler_cost,
+            rounds=repetitions.profiler_rounds,
+            tails=repetitions.stops,
+            reads=repetitions.stop_reads,
+        ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
         "tab": partial(tab_cost, files=repetitions.analysed_files),

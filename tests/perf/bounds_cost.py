@@ -52,7 +52,8 @@ def bounds_cost(folder: Path) -> tuple[list[Row], list[str]]:
             "memory while stopping",
             "MiB",
             [(memory["stopping"] - memory["before"]) / MIB],
-            note="the spool mapped by its reader included",
+            wanted=cap_mib,
+            note="growth of the process, its reader of the spool included",
         ),
         single_row(GROUP, "stop", "s", [found["seconds"]["stop"]]),
     ], []

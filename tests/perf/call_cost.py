@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tests.perf import progress
-from tests.perf.contender import Contender, HotLoop, Loop, Peer, own_contenders
+from tests.perf.contender import (
+    DARSHAN_ENGINE,
+    OWN,
+    Contender,
+    HotLoop,
+    Loop,
+    Peer,
+    darshan_engine,
+    own_contenders,
+)
 from tests.perf.peer import find_peers
 from tests.perf.row import Row, added_row
 from tests.perf.timing import Timing
 
 GROUP = "ns added per call"
 THREADS = (1, 2)
+DARSHAN_ALONE = re.compile(r"Darshan( [\d.]+)?")
 PEERS_TURN = 3
 """The peers, of which every run is a process, take part in every third round."""
 
@@ -31,23 +43,37 @@ Measured = dict[str, list[tuple[Timing, Timing]]]
 def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
     """Gives the rows, and a sentence for each peer that is left out."""
     loops = HotLoop(folder, threads=max(THREADS))
+    own: list[Contender] = [*own_contenders(loops)]
     peers, missing = find_peers(loops, folder)
+    try:
+        own.append(darshan_engine(loops, folder))
+    except LookupError as error:
+        missing.append(str(error))
     rows = []
     for loop, wanted in LOOPS:
         seeing = [peer for peer in peers if loop.symbol not in peer.blind]
-        contenders: list[Contender] = [*own_contenders(loops), *seeing]
+        contenders = [*own, *seeing]
         for threads in THREADS:
-            rows += _rows(_alternate(contenders, loop, threads, pairs), loop, threads, wanted)
+            rows += contender_rows(_alternate(contenders, loop, threads, pairs), loop, threads, wanted)
     return rows, missing
 
 
-def _rows(measured: Measured, loop: Loop, threads: int, wanted: float | None) -> list[Row]:
-    """Gives a row for each contender; what is wanted is wanted of the first."""
+def contender_rows(measured: Measured, loop: Loop, threads: int, wanted: float | None) -> list[Row]:
+    """Gives a row for each contender; `wanted` is wanted of tfdarshan itself."""
     name = f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
-    return [
-        added_row(GROUP, name, runs, subject=subject, wanted=None if number else wanted)
-        for number, (subject, runs) in enumerate(measured.items())
+    rows = [
+        added_row(GROUP, name, runs, subject=subject, wanted=wanted if subject == OWN else None)
+        for subject, runs in measured.items()
     ]
+    return [_bounded(row, rows) for row in rows]
+
+
+def _bounded(row: Row, rows: Sequence[Row]) -> Row:
+    """With the darshan engine a call may cost what tfdarshan and Darshan cost, each by itself."""
+    alone = [other.value for other in rows if other.subject == OWN or DARSHAN_ALONE.fullmatch(other.subject)]
+    if row.subject != DARSHAN_ENGINE or len(alone) < 2:
+        return row
+    return replace(row, wanted=sum(alone))
 
 
 def _alternate(contenders: Sequence[Contender], loop: Loop, threads: int, pairs: int) -> Measured:

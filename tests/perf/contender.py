@@ -14,6 +14,8 @@ from typing import Protocol
 from tests.perf.compiled import compile_library, compile_program
 from tests.perf.timing import Timing
 from tfdarshan import _bridge
+from tfdarshan.engine import choose_engine
+from tfdarshan.errors import EngineError
 from tfdarshan.options import Options
 from tfdarshan.spool import choose_folder, remove_spool
 
@@ -91,6 +93,7 @@ class Recorded:
     loops: HotLoop
     trace_limit_bytes: int = OPTIONS.trace_limit_mb * MIB
     warm_up: int | None = None
+    darshan: bool = False
 
     def plain(self, loop: Loop, threads: int) -> Timing:
         """Runs the loop with nothing attached."""
@@ -107,6 +110,7 @@ class Recorded:
                 include=OPTIONS.include_patterns(),
                 exclude=OPTIONS.exclude_patterns(),
                 follow_children=True,
+                darshan=self.darshan,
             )
             try:
                 return self.loops.run_here(loop, threads, self._warm_up(loop))
@@ -154,13 +158,32 @@ class Peer:
         return max(1000, round(loop.calls * self.share))
 
 
+OWN = "tfdarshan"
+DARSHAN_ENGINE = "tfdarshan, darshan engine"
+# The cost of a call does not depend on how many files there is room for.
+DARSHAN_FILES = 4096
+
+
+def darshan_engine(loops: HotLoop, folder: Path) -> Recorded:
+    """Gives tfdarshan with libdarshan counting beside it; from then on libdarshan is in this process.
+
+    Raises:
+        LookupError: There is none that can be used.
+    """
+    try:
+        choose_engine("darshan", None, files=DARSHAN_FILES, folder=folder)
+    except EngineError as error:
+        raise LookupError(f"The darshan engine is left out: {error}") from error
+    return Recorded(DARSHAN_ENGINE, loops, darshan=True)
+
+
 def own_contenders(loops: HotLoop) -> list[Recorded]:
     """Lists tfdarshan as it is used: with the trace, without, and once the trace has reached its bound.
 
     In the last two the calls are folded into the counters as they are made.
     """
     return [
-        Recorded("tfdarshan", loops),
+        Recorded(OWN, loops),
         Recorded("tfdarshan, trace off", loops, trace_limit_bytes=0),
         Recorded("tfdarshan, trace full", loops, trace_limit_bytes=MIB, warm_up=70_000),
     ]

@@ -7,25 +7,48 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workloads import images
-from workloads.images import LARGEST_BYTES, MEDIAN_BYTES, SMALLEST_BYTES, target_bytes, write_images
-from workloads.progress import Progress
+from workloads.images import (
+    CALTECH101,
+    IMAGE_SETS,
+    IMAGENET,
+    LARGEST_BYTES,
+    SMALLEST_BYTES,
+    ImageSet,
+    target_bytes,
+    write_images,
+)
 
 Image = pytest.importorskip("PIL.Image")
 
 
 def test_sizes_are_distributed_as_imagenets() -> None:
     sizes = np.array([target_bytes(index, seed=0) for index in range(4000)])
-    assert np.median(sizes) == pytest.approx(MEDIAN_BYTES, rel=0.04)
+    assert np.median(sizes) == pytest.approx(88_000, rel=0.04)
     assert sizes.mean() == pytest.approx(105_000, rel=0.04)
     assert SMALLEST_BYTES <= sizes.min() < 20_000
     assert 400_000 < sizes.max() <= LARGEST_BYTES < 1 << 20
 
 
+@pytest.mark.parametrize(
+    ("image_set", "median_bytes"), list(zip(IMAGE_SETS, (88_000, 112_000, 12_000), strict=True))
+)
+def test_each_set_has_the_median_its_paper_states(image_set: ImageSet, median_bytes: int) -> None:
+    sizes = [target_bytes(index, 0, image_set) for index in range(4000)]
+    assert np.median(sizes) == pytest.approx(median_bytes, rel=0.04)
+
+
+def test_caltech_has_102_categories_each_in_its_folder(tmp_path: Path) -> None:
+    files = write_images(tmp_path, 204, image_set=CALTECH101)
+    assert len({file.path.parent.name for file in files}) == 102
+    assert {file.label for file in files} == set(range(102))
+    sizes = [file.size_bytes for file in files]
+    assert np.median(sizes) == pytest.approx(12_000, rel=0.15)
+
+
 def test_files_are_jpegs_of_their_sizes(tmp_path: Path) -> None:
     files = write_images(tmp_path, 30, seed=4)
     for index, file in enumerate(files):
-        assert file.label == index % images.CLASSES
+        assert file.label == index % IMAGENET.classes
         assert file.size_bytes == file.path.stat().st_size
         assert file.size_bytes == pytest.approx(target_bytes(index, seed=4), rel=0.05)
         with Image.open(file.path) as image:
@@ -60,8 +83,3 @@ def test_an_interrupted_set_is_completed_and_the_rest_left_alone(tmp_path: Path)
     rewritten = [index for index, file in enumerate(again) if file.path.stat().st_mtime_ns != kept[index]]
     assert rewritten == [2, 5, 7]
     assert calls == [(done, 12) for done in range(1, 13)]
-
-
-def test_progress_says_nothing_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    Progress("files")(3, 3)
-    assert capsys.readouterr() == ("", "")

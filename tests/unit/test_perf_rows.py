@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.perf.call_cost import contender_rows
+from tests.perf.contender import Loop
 from tests.perf.row import added_row, quartiles, single_row
 from tests.perf.table import replace_measured, tables
 from tests.perf.timing import Timing
@@ -21,6 +23,40 @@ def test_added_row_is_the_median_of_paired_differences():
     # THEN
     assert (row.value, row.base, row.cpu, row.runs) == (31, 110, 26, 3)
     assert row.ratio == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize("version", ["", " 3.5.0"])
+def test_the_darshan_engine_may_cost_what_both_cost_alone(version):
+    # GIVEN what each contender adds to a call, in ns
+    added = {
+        "tfdarshan": 30,
+        "tfdarshan, trace off": 90,
+        "tfdarshan, darshan engine": 170,
+        f"Darshan{version}": 150,
+        f"Darshan{version} with DXT": 190,
+    }
+    measured = {name: [(Timing(100, 90), Timing(100 + ns, 90 + ns))] for name, ns in added.items()}
+
+    # WHEN the rows are made
+    rows = {row.subject: row for row in contender_rows(measured, Loop("pread", "pread", 10), 1, 40.0)}
+
+    # THEN its bound is the sum of the two, and only tfdarshan itself has the given one
+    assert rows["tfdarshan, darshan engine"].wanted == 180
+    assert rows["tfdarshan"].wanted == 40
+    assert rows["tfdarshan, trace off"].wanted is None
+
+
+def test_without_darshan_the_engine_has_no_bound():
+    # GIVEN no run of Darshan itself
+    measured = {
+        name: [(Timing(100, 90), Timing(130, 115))] for name in ("tfdarshan", "tfdarshan, darshan engine")
+    }
+
+    # WHEN the rows are made
+    rows = contender_rows(measured, Loop("pread", "pread", 10), 1, 40.0)
+
+    # THEN
+    assert [row.wanted for row in rows] == [40, None]
 
 
 def test_quartiles_of_one_run_are_that_run():

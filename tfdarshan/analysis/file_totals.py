@@ -30,6 +30,7 @@ PER_ROW = (
     "fs_type",
     "size_bytes",
     "TFD_ZERO_READS",
+    "pid",
 )
 
 
@@ -87,7 +88,7 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
     zero, zero_known = 0, True
     slowest: list[FileEntry] = []
     most_read: list[FileEntry] = []
-    for process, columns, missing in _batches(processes):
+    for columns, missing in _batches(processes):
         unknown.update(missing)
         for names in seconds_of:
             seconds_of[names] += float(np.sum(_sum(columns, names)))
@@ -98,8 +99,8 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
         zero += int(columns["TFD_ZERO_READS"][posix].sum())
         zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
-        slowest = _best(slowest, process, columns, seconds, top, "time_s")
-        most_read = _best(most_read, process, columns, moved, top, "bytes_read")
+        slowest = _best(slowest, columns, seconds, top, "time_s")
+        most_read = _best(most_read, columns, moved, top, "bytes_read")
     read_s, write_s, meta_s = seconds_of.values()
     known_zero = zero if zero_known else None
     return FileTotals(
@@ -116,7 +117,7 @@ class _Zeros(dict[str, int]):
 
 def _batches(
     processes: Sequence[ProcessData],
-) -> Iterator[tuple[ProcessData, dict[str, Any], dict[str, Any]]]:
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yields batches of columns with 0 for what is unknown, and which rows that is, by column."""
     for process in processes:
         present = process.columns("files")
@@ -132,7 +133,7 @@ def _batches(
                     column = column.fill_null(0)
                 # A text is made of those few rows alone that are listed.
                 columns[name] = column if name in TEXTS else column.to_numpy(zero_copy_only=False)
-            yield process, columns, missing
+            yield columns, missing
 
 
 _WANTED = frozenset(
@@ -153,23 +154,23 @@ def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None))
 
 
 def _best(
-    best: list[FileEntry], process: ProcessData, columns: dict[str, Any], measure: Any, top: int, key: str
+    best: list[FileEntry], columns: dict[str, Any], measure: Any, top: int, key: str
 ) -> list[FileEntry]:
     count = min(top, len(measure))
     rows = np.argpartition(measure, len(measure) - count)[len(measure) - count :].tolist() if count else []
-    entries = [_entry(process, columns, row) for row in rows if measure[row] > 0]
+    entries = [_entry(columns, row) for row in rows if measure[row] > 0]
     ranked = sorted([*best, *entries], key=lambda entry: (-getattr(entry, key), entry.path))
     return ranked[:top]
 
 
-def _entry(process: ProcessData, columns: dict[str, Any], row: int) -> FileEntry:
+def _entry(columns: dict[str, Any], row: int) -> FileEntry:
     read_s, write_s, meta_s = (
         float(_sum(columns, names, row)) for names in (READ_TIMES, WRITE_TIMES, META_TIMES)
     )
     return FileEntry(
         path=str(columns["path"][row]),
         module=str(columns["module"][row]),
-        pid=process.pid,
+        pid=int(columns["pid"][row]),
         fs_type=str(columns["fs_type"][row]),
         size_bytes=int(columns["size_bytes"][row]),
         reads=int(_sum(columns, READS, row)),

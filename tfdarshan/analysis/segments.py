@@ -115,7 +115,7 @@ COLUMNS = {
     "length": np.int64,
     "error": np.int16,
 }
-STORED = ("start_ns", "end_ns", "tid", "operation", "file", "offset", "length", "error")
+STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
 
 
 def load_segments(
@@ -174,12 +174,14 @@ class _Loader:
                 arrays[name][filled:end] = columns[name].to_numpy(zero_copy_only=False)
             arrays["operation"][filled:end] = self._operation_codes(columns["operation"])
             arrays["file"][filled:end] = _looked_up(index, columns["file"].to_numpy())
-            codes, tids = pd.factorize(columns["tid"].to_numpy())
-            for tid in tids.tolist():
-                if tid not in thread_of:
-                    thread_of[tid] = len(self._threads)
-                    self._threads.append(Thread(process.meta["host"], process.pid, tid, names.get(tid, "")))
-            arrays["thread"][filled:end] = np.array([thread_of[tid] for tid in tids.tolist()] or [0])[codes]
+            # Many ranks of an imported log share one table.
+            pid, tid = columns["pid"].to_numpy().astype(np.int64), columns["tid"].to_numpy()
+            codes, keys = pd.factorize((pid << 32) | tid.astype(np.uint32))
+            for key in keys.tolist():
+                if key not in thread_of:
+                    thread_of[key] = len(self._threads)
+                    self._threads.append(_thread(process, key >> 32, key & 0xFFFFFFFF, names))
+            arrays["thread"][filled:end] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
             filled = end
         cut = {name: array[:filled] for name, array in arrays.items()}
         self._parts.append(cut if window_ns is None else _running(cut, window_ns))
@@ -212,6 +214,11 @@ class _Loader:
         known = np.array([self._names[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
         codes: Array = known[column.indices.to_numpy()]
         return codes
+
+
+def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> Thread:
+    tid -= (tid >> 31) << 32
+    return Thread(process.meta["host"], pid, tid, names.get(tid, ""))
 
 
 def _looked_up(index: Array, file: Array) -> Array:

@@ -7,11 +7,22 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from tfdarshan.commands import doctor, export, files, import_log, recover, report, run, summary
+from tfdarshan.commands import (
+    doctor,
+    export,
+    files,
+    import_log,
+    rebuild,
+    recover,
+    report,
+    run,
+    summary,
+    workload,
+)
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.versions import VERSION
 
-COMMANDS = (run, summary, report, files, export, import_log, doctor, recover)
+COMMANDS = (run, summary, report, files, export, import_log, rebuild, recover, workload, doctor)
 
 FAILURE = 1
 WRONG_USE = 2

@@ -19,7 +19,11 @@ METAVARS = {
     "engine": "NAME",
     "darshan_library": "PATH",
     "darshan_files": "N",
+    "as_if": "STORAGE",
+    "tf_profiler_max_s": "S",
 }
+# Options that are neither text nor a number: what their values are called here.
+CHOICES: dict[str, dict[str, Any]] = {"tf_profiler": {"auto": "auto", "yes": True, "no": False}}
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +53,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("session options")
     for option in dataclasses.fields(Options):
         flag, about = f"--{option.name.replace('_', '-')}", option.metadata["help"]
-        if isinstance(option.default, bool):
+        if option.name in CHOICES:
+            about += f" (default: {option.default})"
+            words = CHOICES[option.name]
+            group.add_argument(
+                flag, type=words.get, choices=words.values(), metavar="|".join(words), help=about
+            )
+        elif isinstance(option.default, bool):
             about += f" (default: {'yes' if option.default else 'no'})"
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=about)
         elif option.default == ():

@@ -20,16 +20,22 @@ def add_parser(verbs: Any) -> None:
         "doctor",
         help="check that tfdarshan works here",
         description="Check the platform, attach to this process, make known calls and compare the counts; "
-        "then prove every hook with one call of its own.",
+        "where there is a libdarshan, count them with it too and compare the two; then prove every hook with "
+        "one call of its own.",
     )
     add_json(parser)
     parser.add_argument(
         "--engine",
         choices=ENGINES,
         default="auto",
-        help="darshan: also compare libdarshan with the builtin engine, and fail without it (default: auto)",
+        help="darshan: also try libdarshan and compare it with the builtin engine, and fail without one; "
+        "auto: the same where there is one; builtin: do not look for it (default: auto)",
     )
-    parser.add_argument("--darshan-library", metavar="PATH", help="path of libdarshan.so")
+    parser.add_argument(
+        "--darshan-library",
+        metavar="PATH",
+        help="path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)",
+    )
     parser.set_defaults(command=command)
 
 

@@ -18,8 +18,11 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.profiler import Profile, start_shared
 from tfdarshan.script import Program, hide_our_frames, load_module, load_script
 from tfdarshan.session_directory import is_complete
+from tfdarshan.tf_profiler import enable
 
 DEFAULT_LOGDIR = "logs"
+# Set to 1: only sessions of TensorFlow's profiler that the script starts are recorded, not all of the run.
+TENSORFLOW_ONLY = "TFDARSHAN"
 
 
 def add_parser(verbs: Any) -> None:
@@ -29,7 +32,8 @@ def add_parser(verbs: Any) -> None:
         help="profile a script",
         usage="tfdarshan run [options] [-m] SCRIPT ARGS...",
         description="Run a Python script or module as `python` would, and record its file I/O. "
-        "The exit code is the script's.",
+        "The exit code is the script's. With TFDARSHAN=1 in the environment only what TensorFlow's "
+        "profiler profiles is recorded: the script's own sessions, and captures over the network.",
     )
     parser.add_argument(
         "--logdir",
@@ -54,20 +58,15 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         program = _program(arguments)
     except SyntaxError as error:
         return _raiser(error)
+    if os.environ.get(TENSORFLOW_ONLY) == "1":
+        enable(**options_of(arguments))
+        return _runner(program)
     ending = Ending(os.getpid(), arguments.json)
     # Exit functions run in reverse: the script's own first, then the session's end, then this.
     atexit.register(ending.run)
     ending.profile = start_shared(arguments.logdir, options_of(arguments))
 
-    def run_program() -> int:
-        try:
-            program.run()
-        except KeyboardInterrupt:
-            ending.interrupted = True
-            raise
-        return 0
-
-    return run_program
+    return _runner(program, ending)
 
 
 @dataclass
@@ -97,6 +96,19 @@ class Ending:
         else:
             said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
             print(said, file=sys.stderr, flush=True)
+
+
+def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]:
+    def run_program() -> int:
+        try:
+            program.run()
+        except KeyboardInterrupt:
+            if ending is not None:
+                ending.interrupted = True
+            raise
+        return 0
+
+    return run_program
 
 
 def _program(arguments: argparse.Namespace) -> Program:

@@ -15,7 +15,7 @@ from typing import Any
 from tfdarshan import _bridge
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.export.dxt import dxt_records
-from tfdarshan.export.file_records import Rank, counter_records, name_records, number_processes
+from tfdarshan.export.file_records import SHARED, Rank, counter_records, name_records, number_processes
 from tfdarshan.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
 from tfdarshan.export.job_region import Job, job_region
 from tfdarshan.export.log_file import LogFile
@@ -64,7 +64,7 @@ def export_darshan(
     ranks = number_processes(processes, names)
     files = len(names)
     names |= {_bridge.record_id(heatmap_name(module)): heatmap_name(module) for module in MODULES}
-    job = _job(session, processes)
+    job = _job(session, processes, ranks)
     dropped = any(meta["counts"]["events_dropped"] for meta in _metas(processes))
     over_cap = any(meta["counts"]["files_over_cap"] for meta in _metas(processes))
     bins = choose_bins((job.end_realtime_ns - job.start_realtime_ns) / 1e9)
@@ -75,7 +75,7 @@ def export_darshan(
         log.add_module("STDIO", counter_records("STDIO", ranks), partial=over_cap)
         log.add_module("DXT_POSIX", dxt_records(ranks), partial=dropped)
         log.add_module("HEATMAP", heatmap_records(ranks, bins), partial=dropped)
-    return Exported(path, len(ranks), files, _left_out(ranks))
+    return Exported(path, sum(len(rank.numbers) for rank in ranks), files, _left_out(ranks))
 
 
 def _chosen(session: Session, pid: int | None) -> list[ProcessData]:
@@ -88,7 +88,7 @@ def _chosen(session: Session, pid: int | None) -> list[ProcessData]:
     return chosen
 
 
-def _job(session: Session, processes: Sequence[ProcessData]) -> Job:
+def _job(session: Session, processes: Sequence[ProcessData], ranks: Sequence[Rank]) -> Job:
     metas = _metas(processes)
     first, imported = metas[0], metas[0].get("darshan", {})
     start_ns = int(first["origin_realtime_ns"])
@@ -100,20 +100,27 @@ def _job(session: Session, processes: Sequence[ProcessData]) -> Job:
         end_realtime_ns=start_ns + max(meta["start_ns"] + meta["duration_ns"] for meta in metas),
         command=first.get("command", ""),
         mounts=_mounts(processes),
-        metadata=_metadata(session, metas),
+        metadata=_metadata(session, metas, ranks),
     )
 
 
-def _metadata(session: Session, metas: Sequence[dict[str, Any]]) -> dict[str, str]:
+def _metadata(session: Session, metas: Sequence[dict[str, Any]], ranks: Sequence[Rank]) -> dict[str, str]:
     engine = metas[0].get("engine", {})
+    pids = _pids(ranks)
     return {
         # PyDarshan's summary wants it; no version of Darshan wrote this log.
         "lib_ver": f"tfdarshan {VERSION}",
         "tfdarshan_session": str(metas[0].get("session", session.path.name)),
         "tfdarshan_engine": " ".join(filter(None, (engine.get("name"), engine.get("version")))),
         "tfdarshan_host": str(metas[0]["host"]),
-        "tfdarshan_pids": " ".join(str(meta["pid"]) for meta in metas),
+        **({"tfdarshan_pids": " ".join(map(str, pids))} if pids != [*range(len(pids))] else {}),
     }
+
+
+def _pids(ranks: Sequence[Rank]) -> list[int]:
+    """Gives the process id of each rank; a rank that has no records has its own number."""
+    pids = {number: pid for rank in ranks for pid, number in rank.numbers.items() if number != SHARED}
+    return [pids.get(number, number) for number in range(max(pids, default=-1) + 1)]
 
 
 def _mounts(processes: Sequence[ProcessData]) -> list[tuple[str, str]]:

@@ -37,11 +37,11 @@ def _records(
     changes = (np.diff(record) != 0) | (np.diff(numbers) != 0)
     edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
     head = np.zeros((), darshan_format.DXT_RECORD)
-    head["host"] = cut_text(str(rank.process.meta["host"]), darshan_format.HOST_BYTES - 1)
     head["shared"] = SHARED if rank.rank == SHARED else 0
     for first, end in pairwise(edges):
         reads = int(is_read[first:end].sum())
         head["id"], head["rank"] = record[first], numbers[first]
+        head["host"] = cut_text(rank.host_of(int(numbers[first])), darshan_format.HOST_BYTES - 1)
         head["reads"], head["writes"] = reads, end - first - reads
         yield head.tobytes() + segments[first:end].tobytes()
 

@@ -20,12 +20,41 @@ SHARED = -1
 
 @dataclass(frozen=True)
 class Rank:
-    """One process of a log: its number there, or SHARED, and which record each of its files is."""
+    """One process of a log, or many ranks that have their tables together.
 
-    rank: int
+    Attributes:
+        numbers: The ranks by process id; SHARED for what all ranks did together.
+        process: The process of the session.
+        files: The ids of its files, sorted.
+        records: Which record each of them is.
+    """
+
+    numbers: dict[int, int]
     process: ProcessData
     files: Array
     records: Array
+
+    @property
+    def rank(self) -> int:
+        """Its number, or the first of its numbers."""
+        return next(iter(self.numbers.values()))
+
+    @property
+    def is_merged(self) -> bool:
+        """Says whether it has the tables of many ranks."""
+        return len(self.numbers) > 1
+
+    def numbers_of(self, pids: Array) -> Array:
+        """Gives the ranks of process ids."""
+        known, place = np.unique(pids, return_inverse=True)
+        numbers = np.array([self.numbers.get(pid, self.rank) for pid in known.tolist()], np.int64)
+        return numbers[place.reshape(-1)]
+
+    def host_of(self, rank: int) -> str:
+        """Gives the host that a rank ran on."""
+        hosts = self.process.meta.get("darshan", {}).get("hosts", {}) if self.is_merged else {}
+        found = (host for host, ranks in hosts.items() if rank in ranks)
+        return str(next(found, self.process.meta["host"]))
 
     def record_of(self, files: Array) -> tuple[Array, Array]:
         """Gives the records of file ids, and which of them are known."""
@@ -45,12 +74,20 @@ def number_processes(processes: Sequence[ProcessData], names: dict[int, bytes]) 
         table = process.table("files", ["file", "path"])
         files, first = np.unique(table["file"].to_numpy(), return_index=True)
         records = np.zeros(len(files), np.uint64)
+        given = process.meta.get("darshan", {}).get("records", {})
         for place, path in enumerate(table["path"].take(first).to_pylist()):
             name = path.encode("utf-8", "backslashreplace")
-            records[place] = record = _bridge.record_id(name)
-            names[record] = name
-        ranks.append(Rank(process.meta.get("darshan", {}).get("rank", number), process, files, records))
+            records[place] = record = given.get(str(files[place])) or _bridge.record_id(name)
+            if path != darshan_format.nameless(record):
+                names[record] = name
+        ranks.append(Rank(_numbers(process, number), process, files, records))
     return ranks
+
+
+def _numbers(process: ProcessData, number: int) -> dict[int, int]:
+    imported = process.meta.get("darshan", {})
+    ranks = imported.get("ranks", [imported.get("rank", number)])
+    return dict(zip(imported.get("pids", [process.pid]), ranks, strict=True))
 
 
 def name_records(names: dict[int, bytes]) -> Iterator[bytes]:
@@ -69,11 +106,11 @@ def counter_records(module: str, ranks: Sequence[Rank]) -> Iterator[bytes]:
     f_counters = _names(schema.f_counter_columns(), module)
     layout = darshan_format.counter_record(len(counters), len(f_counters))
     for rank in ranks:
-        for batch in rank.process.batches("files", ["file", "module", *counters, *f_counters]):
+        for batch in rank.process.batches("files", ["file", "module", "pid", *counters, *f_counters]):
             rows = np.flatnonzero(batch.column("module").to_numpy(zero_copy_only=False) == module)
             records = np.zeros(len(rows), layout)
             records["id"], _known = rank.record_of(batch.column("file").to_numpy()[rows])
-            records["rank"] = rank.rank
+            records["rank"] = rank.numbers_of(batch.column("pid").to_numpy()[rows])
             for place, name in enumerate(counters):
                 records["counters"][:, place] = _filled(batch.column(name))[rows]
             for place, name in enumerate(f_counters):

@@ -56,5 +56,5 @@ def transfers_of(process: ProcessData, module: str) -> Transfers:
 
 
 def rank_numbers(rank: Rank, transfers: Transfers) -> Array:
-    """Gives each transfer's rank: of what ranks share, the segments name the rank as their thread."""
-    return transfers.tid if rank.rank == SHARED else np.full(len(transfers.tid), rank.rank)
+    """Gives each transfer's rank: where ranks have their tables together, it is in the thread's place."""
+    return transfers.tid if rank.rank == SHARED or rank.is_merged else np.full(len(transfers.tid), rank.rank)

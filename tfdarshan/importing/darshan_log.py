@@ -13,11 +13,11 @@ import numpy as np
 from tfdarshan import _bridge, schema
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.importing.dxt_segments import no_segments, read_segments
-from tfdarshan.importing.file_rows import count_zero_reads, write_file_rows
+from tfdarshan.importing.file_rows import Hosts, count_zero_reads, write_file_rows
 from tfdarshan.importing.log_regions import LogRegions
 from tfdarshan.importing.process_meta import not_known, process_meta
 from tfdarshan.importing.pydarshan import read_content
-from tfdarshan.importing.ranks import RankData, RankSegments, split_ranks
+from tfdarshan.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
 from tfdarshan.importing.source import Source
 from tfdarshan.overview import Overview
 from tfdarshan.session_directory import META_SUFFIX, checked_logdir, make_session_directory, write_json
@@ -75,28 +75,32 @@ def _write(directory: Path, source: Source) -> Imported:
         meta = process_meta(directory, source, process, notes, _write_tables(directory, source, process))
         metas.append((process, meta))
     metas[0][1]["owner"] = True
-    metas[0][1]["children"] = {"recorded": len(metas) - 1, "silent": 0, "unreadable": []}
-    metas[0][1]["bounds"] = _bounds(source, lost)
+    ranks = sum(len(process.pids) for process in processes)
+    metas[0][1]["children"] = {"recorded": ranks - 1, "silent": 0, "unreadable": []}
+    metas[0][1]["bounds"] = _bounds(source, processes[0], lost)
     for process, meta in reversed(metas):
         write_json(directory / f"{_stem(source, process)}{META_SUFFIX}", meta)
     files = len({record for part in content.records.values() for record in part.record.tolist()})
-    return Imported(directory, len(metas), files, sum(len(p.segments) for p in processes), tuple(notes))
+    return Imported(directory, ranks, files, sum(len(p.segments) for p in processes), tuple(notes))
 
 
 def _write_tables(directory: Path, source: Source, process: RankData) -> dict[str, Any]:
-    stem, host = _stem(source, process), source.host_of(process.rank)
+    stem, hosts = _stem(source, process), Hosts(source.host_of, source.mounts)
     records = source.content.records
     segments = source.segments if source.segments is not None else no_segments()
     zero_reads = count_zero_reads(process, records["POSIX"], segments) if "POSIX" in records else None
     files = write_file_rows(
-        directory / f"{stem}.files.parquet", process, records, source.log.names, host, zero_reads
+        directory / f"{stem}.files.parquet", process, records, source.log.names, hosts, zero_reads
     )
     names = [operation.name for operation in _bridge.operations()]
     traced = RankSegments(process, segments, (names.index("read"), names.index("write")))
     threads = _threads(traced)
     overview = Overview(source.duration_ns, threads, len(names))
     events = write_events(
-        traced, Process(process.pid, host.name, 0, ()), directory / f"{stem}.events.parquet", overview
+        traced,
+        Process(process.pid, source.host_of(process.rank), 0, ()),
+        directory / f"{stem}.events.parquet",
+        overview,
     )
     bins = write_overview(overview, directory / f"{stem}.overview.parquet")
     tables: dict[str, Any] = {
@@ -107,11 +111,16 @@ def _write_tables(directory: Path, source: Source, process: RankData) -> dict[st
     return tables
 
 
-def _bounds(source: Source, lost: int) -> list[str]:
+def _bounds(source: Source, first: RankData, lost: int) -> list[str]:
     bounds = [
         f"Darshan's {module} module ran out of memory or records: some are missing"
         for module in source.log.partial
     ]
+    if first.is_merged:
+        bounds.append(
+            f"{len(first.pids):,} ranks share one set of tables, for they are more than {RANK_LIMIT}: "
+            "the rows name the rank"
+        )
     if lost:
         bounds.append(f"{lost:,} segments have no POSIX record and were left out")
     return bounds
@@ -125,4 +134,4 @@ def _threads(traced: RankSegments) -> list[ThreadInfo]:
 
 
 def _stem(source: Source, process: RankData) -> str:
-    return f"{source.host_of(process.rank).name}.{process.pid}"
+    return f"{'ranks' if process.is_merged else source.host_of(process.rank)}.{process.pid}"

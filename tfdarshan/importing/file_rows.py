@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,30 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import schema
+from tfdarshan import darshan_format, schema
 from tfdarshan.importing.dxt_segments import Segments
 from tfdarshan.importing.pydarshan import Records
-from tfdarshan.importing.ranks import RankData
+from tfdarshan.importing.ranks import SHARED, RankData
 from tfdarshan.spool_reader import Array
 from tfdarshan.tables import dictionary_array, parquet_file
 
+NOT_COUNTED = -1
+
 
 @dataclass(frozen=True)
-class Host:
-    """What all rows of a table share: the host, and the job's mounts, longest point first."""
+class Hosts:
+    """The host of each rank, and the job's mounts, longest point first."""
 
-    name: str
+    of_rank: Callable[[int], str]
     mounts: Sequence[tuple[str, str]]
+
+    def names(self, ranks: Array) -> Any:
+        """Gives the hosts of ranks as a dictionary-encoded array."""
+        known, place = np.unique(ranks, return_inverse=True)
+        names = [self.of_rank(rank) for rank in known.tolist()]
+        unique = list(dict.fromkeys(names))
+        codes = np.array([unique.index(name) for name in names], np.int32)
+        return dictionary_array(codes[place.reshape(-1)], unique)
 
 
 def write_file_rows(
@@ -31,7 +41,7 @@ def write_file_rows(
     process: RankData,
     records: Mapping[str, Records],
     names: Mapping[int, str],
-    host: Host,
+    hosts: Hosts,
     zero_reads: Array | None,
 ) -> int:
     """Writes the files table of one process.
@@ -41,7 +51,7 @@ def write_file_rows(
         process: The process.
         records: The log's records by module.
         names: The records' names.
-        host: What all rows share.
+        hosts: Where each rank ran, and the mounts.
         zero_reads: Zero-length reads of each of the process's POSIX rows, -1 where the trace lacks some; None
             where there are no such rows.
 
@@ -55,7 +65,7 @@ def write_file_rows(
             chosen = process.rows[module]
             if len(chosen):
                 zero = zero_reads if module == "POSIX" else None
-                write(_arrays(module, part, chosen, process, names, host, zero))
+                write(_arrays(module, part, chosen, process, names, hosts, zero))
                 rows += len(chosen)
     return rows
 
@@ -63,16 +73,20 @@ def write_file_rows(
 def count_zero_reads(process: RankData, posix: Records, segments: Segments) -> Array:
     """Counts the reads of nothing of each POSIX row of a process: -1 where its trace is not complete."""
     mine = process.segments[segments.is_read[process.segments]]
-    seen, place = np.unique(segments.record[mine], return_inverse=True)
-    reads = np.bincount(place, minlength=len(seen))
-    zero = np.bincount(place, segments.length[mine] == 0, minlength=len(seen)).astype(np.int64)
     rows = process.rows["POSIX"]
-    where = {record: number for number, record in enumerate(seen.tolist())}
+    # What is shared is one record of all ranks.
+    ranks = np.full(len(mine), SHARED) if process.rank == SHARED else segments.rank[mine]
+    pairs = np.stack([segments.record[mine], ranks.astype(np.uint64)], axis=1)
+    seen, place = np.unique(pairs, axis=0, return_inverse=True)
+    reads = np.bincount(place.reshape(-1), minlength=len(seen))
+    zero = np.bincount(place.reshape(-1), segments.length[mine] == 0, minlength=len(seen)).astype(np.int64)
+    where = {(record, rank): number for number, (record, rank) in enumerate(seen.tolist())}
+    of_rank = posix.rank[rows].astype(np.uint64).tolist()
     counts = []
-    for record, counted in zip(
-        posix.record[rows].tolist(), posix.counters["POSIX_READS"][rows].tolist(), strict=True
+    for record, rank, counted in zip(
+        posix.record[rows].tolist(), of_rank, posix.counters["POSIX_READS"][rows].tolist(), strict=True
     ):
-        number = where.get(record)
+        number = where.get((record, rank))
         traced = 0 if number is None else int(reads[number])
         counts.append(-1 if traced != counted else 0 if number is None else int(zero[number]))
     return np.array(counts, np.int64)
@@ -84,19 +98,19 @@ def _arrays(
     chosen: Array,
     process: RankData,
     names: Mapping[int, str],
-    host: Host,
+    hosts: Hosts,
     zero_reads: Array | None,
 ) -> list[Any]:
     record = part.record[chosen].tolist()
-    paths = [names.get(number, f"(record {number})") for number in record]
-    points, types = zip(*(_mount_of(path, host.mounts) for path in paths), strict=True)
+    paths = [names.get(number) or darshan_format.nameless(number) for number in record]
+    points, types = zip(*(_mount_of(path, hosts.mounts) for path in paths), strict=True)
     same = np.zeros(len(record), np.int8)
     return [
         pa.array(np.array([process.files[number] for number in record], np.uint32)),
         pa.array(paths, pa.string()),
         dictionary_array(same, [module]),
-        pa.array(np.full(len(record), process.pid, np.int32)),
-        dictionary_array(same, [host.name]),
+        pa.array(process.pids_of(part.rank[chosen])),
+        hosts.names(part.rank[chosen]),
         _strings(points),
         _strings(types),
         pa.array(np.full(len(record), -1, np.int64)),
@@ -112,9 +126,10 @@ def _counter(
         return pa.array(zero_reads, mask=zero_reads < 0)
     if column.name in known:
         values = known[column.name][chosen]
-        # Darshan's -1 in a count or a time: this version of it, or this system, did not count it.
+        # Darshan's -1 in a count or a time: this version of it, or this system, did not count it. A clock
+        # that was set back leaves times just below 0.
         counted = column.unit in ("calls", "s")
-        return pa.array(values, mask=values < 0) if counted else pa.array(values)
+        return pa.array(values, mask=values == NOT_COUNTED) if counted else pa.array(values)
     other_module = column.name.startswith(schema.MODULES) and not column.name.startswith(module)
     values = np.zeros(len(chosen), column.dtype)
     return pa.array(values) if other_module else pa.array(values, mask=np.ones(len(chosen), bool))

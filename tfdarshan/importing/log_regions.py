@@ -49,6 +49,9 @@ class LogRegions:
         self._compression = int(header["compression"])
         start = header.dtype.itemsize
         names, modules, versions, partial = self._locations(header)
+        # Also of what is not read: a log that was cut off there is damaged all the same.
+        if max(offset + length for offset, length in (names, *modules)) > len(self._content):
+            raise self._damage("its end is cut off")
         starts = [offset for offset, _length in (names, *modules) if offset]
         self.job = self._region("job", start, min([*starts, len(self._content)]) - start)
         if len(self.job) <= darshan_format.OLD_JOB_BYTES:

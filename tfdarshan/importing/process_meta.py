@@ -42,7 +42,7 @@ def process_meta(
         "schema_version": schema.SCHEMA_VERSION,
         "session": directory.name,
         "owner": False,
-        "host": source.host_of(process.rank).name,
+        "host": _host(source, process),
         "pid": process.pid,
         "parent_pid": 0,
         "command": content.command,
@@ -70,6 +70,10 @@ def process_meta(
         "tables": tables,
         "darshan": {
             "rank": process.rank,
+            "ranks": list(process.pids),
+            "pids": list(process.pids.values()),
+            "hosts": source.hosts_of(process.pids),
+            "records": _records(source, process),
             "log_version": log.version,
             "uid": content.user,
             "job": content.job,
@@ -78,6 +82,24 @@ def process_meta(
             "not_known": list(notes),
         },
     }
+
+
+def _records(source: Source, process: RankData) -> dict[str, int]:
+    """Gives the records, by file, whose names do not say their number: those of an anonymised log."""
+    content, names = source.content, source.log.names
+    used = {
+        row for module, rows in process.rows.items() for row in content.records[module].record[rows].tolist()
+    }
+    return {
+        str(process.files[record]): record
+        for record in sorted(used)
+        if _bridge.record_id(names.get(record, "").encode("utf-8", "backslashreplace")) != record
+    }
+
+
+def _host(source: Source, process: RankData) -> str:
+    first, *others = source.hosts_of(process.pids)
+    return f"{first} and {len(others):,} more" if others else first
 
 
 def _counts(source: Source, process: RankData, tables: dict[str, Any]) -> dict[str, int]:

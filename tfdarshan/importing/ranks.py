@@ -2,6 +2,9 @@
 
 A process is a rank with records of its own. What ranks share, Darshan has reduced to one record of rank -1:
 such records are one process more, once, and its segments name the rank as their thread.
+
+A log of many ranks is not many sets of tables: above RANK_LIMIT all ranks are one set, in which each row has
+its rank's process id, and segments name the rank as their thread.
 """
 
 from __future__ import annotations
@@ -18,26 +21,52 @@ from tfdarshan.spool_reader import EVENT_DTYPES, Array, EventBatch
 SHARED = -1
 # 0 and 1 are no files, see schema.PATHS_OF_NO_FILE.
 FIRST_FILE = 2
+# Ranks that have tables of their own, four files each.
+RANK_LIMIT = 32
 
 
 @dataclass(frozen=True)
 class RankData:
-    """One process's part of a log: rows of each module's records, and of the segments.
+    """One process's part of a log, or that of all ranks together: rows of the records, and of the segments.
 
-    `files` has the file id of each record that any process has, by record.
+    Attributes:
+        pids: The process ids of its ranks, by rank; of what is shared, of rank SHARED.
+        rows: Rows of each module's records.
+        segments: Rows of the segments.
+        files: The file id of each record that any process has, by record.
     """
 
-    rank: int
-    pid: int
+    pids: dict[int, int]
     rows: dict[str, Array]
     segments: Array
     files: dict[int, int]
+
+    @property
+    def rank(self) -> int:
+        """Its rank, or the first of its ranks."""
+        return next(iter(self.pids))
+
+    @property
+    def pid(self) -> int:
+        """The process id of that rank."""
+        return self.pids[self.rank]
+
+    @property
+    def is_merged(self) -> bool:
+        """Says whether it stands for many ranks."""
+        return len(self.pids) > 1
+
+    def pids_of(self, ranks: Array) -> Array:
+        """Gives the process ids of ranks, int32."""
+        known, place = np.unique(ranks, return_inverse=True)
+        pids = np.array([self.pids[rank] for rank in known.tolist()], np.int32)
+        return pids[place.reshape(-1)] if len(pids) else np.zeros(0, np.int32)
 
 
 def split_ranks(
     records: Mapping[str, Records], segments: Segments | None, pids: list[int]
 ) -> tuple[list[RankData], int]:
-    """Gives the processes, rank 0 first and what is shared last, and the segments that no record goes with.
+    """Gives the processes, rank 0 first and what is shared last, and how many segments no record goes with.
 
     Args:
         records: The records by module.
@@ -51,15 +80,18 @@ def split_ranks(
     known = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.record for part in records.values())]))
     files = {record: FIRST_FILE + place for place, record in enumerate(known.tolist())}
     owner_of = _owners(records.get("POSIX"), segments)
+    own = [rank for rank in ranks if rank != SHARED]
+    groups = [[rank] for rank in ranks]
+    if len(own) > RANK_LIMIT:
+        groups = [own, *([[SHARED]] if SHARED in ranks else [])]
     processes = [
         RankData(
-            rank=rank,
-            pid=pids[rank] if 0 <= rank < len(pids) else rank,
-            rows={module: np.flatnonzero(part.rank == rank) for module, part in records.items()},
-            segments=np.flatnonzero(owner_of == rank),
+            pids={rank: pids[rank] if 0 <= rank < len(pids) else rank for rank in group},
+            rows={module: np.flatnonzero(np.isin(part.rank, group)) for module, part in records.items()},
+            segments=np.flatnonzero(np.isin(owner_of, group)),
             files=files,
         )
-        for rank in ranks
+        for group in groups
     ]
     return processes, len(owner_of) - sum(len(process.segments) for process in processes)
 
@@ -110,11 +142,13 @@ class RankSegments:
             "offset": segments.offset[rows],
             "length": segments.length[rows],
         }
-        return EventBatch(**{name: np.asarray(value, EVENT_DTYPES[name]) for name, value in values.items()})
+        pid = self._process.pids_of(segments.rank[rows]) if self._process.is_merged else None
+        arrays = {name: np.asarray(value, EVENT_DTYPES[name]) for name, value in values.items()}
+        return EventBatch(**arrays, pid=pid)
 
     def _threads(self) -> Array:
         """Numbers the threads from 1; a log that does not tell threads apart has one per process."""
-        if self._process.rank == SHARED:
+        if self._process.rank == SHARED or self._process.is_merged:
             return self._segments.rank[self._rows].astype(np.int32)
         handles, threads = np.unique(self._segments.thread[self._rows], return_inverse=True)
         if len(handles) and handles[-1]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from tfdarshan.importing.dxt_segments import Segments
-from tfdarshan.importing.file_rows import Host
 from tfdarshan.importing.log_regions import LogRegions
 from tfdarshan.importing.pydarshan import LogContent
 
@@ -37,13 +37,25 @@ class Source:
         return max(latest)
 
     @cached_property
-    def host(self) -> Host:
-        """The job's host and mounts."""
-        mounts = sorted(set(self.content.mounts), key=lambda mount: -len(mount[0]))
-        return Host(self.content.metadata.get("tfdarshan_host", "unknown"), mounts)
+    def mounts(self) -> list[tuple[str, str]]:
+        """The job's mounts, longest point first."""
+        return sorted(set(self.content.mounts), key=lambda mount: -len(mount[0]))
 
-    def host_of(self, rank: int) -> Host:
+    def host_of(self, rank: int) -> str:
         """The host of a rank, where its segments say it."""
-        hosts = {} if self.segments is None else self.segments.hosts
-        name = hosts.get(rank) or (next(iter(hosts.values())) if len(set(hosts.values())) == 1 else "")
-        return Host((name or self.host.name).replace("/", "_"), self.host.mounts)
+        known = {} if self.segments is None else self.segments.hosts
+        return (known.get(rank) or self._host).replace("/", "_")
+
+    def hosts_of(self, ranks: Iterable[int]) -> dict[str, list[int]]:
+        """The ranks on each host."""
+        found: dict[str, list[int]] = {}
+        for rank in ranks:
+            found.setdefault(self.host_of(rank), []).append(rank)
+        return found
+
+    @cached_property
+    def _host(self) -> str:
+        """Where segments say nothing: the only host they name, or the one that the job names."""
+        named = set() if self.segments is None else set(self.segments.hosts.values())
+        only = next(iter(named)) if len(named) == 1 else ""
+        return only or self.content.metadata.get("tfdarshan_host", "unknown")

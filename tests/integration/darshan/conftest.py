@@ -32,7 +32,7 @@ def libdarshan() -> str:
 def run_child(tmp_path: Path) -> Callable[..., str]:
     """Runs a Python program in a fresh interpreter and gives its output."""
 
-    def run(code: str, *arguments: str, **environment: str) -> str:
+    def run(code: str, *arguments: str, timeout_s: float = 550, **environment: str) -> str:
         settings = os.environ | SETTINGS | environment
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", code, *arguments],
@@ -40,7 +40,7 @@ def run_child(tmp_path: Path) -> Callable[..., str]:
             env=settings,
             capture_output=True,
             text=True,
-            timeout=550,
+            timeout=timeout_s,
             check=False,
         )
         assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"

@@ -31,7 +31,7 @@ def counted(session):
 def read_back(report):
     """PyDarshan's counters in the same form."""
     found = {}
-    for module in ("POSIX", "STDIO"):
+    for module in report.records.keys() & {"POSIX", "STDIO"}:
         names = report.counters[module]
         for record in report.records[module]:
             key = (module, record["rank"], report.name_records[record["id"]])

@@ -18,10 +18,7 @@ from tfdarshan.importing.darshan_log import import_darshan
 from tfdarshan.importing.dxt_segments import read_segments
 from tfdarshan.importing.log_regions import LogRegions
 
-SHIPPED = Path(darshan.__file__).parent / "examples"
-# One process per rank: these logs have 2,048 of them.
-SLOW = {"sample-badost.darshan"}
-LOGS = sorted(path for path in SHIPPED.rglob("*.darshan") if path.name not in SLOW)
+LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
@@ -53,8 +50,101 @@ def test_shipped_logs_have_pydarshans_numbers(path, tmp_path):
     assert session.meta[0]["command"].startswith(report.metadata["exe"].strip())
 
 
+def shipped(name):
+    return next(path for path in LOGS if path.name == name)
+
+
+def records_of(path, module):
+    """PyDarshan's records of a log by rank and id; a log may have a file twice."""
+    report = darshan.DarshanReport(str(path), read_all=True)
+    return sorted(
+        (record["rank"], record["id"], record["counters"].tolist(), record["fcounters"].tolist())
+        for record in report.records.get(module, ())
+    )
+
+
+def segments_of(path):
+    found = read_segments(LogRegions(path))
+    if found is None:
+        return []
+    columns = (
+        found.record,
+        found.rank,
+        found.is_read,
+        found.offset,
+        found.length,
+        found.start_ns,
+        found.end_ns,
+    )
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_shipped_logs_come_back_as_they_were(path, tmp_path):
+    # GIVEN a session made of a log
+    session = tfdarshan.open_session(import_darshan(path, tmp_path).path)
+
+    # WHEN it is made a log again
+    export_darshan(session, tmp_path / "again.darshan")
+
+    # THEN PyDarshan finds the same records in it, and it has the same segments
+    for module in ("POSIX", "STDIO"):
+        assert records_of(tmp_path / "again.darshan", module) == records_of(path, module)
+    assert segments_of(tmp_path / "again.darshan") == segments_of(path)
+
+
+def test_thousands_of_ranks_share_one_set_of_tables(tmp_path):
+    # GIVEN a log of 2,048 ranks
+    path = shipped("sample-badost.darshan")
+
+    # WHEN it is imported
+    imported = import_darshan(path, tmp_path)
+
+    # THEN there are two sets of four files, of the ranks and of what they shared, and each row has its rank
+    session = tfdarshan.open_session(imported.path)
+    assert len(list(imported.path.iterdir())) == 8
+    assert imported.processes == 2049
+    assert sorted(set(session.files["pid"])) == [-1, *range(2048)]
+    summary = session.summary()
+    assert "2,049 processes" in summary
+    assert "2,048 ranks share one set of tables, for they are more than 32: the rows name the rank" in summary
+
+
+def test_many_children_come_back_with_their_process_ids(tmp_path):
+    # GIVEN a session of 40 children, each of which reads the same file its own number of times
+    (tmp_path / "data").write_bytes(bytes(1000))
+    with tfdarshan.profile(tmp_path / "logs", include=[f"{tmp_path}/data"]) as profile:
+        for number in range(40):
+            child = os.fork()
+            if child == 0:
+                handle = os.open(tmp_path / "data", os.O_RDONLY)
+                for _ in range(number + 1):
+                    os.pread(handle, 10, number)
+                os._exit(0)
+            os.waitpid(child, 0)
+    export_darshan(tfdarshan.open_session(profile.path), tmp_path / "job.darshan")
+
+    # WHEN its log is imported
+    session = tfdarshan.open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "again").path)
+
+    # THEN all are in one set of tables, and each row has the id of its process, in both tables
+    recorded = profile.files.set_index("pid")["POSIX_READS"]
+    recorded = recorded[recorded > 0].to_dict()
+    assert sorted(recorded.values()) == list(range(1, 41))
+    files = session.files[session.files["POSIX_READS"] > 0]
+    assert len(session.processes) == 1
+    assert files.set_index("pid")["POSIX_READS"].to_dict() == recorded
+    assert session.events.groupby("pid").size().to_dict() == recorded
+    assert set(files["host"]) == set(profile.files["host"])
+
+    # and a log of it is the same log
+    export_darshan(session, tmp_path / "again.darshan")
+    assert records_of(tmp_path / "again.darshan", "POSIX") == records_of(tmp_path / "job.darshan", "POSIX")
+    assert segments_of(tmp_path / "again.darshan") == segments_of(tmp_path / "job.darshan")
+
+
 def test_shared_records_are_one_process_and_their_segments_name_the_rank(tmp_path):
-    (path,) = (path for path in LOGS if path.name == "ior_hdf5_example.darshan")
+    path = shipped("ior_hdf5_example.darshan")
 
     session = tfdarshan.open_session(import_darshan(path, tmp_path).path)
 

@@ -8,7 +8,7 @@
 
 #include "recorded.h"
 
-#define ROUNDS 200
+#define ROUNDS 400               /* more events than the trace has room for, and its last chunk */
 #define HANDLER_STACK_BYTES 8192 /* what SIGSTKSZ was for decades */
 
 static char path[PATH_MAX], log_path[PATH_MAX];

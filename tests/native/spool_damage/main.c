@@ -40,8 +40,10 @@ static void add_random_call(struct tfd_spool *spool, uint32_t thread, uint64_t n
     builder_event(spool, thread, event);
 }
 
-/* One of two kinds: folded by the reader alone, or partly by the process, with recycled chunks. */
-static void build(const char *directory, bool recycled)
+/* Who folds: the reader alone, the process a part of it, with recycled chunks, or the process all of it. */
+enum kind { READER_FOLDS, PROCESS_FOLDS_SOME, PROCESS_FOLDS_ALL, KIND_COUNT };
+
+static void build(const char *directory, enum kind kind)
 {
     struct tfd_spool spool;
     builder_create(&spool, directory, 4u << 20);
@@ -53,7 +55,9 @@ static void build(const char *directory, bool recycled)
         threads[i] = builder_thread(&spool, i);
     for (uint64_t i = 0; i < 3000; i++)
         add_random_call(&spool, threads[below(4)], 100 * i);
-    if (recycled) {
+    if (kind == PROCESS_FOLDS_ALL)
+        CHECK(tfd_drain(&spool, UINT64_MAX) == 3000);
+    if (kind == PROCESS_FOLDS_SOME) {
         CHECK(tfd_drain(&spool, 2000) == 2000);
         tfd_thread_at(&spool, threads[0])->events_dropped = 100;
         /* as if killed while folding: the journal is in use, for an event that was not committed */
@@ -62,7 +66,7 @@ static void build(const char *directory, bool recycled)
         root->journal.index = atomic_load(&chunk->folded);
         tfd_journal_save(&spool, &root->journal, &root->totals, sizeof root->totals);
     }
-    if (below(2))
+    if (kind == PROCESS_FOLDS_ALL || below(2))
         builder_stop(&spool, 1000000);
     else
         tfd_spool_unmap(&spool);
@@ -187,7 +191,7 @@ int main(int argc, char **argv)
     for (uint64_t run = 0; run < runs; run++) {
         if (run % 100 == 0) {
             free(whole);
-            build(argv[1], run / 100 % 2);
+            build(argv[1], (enum kind)(run / 100 % KIND_COUNT));
             read_everything(path);
             whole = load(path, &size);
         }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "fold_state.h"
+#include "reader_state.h"
 #include "spool_builder.h"
 
 static const char *directory;
@@ -87,11 +88,10 @@ static void recycle(struct tfd_spool *spool, uint32_t thread_index)
 {
     struct tfd_thread *thread = tfd_thread_at(spool, thread_index);
     struct tfd_chunk *chunk = tfd_at(spool, thread->current_chunk);
-    while (atomic_load(&chunk->folded) < atomic_load(&chunk->count))
+    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
         CHECK(tfd_drain(spool, 100) > 0);
     thread->events_dropped += tfd_chunk_events(chunk);
-    atomic_store(&chunk->count, 0);
-    chunk->wide = 0;
+    atomic_store(&chunk->fill, 0);
     atomic_store(&chunk->folded, 0);
 }
 
@@ -192,6 +192,35 @@ static void test_memory_of_a_file_read_once(void)
     struct tfd_reader *reader = builder_open(directory);
     CHECK(info_of(reader).files == MANY_FILES && info_of(reader).file_rows == MANY_FILES);
     CHECK(info_of(reader).io_ns == 4 * 10 * MANY_FILES);
+    tfd_reader_close(reader);
+}
+
+/* What a process folded to its end is read where it is: a second set of counters would break the memory cap. */
+static void test_finished_counters_stay_in_place(void)
+{
+    struct tfd_spool spool;
+    builder_create(&spool, directory, 64u << 20);
+    uint32_t thread = builder_thread(&spool, 1);
+    for (uint64_t i = 0; i < MANY_FILES; i++) {
+        uint32_t file = builder_file(&spool, "/data/a", TFD_NO_MOUNT);
+        builder_call(&spool, thread, file, TFD_OP_PREAD, 0, 5000, 100 * i, 100 * i + 10);
+    }
+    tfd_fold_finish(&spool); /* nothing was folded: the reader has that to do */
+    CHECK(atomic_load(&spool.header->files_folded) == 0);
+    CHECK(tfd_drain(&spool, 5) == 5);
+    tfd_fold_finish(&spool);
+    CHECK(atomic_load(&spool.header->files_folded) == MANY_FILES);
+    builder_stop(&spool, 10000000);
+
+    struct tfd_reader *reader = builder_open(directory);
+    struct tfd_spool_info info = info_of(reader);
+    CHECK(info.events == MANY_FILES && info.segments == MANY_FILES && info.file_rows == MANY_FILES);
+    CHECK(info.io_ns == 10 * MANY_FILES && !info.damaged);
+    struct file_row row;
+    CHECK(next_row(reader, MANY_FILES - 1, &row) && row.counters[TFD_COUNTER_POSIX_BYTES_READ] == 5000);
+    CHECK(read_segments(reader, 0, 10) == 10 && got.length[9] == 5000);
+    uint64_t own_bytes = atomic_load(&reader->image.spool.header->used_bytes) - reader->image.limit;
+    CHECK(own_bytes <= sizeof(struct fold_root) + 4096);
     tfd_reader_close(reader);
 }
 
@@ -297,8 +326,11 @@ static void test_refusals(void)
     header.version = TFD_SPOOL_VERSION + 1;
     write_file(path, &header, 16); /* a newer header may be of any size */
     check_refused(path, "newer tfdarshan");
+    header.version = TFD_SPOOL_VERSION - 1;
+    write_file(path, &header, 16);
+    check_refused(path, "older tfdarshan (spool version 1, this one reads version 2)");
     header.version = TFD_SPOOL_VERSION;
-    header.event_size = 1;
+    header.place_bytes = 1;
     write_file(path, &header, sizeof header);
     check_refused(path, "damaged");
 }
@@ -349,6 +381,7 @@ int main(int argc, char **argv)
     test_recycled_events_are_counted();
     test_full_arena();
     test_memory_of_a_file_read_once();
+    test_finished_counters_stay_in_place();
     test_threads_mounts_and_paths();
     test_ticks_without_a_stop();
     test_refusals();

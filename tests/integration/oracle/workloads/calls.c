@@ -14,7 +14,7 @@
 static char data[5000];
 static struct iovec parts[] = {{data, 300}, {data + 300, 41}};
 static const char *home;
-static char path[PATH_MAX];
+static _Thread_local char path[PATH_MAX];
 
 /* Gives the path of a file of this name, and an open descriptor of it, 5,000 bytes long. */
 static int on(const char *name)

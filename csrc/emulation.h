@@ -1,0 +1,12 @@
+/* Storage emulation: calls on chosen paths last as long as on another device.
+ *
+ * The wrappers' next functions become the ones in emulation.c while a session
+ * with a storage model is attached; without one nothing is in the way. */
+#ifndef TFD_EMULATION_H
+#define TFD_EMULATION_H
+
+/* Before a session attaches, and after it has detached. */
+void tfd_emulation_install(void);
+void tfd_emulation_remove(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* A storage device that is not there: how long a call on it would take, and
+ * waiting for as long. One device serves all threads and forked children. */
+#ifndef TFD_STORAGE_QUEUE_H
+#define TFD_STORAGE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tfdarshan.h"
+
+struct tfd_request {
+    uint64_t arrival_ns; /* of the call, CLOCK_MONOTONIC */
+    uint32_t file;       /* which file, to know what goes on where the last request ended */
+    int64_t offset;      /* where it began; -1: right after this file's last request */
+    uint64_t bytes;
+    bool writes;
+};
+
+/* Empties the device's queue and begins with another model. 0 or -errno. */
+int tfd_storage_reset(const struct tfd_storage_model *model);
+uint64_t tfd_storage_now(void);
+/* Return once the device would have served the call. They keep errno. */
+void tfd_storage_open(uint64_t arrival_ns);
+void tfd_storage_transfer(const struct tfd_request *request);
+void tfd_storage_totals(struct tfd_emulation_totals *totals);
+
+#endif

@@ -1,0 +1,93 @@
+"""Steps of a Keras training, and those that TensorFlow's own trace shows."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfdarshan
+from tests.integration.tensorflow.xplane import HOST_PLANE, plane_of, read_space, traces
+
+BATCHES = 10
+
+JOB = """
+    from tfdarshan.keras import IOCallback
+
+    @tf.function
+    def load(path):
+        data = tf.io.decode_raw(tf.io.read_file(path), tf.uint8)[:1000]
+        return tf.cast(data, tf.float32), 1.0
+
+    files = tf.data.Dataset.from_tensor_slices(paths).map(load).batch(4)
+    model = tf.keras.Sequential([tf.keras.Input((1000,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+
+    def fit(*callbacks, epochs=1):
+        model.fit(files, epochs=epochs, verbose=0, callbacks=list(callbacks))
+
+    fit(IOCallback("batches", batches=(13, 16)), epochs=2)
+    fit(IOCallback("epochs", epochs=2, tf_profiler=False), epochs=3)
+    fit(IOCallback("all", tf_profiler=False))
+
+    with tfdarshan.profile("outer", tf_profiler=False):
+        fit(IOCallback("inner"))
+
+    with tfdarshan.profile("loop"):
+        for number, (batch, _) in enumerate(files):
+            time.sleep(0.005)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(shared_job):
+    """Runs the job; gives where its logdirs are."""
+    shared_job.run(JOB)
+    return shared_job.folder
+
+
+def steps(logdir):
+    return tfdarshan.open_session(logdir).steps
+
+
+def test_recorded_batches_are_the_steps(folder):
+    found = steps(folder / "batches")
+    assert found["step"].tolist() == [13, 14, 15, 16]
+    assert set(found["source"]) == {"Keras batches"}
+    # TensorFlow's trace, which ran along, says how long each waited
+    assert (
+        (found["input_wait_ns"] > 0) & (found["input_wait_ns"] < found["end_ns"] - found["start_ns"])
+    ).all()
+
+
+def test_recorded_epoch_has_its_batches(folder):
+    found = steps(folder / "epochs")
+    assert found["step"].tolist() == list(range(BATCHES + 1, 2 * BATCHES + 1))
+    assert found["input_wait_ns"].tolist() == [-1] * BATCHES
+
+
+def test_whole_training_is_recorded_by_default(folder):
+    session = tfdarshan.open_session(folder / "all")
+    assert len(session.steps) == BATCHES
+    reads = session.files[session.files["path"].str.endswith(".bin")]["POSIX_READS"].sum()
+    assert reads == 2 * 4 * BATCHES
+
+
+def test_training_goes_on_where_the_callback_cannot_record(folder, shared_job):
+    assert "IOCallback records nothing: a session already records this process" in shared_job.stderr
+    assert not (folder / "inner").exists()
+
+
+def test_loop_that_marks_nothing_has_the_steps_of_tensorflows_trace(folder):
+    # GIVEN how often TensorFlow says the loop asked for a batch: for each, and once to find the end
+    (trace,) = traces(folder / "loop")
+    plane = plane_of(read_space(trace), HOST_PLANE)
+    names = [plane.event_metadata[event.metadata_id].name for line in plane.lines for event in line.events]
+    assert names.count("IteratorGetNextOp::DoCompute") == BATCHES + 1
+
+    # THEN
+    found = steps(folder / "loop")
+    assert len(found) == BATCHES
+    assert set(found["source"]) == {"TensorFlow's trace"}
+    duration = found["end_ns"] - found["start_ns"]
+    assert (duration > 5e6).all()
+    assert ((found["input_wait_ns"] > 0) & (found["input_wait_ns"] < duration - 5e6)).all()
+    assert found["start_ns"].tolist()[1:] == found["end_ns"].tolist()[:-1]

@@ -1,0 +1,108 @@
+import os
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tfdarshan
+from tfdarshan.step_table import covered_ns
+from tfdarshan.steps import STEP_CALLS
+
+TIMES = st.integers(0, 60)
+INTERVALS = st.lists(st.tuples(TIMES, st.integers(0, 20)), max_size=12)
+
+
+@given(INTERVALS, st.lists(TIMES, min_size=1, max_size=5))
+def test_covered_time_is_that_of_every_nanosecond_counted(intervals, at):
+    # GIVEN intervals in any order, and the nanoseconds they cover
+    start = np.array([first for first, _ in intervals], np.int64)
+    end = np.array([first + length for first, length in intervals], np.int64)
+    covered = {t for a, b in zip(start.tolist(), end.tolist(), strict=True) for t in range(a, b)}
+
+    # THEN
+    expected = [sum(t < limit for t in covered) for limit in at]
+    assert covered_ns(start, end, np.array(at, np.int64)).tolist() == expected
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.bin"
+    path.write_bytes(bytes(10_000))
+    return path
+
+
+def read(path, times, size):
+    handle = os.open(path, os.O_RDONLY)
+    for _ in range(times):
+        os.read(handle, size)
+    os.close(handle)
+
+
+def test_steps_have_the_calls_that_were_made_in_them(tmp_path, data):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for number in range(3):
+            with tfdarshan.step(number + 10) as step:
+                with step.input_wait():
+                    time.sleep(0.01 * (number + 1))
+                    read(data, number + 1, 100 * (number + 1))
+            read(data, 1, 7)  # between two steps
+
+    # THEN each open, reads and close
+    steps = session.steps
+    assert steps["step"].tolist() == [10, 11, 12]
+    assert steps["operations"].tolist() == [3, 4, 5]
+    assert steps["bytes_read"].tolist() == [100, 400, 900]
+    assert steps["bytes_written"].tolist() == [0, 0, 0]
+    assert set(steps["source"]) == {STEP_CALLS}
+    duration = steps["end_ns"] - steps["start_ns"]
+    assert (steps["input_wait_ns"] >= [10e6, 20e6, 30e6]).all()
+    assert (steps["input_wait_ns"] <= duration).all()
+    assert (steps["start_ns"].diff().dropna() > 0).all()
+    calls = session.events
+    inside = calls[(calls["start_ns"] >= steps["start_ns"][1]) & (calls["start_ns"] < steps["end_ns"][1])]
+    assert steps["io_ns"][1] == (inside["end_ns"] - inside["start_ns"]).sum()
+
+
+def test_a_call_of_step_ends_the_step_before(tmp_path, data):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in range(3):
+            tfdarshan.step()
+            read(data, 1, 50)
+
+    # THEN
+    steps = session.steps
+    assert steps["step"].tolist() == [0, 1, 2]
+    assert steps["bytes_read"].tolist() == [50, 50, 50]
+    assert steps["start_ns"].tolist()[1:] == steps["end_ns"].tolist()[:-1]
+    assert steps["input_wait_ns"].tolist() == [-1, -1, -1]
+
+
+def test_steps_outside_of_a_session_are_nothing(tmp_path, data):
+    # WHEN
+    with tfdarshan.step() as step, step.input_wait():
+        pass
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        read(data, 1, 50)
+
+    # THEN
+    assert len(session.steps) == 0
+    assert "input_wait_ns" in session.steps.columns
+
+
+def test_steps_beyond_the_bound_are_counted(tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr("tfdarshan.steps.MAX_STEPS", 5)
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in range(8):
+            with tfdarshan.step():
+                pass
+
+    # THEN
+    assert len(session.steps) == 5
+    assert session.meta[0]["steps"]["left_out"] == 3

@@ -1,0 +1,71 @@
+"""Results of workloads: kept as JSON, printed as a table, put into a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfdarshan.errors import SessionDataError, StorageError
+from workloads.result import EXACT, SHAPE, Arm, Result, read_results, write_result
+from workloads.table import BEGIN, END, as_text, fill_page
+
+
+def make_result(counted: int = 12) -> Result:
+    result = Result("microbench", "hdd", "a disk", quick=True, repeats=3, machine="a machine; load 1")
+    for speedup in (2.0, 2.4, 2.2):
+        result.arm("8 threads").add(speedup=speedup)
+    result.row("1 to 8 threads", "2.3x", result.arm("8 threads").worded("speedup", "x"), SHAPE)
+    result.row("opens | closes", "equal", "equal", EXACT)
+    result.check("opens", 12, counted)
+    result.check("opens", 12, counted)
+    return result
+
+
+def test_an_arm_words_median_and_spread() -> None:
+    assert make_result().arm("8 threads").worded("speedup", "x") == "2.20 x (2.00 to 2.40)"
+    once = Arm("one", {})
+    once.add(seconds=1.25)
+    assert once.worded("seconds", "s") == "1.25 s"
+
+
+def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
+    result = make_result()
+    path = write_result(result, tmp_path)
+    assert path == tmp_path / "results" / "microbench-hdd.json"
+    assert read_results(tmp_path) == [result]
+    assert json.loads(path.read_text())["checks"] == [{"what": "opens", "expected": 12, "counted": 12}]
+
+
+def test_a_wrong_count_is_said_in_the_table() -> None:
+    assert make_result().ok
+    wrong = make_result(counted=11)
+    assert not wrong.ok
+    assert "1 exact checks, 1 wrong" in as_text([wrong])
+    assert "WRONG: opens: 11, not 12" in as_text([wrong])
+    assert "WRONG" not in as_text([make_result()])
+
+
+def test_the_table_goes_between_the_marks_of_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "workloads.md"
+    page.write_text(f"before\n{BEGIN}old\n{END}after\n")
+    fill_page(page, [make_result()])
+    text = page.read_text()
+    assert text.startswith(f"before\n{BEGIN}Machine: a machine.\n")
+    assert text.endswith(f"{END}after\n")
+    assert "| 1 to 8 threads | 2.3x | 2.20 x (2.00 to 2.40) | shape |  |" in text
+    assert "| opens &#124; closes |" in text
+    assert "old" not in text
+
+
+def test_pages_and_results_that_cannot_be_used_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SessionDataError, match=r"there is no result in .*: `tfdarshan workload run NAME`"):
+        read_results(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("no marks")
+    with pytest.raises(StorageError, match="has no lines"):
+        fill_page(page, [make_result()])
+    write_result(make_result(), tmp_path).write_text("{}")
+    with pytest.raises(SessionDataError, match=r"microbench-hdd\.json cannot be read"):
+        read_results(tmp_path)

@@ -1,0 +1,49 @@
+"""`tfdarshan rebuild`: makes sessions of TensorFlow's traces that carry one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.errors import TfdarshanError
+from tfdarshan.rebuild import Rebuilt, find_traces, missing_sessions, rebuild_session
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "rebuild",
+        help="make sessions of TensorFlow's traces",
+        description="Make sessions of the traces in a logdir that carry one: captures that TensorFlow's "
+        "profiler was asked for over the network.",
+    )
+    parser.add_argument("logdir", metavar="LOGDIR", type=Path, help="the logdir")
+    parser.add_argument("--to", metavar="DIR", type=Path, help="write them to this logdir instead")
+    parser.add_argument("--force", action="store_true", help="also those that were made before")
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Makes all that can be made, and says of each what became of it."""
+    traces = (find_traces if arguments.force else missing_sessions)(arguments.logdir)
+    rebuilt: list[Rebuilt] = []
+    failed: list[str] = []
+    for trace in traces:
+        try:
+            rebuilt.append(rebuild_session(trace, to=arguments.to))
+        except TfdarshanError as error:
+            failed.append(str(error))
+    if arguments.json:
+        print_json({"rebuilt": rebuilt, "failed": failed})
+    else:
+        for session in rebuilt:
+            print(f"rebuilt {session.path}; see it with: tfdarshan summary {session.path}")
+        if not traces:
+            print(f"nothing to rebuild in {arguments.logdir}")
+    for sentence in failed:
+        print(f"tfdarshan: {sentence}", file=sys.stderr)
+    return 1 if failed else 0

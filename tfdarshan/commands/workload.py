@@ -1,0 +1,259 @@
+"""`tfdarshan workload`: the papers' workloads, and their results beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.errors import ConfigurationError
+
+DEFAULT_WORK_DIR = "workload-runs"
+DEFAULT_TIER = "hdd"
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb and its own verbs."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "workload",
+        help="run the papers' workloads",
+        description="Run the workloads of published papers on I/O in deep learning, profiled, and print "
+        "their results beside the papers' own. Every action has --help and --json.",
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    _add_list(actions)
+    _add_run(actions)
+    _add_data(actions)
+    _add_table(actions)
+    _add_clean(actions)
+
+
+def _add_list(actions: Any) -> None:
+    parser = actions.add_parser("list", help="list the workloads", description="List the workloads.")
+    add_json(parser)
+    parser.set_defaults(command=list_command)
+
+
+def _add_run(actions: Any) -> None:
+    parser = actions.add_parser(
+        "run",
+        help="run workloads",
+        description="Run workloads on a tier. Data is generated where it is missing, each run is a session, "
+        "and the result is one JSON file. The exit code is 1 where an exact count is wrong.",
+    )
+    parser.add_argument("names", nargs="+", metavar="NAME", help="workloads, or all")
+    parser.add_argument(
+        "--tier",
+        action="append",
+        metavar="TIER",
+        help="hdd, ssd, optane, lustre, shm or a folder (may be repeated; default: hdd)",
+    )
+    parser.add_argument(
+        "--backend",
+        choices=("emulation", "device"),
+        default="emulation",
+        help="what plays hdd, ssd, optane and lustre: emulation sleeps in the process by a model of the "
+        "device, device limits a real one and needs root (default: emulation)",
+    )
+    parser.add_argument("--quick", action="store_true", help="small settings: about a minute each")
+    parser.add_argument(
+        "--repeats", type=_positive, metavar="N", help="runs of everything (default: 5, quick: 1)"
+    )
+    _add_data_options(parser)
+    _add_work_dir(parser)
+    add_json(parser)
+    parser.set_defaults(command=run_command)
+
+
+def _add_data(actions: Any) -> None:
+    parser = actions.add_parser(
+        "data",
+        help="generate a data set",
+        description="Generate a data set, or go on with one, and print where it is.",
+    )
+    parser.add_argument(
+        "set", choices=("imagenet", "median-112k", "caltech101", "malware"), help="which data set"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("files", "tfrecord", "lmdb"),
+        default="files",
+        help="files as they are, or packed (default: files)",
+    )
+    _add_data_options(parser)
+    _add_work_dir(parser)
+    add_json(parser)
+    parser.set_defaults(command=data_command)
+
+
+def _add_table(actions: Any) -> None:
+    parser = actions.add_parser(
+        "table",
+        help="print the results beside the papers'",
+        description="Print paper, here and kind of every result: exact must be equal, shape is the form of "
+        "the curve, assumed is an input, scale is smaller here.",
+    )
+    parser.add_argument("--page", metavar="FILE", help="fill the table of a Markdown page, and its plots")
+    _add_work_dir(parser)
+    add_json(parser)
+    parser.set_defaults(command=table_command)
+
+
+def _add_clean(actions: Any) -> None:
+    parser = actions.add_parser(
+        "clean",
+        help="remove what runs left behind",
+        description="Unmount, detach and remove what runs left behind, also killed ones.",
+    )
+    parser.add_argument("--all", action="store_true", help="also remove generated data, sessions and results")
+    _add_work_dir(parser)
+    add_json(parser)
+    parser.set_defaults(command=clean_command)
+
+
+def list_command(arguments: argparse.Namespace) -> int:
+    """Prints the workloads."""
+    workloads = _need("workloads.catalogue").WORKLOADS
+    if arguments.json:
+        print_json([{"name": one.name, "paper": one.paper, "about": one.about} for one in workloads])
+        return 0
+    width = max(len(one.name) for one in workloads)
+    for one in workloads:
+        print(f"{one.name:<{width}}  {one.paper}  {one.about}")
+    return 0
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Runs workloads; 1 where an exact count is wrong."""
+    runner, table = _need("workloads.runner"), _need("workloads.table")
+    names = arguments.names
+    if names == ["all"]:
+        names = [one.name for one in _need("workloads.catalogue").WORKLOADS]
+    plan = runner.Plan(
+        names=tuple(names),
+        tiers=tuple(dict.fromkeys(arguments.tier or [DEFAULT_TIER])),
+        work_dir=Path(arguments.work_dir).absolute(),
+        backend=arguments.backend,
+        quick=arguments.quick,
+        repeats=arguments.repeats,
+        seed=arguments.seed,
+        files=arguments.files,
+        size_scale=arguments.size_scale,
+        data_dir=Path(arguments.data_dir).absolute() if arguments.data_dir else None,
+    )
+    results = runner.run_plan(plan, say=lambda line: print(line, file=sys.stderr, flush=True))
+    if arguments.json:
+        print_json(results)
+    else:
+        print(table.as_text(results), end="")
+    return 0 if all(result.ok for result in results) else 1
+
+
+def data_command(arguments: argparse.Namespace) -> int:
+    """Generates a data set."""
+    path, files = _need("workloads.data_sets").make_data_set(
+        arguments.set,
+        work_dir=Path(arguments.work_dir).absolute(),
+        layout=arguments.format,
+        count=arguments.files,
+        seed=arguments.seed,
+        size_scale=arguments.size_scale,
+        data_dir=Path(arguments.data_dir).absolute() if arguments.data_dir else None,
+    )
+    total_bytes = sum(file.size_bytes for file in files)
+    if arguments.json:
+        print_json({"path": path, "files": len(files), "bytes": total_bytes})
+    else:
+        print(f"{len(files):,} files, {total_bytes:,} bytes, in {path}")
+    return 0
+
+
+def table_command(arguments: argparse.Namespace) -> int:
+    """Prints the table."""
+    table, work_dir = _need("workloads.table"), Path(arguments.work_dir)
+    results = _need("workloads.result").read_results(work_dir)
+    if arguments.page:
+        table.fill_page(Path(arguments.page), results)
+        _need("workloads.plots").draw_plots(results, Path(arguments.page).parent)
+    if arguments.json:
+        print_json(results)
+    elif not arguments.page:
+        print(table.as_text(results), end="")
+    return 0
+
+
+def clean_command(arguments: argparse.Namespace) -> int:
+    """Removes what runs left behind."""
+    done = _need("workloads.runner").clean(Path(arguments.work_dir).absolute(), everything=arguments.all)
+    if arguments.json:
+        print_json(done)
+    else:
+        print("\n".join(done) or "there was nothing to clean")
+    return 0
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data-dir",
+        metavar="DIR",
+        help="a real data set in its published layout, instead of generated files",
+    )
+    parser.add_argument("--files", type=_positive, metavar="N", help="files to use (default: what it takes)")
+    parser.add_argument(
+        "--size-scale",
+        type=_factor,
+        default=1.0,
+        metavar="X",
+        help="factor on the sizes of malware files (default: 1)",
+    )
+    parser.add_argument(
+        "--seed", type=_not_negative, default=0, metavar="N", help="which generated set (default: 0)"
+    )
+
+
+def _add_work_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--work-dir",
+        default=DEFAULT_WORK_DIR,
+        metavar="DIR",
+        help=f"data, sessions and results (default: {DEFAULT_WORK_DIR})",
+    )
+
+
+def _need(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name == "workloads":
+            raise ConfigurationError(
+                "the workloads are not installed: run this from tfdarshan's source folder."
+            ) from error
+        raise ConfigurationError(
+            f"workloads need {error.name}: pip install 'tfdarshan[workloads]'."
+        ) from error
+
+
+def _positive(text: str) -> int:
+    value = _not_negative(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _not_negative(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _factor(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 < value <= 100:
+        raise argparse.ArgumentTypeError(f"must be above 0 and at most 100, not {text}")
+    return value

@@ -1,0 +1,115 @@
+"""`tfdarshan.keras.IOCallback`: records epochs or batches of a Keras training, and marks its steps.
+
+Importing this module imports Keras.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from keras.callbacks import Callback
+
+from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.notice import warn
+from tfdarshan.profiler import Profile
+from tfdarshan.steps import begin_step, end_step
+
+SOURCE = "Keras batches"
+
+
+class IOCallback(Callback):  # type: ignore[misc]
+    """Records the I/O of a part of `fit()`, or of all of it.
+
+    A session that cannot be started is said in a warning: the training goes on.
+
+    Args:
+        logdir: Local folder; sessions go to `<logdir>/plugins/tfdarshan/`.
+        batches: First and last batch to record, or one, counted from 1 over all epochs as TensorBoard's
+            callback counts them.
+        epochs: First and last epoch to record, counted from 1, or one epoch.
+        **options: The fields of `tfdarshan.options.Options`.
+
+    Attributes:
+        session: What was recorded last, a `tfdarshan.Profile`; None before.
+
+    Raises:
+        ConfigurationError: An argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str],
+        *,
+        batches: int | tuple[int, int] | None = None,
+        epochs: int | tuple[int, int] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if batches is not None and epochs is not None:
+            raise ConfigurationError("IOCallback takes batches or epochs, not both: leave one out.")
+        self._batches, self._epochs = _range("batches", batches), _range("epochs", epochs)
+        self._recorder = Profile(logdir, **options)
+        self._batch = 0
+        self._recording = False
+        self.session: Profile | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002
+        """Starts where all of the training is recorded."""
+        self._batch = 0
+        if self._batches is None and self._epochs is None:
+            self._start()
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
+        """Starts with the first epoch."""
+        if self._epochs is not None and epoch + 1 == self._epochs[0]:
+            self._start()
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+        """Starts with the first batch, and begins a step."""
+        self._batch += 1
+        if self._batches is not None and self._batch == self._batches[0]:
+            self._start()
+        if self._recording:
+            begin_step(self._batch, SOURCE)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+        """Ends a step, and the session with the last batch."""
+        if self._recording:
+            end_step()
+        if self._batches is not None and self._batch == self._batches[1]:
+            self._stop()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
+        """Ends with the last epoch."""
+        if self._epochs is not None and epoch + 1 == self._epochs[1]:
+            self._stop()
+
+    def on_train_end(self, logs: Any = None) -> None:  # noqa: ARG002
+        """Ends with the training at the latest."""
+        self._stop()
+
+    def _start(self) -> None:
+        try:
+            self._recorder.start()
+            self._recording = True
+        except TfdarshanError as error:
+            warn(f"IOCallback records nothing: {error}")
+
+    def _stop(self) -> None:
+        if self._recording:
+            self._recording = False
+            self._recorder.stop()
+            self.session = self._recorder
+
+
+def _range(name: str, value: Any) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    first, last = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, value)
+    whole = all(isinstance(number, int) and not isinstance(number, bool) for number in (first, last))
+    if not whole or not 1 <= first <= last:
+        raise ConfigurationError(
+            f"{name} must be a number from 1 on, or the first and the last such as (10, 20), not {value!r}."
+        )
+    return first, last

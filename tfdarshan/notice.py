@@ -1,0 +1,22 @@
+"""Says something to whoever runs the job, without ever disturbing it."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+
+def warn(sentence: str, *, stacklevel: int = 4) -> None:
+    """Says it on stderr, as a warning where those are shown; never raises: the job goes on."""
+    try:
+        warnings.warn(f"tfdarshan: {sentence}", RuntimeWarning, stacklevel=stacklevel)
+        shown = not _ignored(RuntimeWarning)
+    except RuntimeWarning:
+        shown = False
+    if not shown:
+        print(f"tfdarshan: {sentence}", file=sys.stderr)
+
+
+def _ignored(category: type[Warning]) -> bool:
+    general = (entry for entry in warnings.filters if entry[1] is None and entry[3] is None and entry[4] == 0)
+    return next((entry[0] for entry in general if issubclass(category, entry[2])), "default") == "ignore"

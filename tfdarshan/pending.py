@@ -1,0 +1,76 @@
+"""Sessions that are still being written while the job goes on, one after the other, in a thread.
+
+Readers in the same process wait for them. The interpreter does not end before they are written.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+
+Write = Callable[[], None]
+
+# More than these wait for the writer: a job that ends sessions faster than they are written is slowed down.
+MAX_WAITING = 2
+
+_changed = threading.Condition()
+_waiting: deque[Write] = deque()
+_writer: threading.Thread | None = None
+
+
+def submit(write: Write) -> None:
+    """Runs `write`, which must not raise, in the background."""
+    global _writer
+    _reset_in_children()
+    with _changed:
+        _changed.wait_for(lambda: len(_waiting) < MAX_WAITING)
+        _waiting.append(write)
+        if _writer is None:
+            _writer = threading.Thread(target=_write_all, name="tfdarshan-writer")
+            try:
+                _writer.start()
+                return
+            except RuntimeError:  # the interpreter is ending, or there are too many threads
+                _writer = None
+                _waiting.clear()
+        else:
+            return
+    write()
+
+
+def wait() -> None:
+    """Waits until all sessions are written."""
+    with _changed:
+        if _writer is not threading.current_thread():
+            _changed.wait_for(lambda: _writer is None)
+
+
+def _write_all() -> None:
+    global _writer
+    while True:
+        with _changed:
+            if not _waiting:
+                _writer = None
+                _changed.notify_all()
+                return
+            write = _waiting[0]
+        write()
+        with _changed:
+            _waiting.popleft()
+            _changed.notify_all()
+
+
+@functools.lru_cache(maxsize=1)
+def _reset_in_children() -> None:
+    """A forked child has no writer; its parent writes what was waiting."""
+
+    def forget() -> None:
+        global _changed, _writer
+        _changed = threading.Condition()
+        _waiting.clear()
+        _writer = None
+
+    os.register_at_fork(after_in_child=forget)

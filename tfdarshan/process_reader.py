@@ -1,0 +1,36 @@
+"""What one process's part of a session is written from: its spool, or a trace that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from tfdarshan.spool_reader import Array, EventBatch, Failure, FileBatch, Mount, SpoolInfo, ThreadInfo
+
+
+class ProcessReader(Protocol):
+    """What `spool_reader.SpoolReader` and `xspace_session.XspaceReader` have in common."""
+
+    def info(self) -> SpoolInfo:
+        """Gives the process's figures."""
+
+    def threads(self, count: int) -> list[ThreadInfo]:
+        """Gives the first `count` threads."""
+
+    def mounts(self, count: int) -> list[Mount]:
+        """Gives the first `count` mounts."""
+
+    def failures(self) -> list[Failure]:
+        """Gives the failed calls by operation and errno."""
+
+    def paths(self, files: Array) -> list[str]:
+        """Gives the paths of file ids."""
+
+    def record_ids(self, files: Array) -> Array:
+        """Gives Darshan's record ids of file ids, uint64."""
+
+    def file_batches(self, rows: int) -> Iterator[FileBatch]:
+        """Yields the files table, at most `rows` rows at a time."""
+
+    def event_batches(self, rows: int) -> Iterator[EventBatch]:
+        """Yields the segments in order of start, at most `rows` at a time."""

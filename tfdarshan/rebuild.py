@@ -1,0 +1,138 @@
+"""Makes sessions of the traces that carry one: captures asked for over the network.
+
+Whoever asks TensorFlow's profiler for such a capture writes the trace, often on another machine, and names
+it. So the session is made where the trace is: by the TensorBoard tab, or `tfdarshan rebuild`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import SessionDataError, StorageError, reason
+from tfdarshan.session_directory import PLUGIN_FOLDER, Recording, host_name
+from tfdarshan.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
+from tfdarshan.versions import VERSION
+from tfdarshan.xspace import Space
+from tfdarshan.xspace_session import SESSION_PLANE, XspaceReader
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A session made of a trace."""
+
+    path: Path
+    trace: Path
+    segments: int
+
+
+def find_traces(logdir: Path) -> list[Path]:
+    """Lists the traces below a logdir that carry a session, the oldest first.
+
+    Raises:
+        SessionDataError: The logdir does not exist.
+    """
+    if not logdir.is_dir():
+        raise SessionDataError(
+            f"there is no logdir {logdir}: give the folder that has plugins/profile in it."
+        )
+    found = []
+    for folder, names, _files in os.walk(logdir):
+        if "plugins" in names:
+            names.remove("plugins")
+            found += sorted((Path(folder) / PROFILE_FOLDER).glob(f"*/*{TRACE_SUFFIX}"))
+        names.sort()
+    return [trace for trace in found if _carries_session(trace)]
+
+
+def missing_sessions(logdir: Path) -> list[Path]:
+    """Lists the traces below a logdir that carry a session which has not been made yet.
+
+    Raises:
+        SessionDataError: The logdir does not exist.
+    """
+    return [trace for trace in find_traces(logdir) if not (_target(trace) / _done_name(trace)).exists()]
+
+
+def rebuild_session(trace: Path, *, to: Path | None = None) -> Rebuilt:
+    """Writes the session that a trace carries, with the trace's stamp.
+
+    Args:
+        trace: `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`.
+        to: Another logdir to write into, where the trace's own cannot be written.
+
+    Raises:
+        SessionDataError: The trace is damaged, or carries no session of this version of tfdarshan.
+        StorageError: The session cannot be written.
+    """
+    from tfdarshan.writer import write_process
+
+    reader = XspaceReader(Space(trace))
+    directory = _target(trace) if to is None else to.absolute() / PLUGIN_FOLDER / trace.parent.name
+    info = reader.info()
+    recording = Recording(
+        session=directory.name,
+        spool_directory="",
+        host=info.host,
+        pid=info.pid,
+        process_start=0,
+        boot_id="",
+        pid_namespace="",
+        start_realtime_ns=info.start_realtime_ns,
+        options={},
+        notes=_notes(reader),
+        versions={"tfdarshan": VERSION},
+    )
+    extra: dict[str, Any] = {
+        "children": {"recorded": 0, "silent": 0, "unreadable": []},
+        "attach": {"start": {}, "stop": {}},
+        "tensorflow": {
+            "trace": str(Path(*trace.parts[-4:])),
+            "start_ns": reader.window_start_ns,
+            "end_ns": min(reader.window_end_ns, max(info.duration_ns, info.last_event_ns) + 1),
+            "events": info.segments,
+            "left_out": info.events_dropped,
+        },
+    }
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        write_process(directory, recording, reader, extra, here=info.host == host_name())
+        (directory / _done_name(trace)).touch()
+    except OSError as error:
+        raise StorageError(
+            f"the session {directory} cannot be written: {reason(error)}; write it elsewhere with --to DIR."
+        ) from error
+    return Rebuilt(directory, trace, info.segments)
+
+
+def _notes(reader: XspaceReader) -> list[str]:
+    info = reader.info()
+    notes = ["made of a trace of TensorFlow's profiler: the flags of calls are not known"]
+    if reader.window_start_ns:
+        notes.append(
+            "the profile was taken while a longer session recorded: segments are those of the profile, "
+            "counters those of the session up to its end"
+        )
+    elif info.events_dropped:
+        notes.append(
+            f"the trace has the {info.segments:,} longest of {info.events:,} segments; the counters have all"
+        )
+    return notes
+
+
+def _carries_session(trace: Path) -> bool:
+    try:
+        return SESSION_PLANE in Space(trace).plane_names()
+    except SessionDataError:
+        return False
+
+
+def _target(trace: Path) -> Path:
+    return trace.parents[3] / PLUGIN_FOLDER / trace.parent.name
+
+
+def _done_name(trace: Path) -> str:
+    """Names the empty file that says this host's trace was made a session of."""
+    return f".{trace.name.removesuffix(TRACE_SUFFIX)}.rebuilt"

@@ -1,0 +1,140 @@
+"""The table of training steps: where each began and ended, what it waited for, and what its I/O was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfdarshan import schema
+from tfdarshan.errors import SessionDataError
+from tfdarshan.process_data import ProcessData
+from tfdarshan.spool_reader import Array
+from tfdarshan.steps import UNKNOWN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FROM_TRACE = "TensorFlow's trace"
+
+
+def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Gives one row per step: `schema.STEP_COLUMNS`.
+
+    Steps that the job or Keras marked come first; where there are none, TensorFlow's trace says when the job
+    asked for its batches. A step of the trace lasts from one such wait to the next, so the last one, whose
+    end is not known, is left out.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    import pandas as pd
+
+    owner = processes[0]
+    waits = _waits(owner)
+    rows = _marked(owner) or _traced(waits)
+    columns = list(zip(*rows, strict=True)) or [()] * 5
+    number, start, end, told_wait, source = columns
+    start_ns, end_ns = np.array(start, np.int64), np.array(end, np.int64)
+    wait_ns = np.array(told_wait, np.int64)
+    if waits is not None:
+        within = _covered_between(*waits, start_ns, end_ns)
+        wait_ns = np.where(wait_ns == UNKNOWN, within, wait_ns)
+    frame = pd.DataFrame({"step": np.array(number, np.int64), "start_ns": start_ns, "end_ns": end_ns})
+    frame["input_wait_ns"] = wait_ns
+    for name, values in _io(processes, start_ns, end_ns).items():
+        frame[name] = values
+    frame["source"] = pd.Categorical(list(source))
+    return frame[[column.name for column in schema.STEP_COLUMNS]]
+
+
+def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:
+    """Gives how much of the time before each of `at_ns` lies in intervals.
+
+    Args:
+        start_ns: Where the intervals begin; they may overlap and come in any order.
+        end_ns: Where they end.
+        at_ns: Times.
+    """
+    if len(start_ns) == 0:
+        return np.zeros(len(at_ns), np.int64)
+    order = np.argsort(start_ns, kind="stable")
+    start_ns, end_ns = start_ns[order], np.maximum.accumulate(end_ns[order])
+    begins = np.maximum(start_ns, np.concatenate([start_ns[:1], end_ns[:-1]]))
+    lengths = np.maximum(end_ns - begins, 0)
+    before = np.concatenate([[0], np.cumsum(lengths)])
+    index = np.searchsorted(begins, at_ns, side="right")
+    last = np.maximum(index - 1, 0)
+    unfinished = np.maximum(end_ns[last] - np.maximum(at_ns, begins[last]), 0)
+    unfinished = np.minimum(unfinished, lengths[last])
+    covered: Array = np.where(index > 0, before[index] - unfinished, 0)
+    return covered
+
+
+def _covered_between(start_ns: Array, end_ns: Array, from_ns: Array, to_ns: Array) -> Array:
+    difference: Array = covered_ns(start_ns, end_ns, to_ns) - covered_ns(start_ns, end_ns, from_ns)
+    return difference
+
+
+def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:
+    origin_ns = int(owner.meta.get("origin_realtime_ns") or 0)
+    return [
+        (number, start_ns - origin_ns, end_ns - origin_ns, wait_ns, source)
+        for number, start_ns, end_ns, wait_ns, source in owner.meta.get("steps", {}).get("rows", [])
+    ]
+
+
+def _traced(waits: tuple[Array, Array] | None) -> list[tuple[Any, ...]]:
+    if waits is None:
+        return []
+    starts = waits[0].tolist()
+    return [
+        (number, start_ns, end_ns, UNKNOWN, FROM_TRACE)
+        for number, (start_ns, end_ns) in enumerate(pairwise(starts))
+    ]
+
+
+def _waits(owner: ProcessData) -> tuple[Array, Array] | None:
+    from tfdarshan.tf_steps import input_waits
+
+    about = owner.meta.get("tensorflow")
+    if not about:
+        return None
+    trace = owner.directory.parents[2] / str(about["trace"])
+    try:
+        return input_waits(trace, int(about["start_ns"]))
+    except SessionDataError:  # moved or deleted: what was marked is known all the same
+        return None
+
+
+def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dict[str, Array]:
+    """Gives the steps' I/O: a call belongs to the step it began in, its time to all that it reaches into."""
+    if len(start_ns) == 0:
+        return dict.fromkeys(("io_ns", "bytes_read", "bytes_written", "operations"), start_ns)
+    tables = [_calls(process) for process in processes]
+    begins, ends, read, written = (np.concatenate(arrays) for arrays in zip(*tables, strict=True))
+    order = np.argsort(begins, kind="stable")
+    first, last = (np.searchsorted(begins[order], at) for at in (start_ns, end_ns))
+    sums = {
+        name: np.concatenate([[0], np.cumsum(values[order])])
+        for name, values in (("bytes_read", read), ("bytes_written", written))
+    }
+    return {
+        "io_ns": _covered_between(begins, ends, start_ns, end_ns),
+        **{name: values[last] - values[first] for name, values in sums.items()},
+        "operations": last - first,
+    }
+
+
+def _calls(process: ProcessData) -> tuple[Array, Array, Array, Array]:
+    columns = ["start_ns", "end_ns", "operation", "length"]
+    table = process.table("events", columns).unify_dictionaries()
+    classes = {operation["name"]: operation["io_class"] for operation in process.meta["operations"]}
+    operation = table["operation"].combine_chunks()
+    known = np.array([classes[name] for name in operation.dictionary.to_pylist()] or ["meta"])
+    io_class = known[operation.indices.to_numpy()]
+    length = table["length"].to_numpy()
+    read, written = (np.where(io_class == name, length, 0) for name in ("read", "write"))
+    return table["start_ns"].to_numpy(), table["end_ns"].to_numpy(), read, written

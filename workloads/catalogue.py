@@ -1,0 +1,79 @@
+"""The workloads, by name. Nothing heavy is imported before one of them runs."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workloads.experiment import Experiment
+    from workloads.result import Result
+
+TF_DARSHAN = "arXiv 2008.04395"
+CHARACTERIZING = "arXiv 1810.03035"
+ALIBABA_PAI = "arXiv 1910.05930"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """One entry: `module.run(experiment)` runs it."""
+
+    name: str
+    module: str
+    paper: str
+    about: str
+    reads: bool = True  # needs a tier to read from
+
+    def run(self, experiment: Experiment) -> Result:
+        """Runs it."""
+        result: Result = importlib.import_module(self.module).run(experiment)
+        return result
+
+
+WORKLOADS = (
+    Workload(
+        name="stream",
+        module="workloads.stream",
+        paper=TF_DARSHAN,
+        about="read both data sets and compute nothing; held against the device's own counters",
+    ),
+    Workload(
+        name="imagenet",
+        module="workloads.imagenet",
+        paper=TF_DARSHAN,
+        about="AlexNet with SGD on ImageNet-like JPEG files, few and many reading threads",
+    ),
+    Workload(
+        name="malware",
+        module="workloads.malware",
+        paper=TF_DARSHAN,
+        about="a CNN of two layers on hex dumps made grey images, 1 and 16 reading threads",
+    ),
+    Workload(
+        name="microbench",
+        module="workloads.microbench",
+        paper=CHARACTERIZING,
+        about="JPEG files with 1, 2, 4 and 8 threads, with and without decoding",
+    ),
+    Workload(
+        name="alexnet",
+        module="workloads.alexnet",
+        paper=CHARACTERIZING,
+        about="AlexNet on Caltech-101-like files, prefetch off and on, both sides of the crossover",
+    ),
+    Workload(
+        name="checkpoint",
+        module="workloads.checkpoint",
+        paper=CHARACTERIZING,
+        about="AlexNet with Adam, checkpointed every 20 of 100 steps",
+        reads=False,
+    ),
+    Workload(
+        name="pai",
+        module="workloads.pai_run",
+        paper=ALIBABA_PAI,
+        about="the model of a training step with a storage term: bounds, and a synthetic population",
+        reads=False,
+    ),
+)

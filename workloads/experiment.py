@@ -1,0 +1,146 @@
+"""What every workload is run with: its files, its sessions, its size."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import tfdarshan
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.progress import Progress
+from workloads.disk_room import check_room
+from workloads.images import ImageFile, ImageSet, is_whole_jpeg, write_images
+from workloads.machine import this_machine
+from workloads.malware_bytes import MalwareFile, write_malware
+from workloads.page_cache import drop_from_cache, said_of_cache
+from workloads.place import DATA, DEVICE, Place
+from workloads.published_layout import find_images, find_malware
+from workloads.records import LabelledFile
+from workloads.result import Arm, Result
+
+File = TypeVar("File", ImageFile, MalwareFile)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """The command line's choices, and the place the tier made."""
+
+    workload: str
+    place: Place
+    work_dir: Path
+    quick: bool
+    repeats: int
+    seed: int = 0
+    files: int | None = None
+    size_scale: float = 1.0
+    data_dir: Path | None = None
+    say: Callable[[str], None] = print
+
+    def new_result(self) -> Result:
+        """Gives an empty result with what is known already."""
+        return Result(
+            workload=self.workload,
+            tier=self.place.tier,
+            tier_said=self.place.said,
+            quick=self.quick,
+            repeats=self.repeats,
+            machine=this_machine().line(),
+        )
+
+    def images(self, image_set: ImageSet, count: int, result: Result) -> list[ImageFile]:
+        """Gives the images to read: those of `--data-dir`, or generated ones.
+
+        Files that are no whole JPEG stay in: the pipelines skip what cannot be decoded. They are counted.
+        """
+        if self.data_dir is None:
+            folder, wanted = self._made_in / image_set.name, self.files or count
+            with Progress(f"{image_set.name} files") as progress:
+                files = write_images(folder, wanted, seed=self.seed, image_set=image_set, progress=progress)
+        else:
+            files = find_images(self.data_dir, self.files or count)
+        files = self._placed(files)
+        broken = sum(not is_whole_jpeg(file.path) for file in files)
+        if broken:
+            result.notes.append(f"{broken:,} of {len(files):,} files are no whole JPEG")
+        return self._ready(files, result)
+
+    def malware(self, count: int, result: Result) -> list[MalwareFile]:
+        """Gives the hex dumps to read: those of `--data-dir`, or generated ones."""
+        if self.data_dir is None:
+            folder, wanted = self._made_in / "malware", self.files or count
+            with Progress("malware files") as progress:
+                files = write_malware(
+                    folder, wanted, seed=self.seed, size_scale=self.size_scale, progress=progress
+                )
+        else:
+            files = find_malware(self.data_dir, self.files or count)
+        files = self._placed(files)
+        return self._ready(files, result)
+
+    @contextmanager
+    def session(
+        self, arm: Arm, files: Sequence[LabelledFile], *, as_if: str | None = None
+    ) -> Iterator[tfdarshan.Profile]:
+        """Records what is done inside, with cold files; the session is noted in the arm."""
+        drop_from_cache(file.path for file in files)
+        self.place.make_ready()
+        logdir = self.work_dir / "logs" / self.workload
+        with tfdarshan.profile(logdir, **self.session_options(as_if)) as session:
+            yield session
+        arm.sessions.append(str(session.path))
+
+    @property
+    def _made_in(self) -> Path:
+        """Where files are generated: a device is gone after the run, so they are copied to it."""
+        return self.work_dir / DATA if self.place.backend == DEVICE else self.place.directory
+
+    def session_options(self, as_if: str | None = None) -> dict[str, object]:
+        """Gives the options of a session; another storage model than the place's own may be named."""
+        folders = [f"{self.place.directory}/"]
+        if self.data_dir is not None:
+            folders.append(f"{self.data_dir}/")
+        model = as_if or self.place.as_if
+        return {"include": folders} | ({"as_if": model, "as_if_paths": folders} if model else {})
+
+    def _ready(self, files: list[File], result: Result) -> list[File]:
+        unreadable = [file for file in files if not os.access(file.path, os.R_OK)]
+        if unreadable:
+            result.notes.append(f"{len(unreadable):,} files cannot be read by this user and were skipped")
+            files = [file for file in files if file not in unreadable]
+        if not files:
+            raise ConfigurationError(
+                "there is no file to read: give another --data-dir, or none to have files made."
+            )
+        total_mb = sum(file.size_bytes for file in files) / 1e6
+        result.settings |= {"files": len(files), "megabytes": round(total_mb, 1)}
+        result.notes.append(said_of_cache([file.path for file in files]))
+        self.say(f"{len(files):,} files, {total_mb:,.1f} MB, in {self.place.directory}")
+        return files
+
+    def _placed(self, files: list[File]) -> list[File]:
+        """Copies the files onto a device made for this run; elsewhere they are read where they are."""
+        if self.place.backend != DEVICE:
+            return files
+        root = self.place.directory / "copied"
+        targets = [root / file.path.relative_to(self.data_dir or self._made_in) for file in files]
+        missing = [
+            file
+            for file, target in zip(files, targets, strict=True)
+            if not target.exists() or target.stat().st_size != file.size_bytes
+        ]
+        missing_paths = {file.path for file in missing}
+        check_room(root, sum(file.size_bytes for file in missing), "the copy of the data set")
+        with Progress("files copied") as progress:
+            for done, (file, target) in enumerate(zip(files, targets, strict=True), start=1):
+                if file.path in missing_paths:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    partial = target.with_name(target.name + ".partial")
+                    shutil.copyfile(file.path, partial)
+                    partial.replace(target)
+                progress(done, len(files))
+        return [replace(file, path=target) for file, target in zip(files, targets, strict=True)]

@@ -1,0 +1,96 @@
+"""The table: paper, here, and how the two compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfdarshan.errors import StorageError, reason
+from workloads.catalogue import WORKLOADS
+from workloads.result import ASSUMED, EXACT, SCALE, SHAPE, Result, Row
+
+KINDS = {
+    EXACT: "must be equal",
+    SHAPE: "the form of the curve",
+    ASSUMED: "an input of the emulation or of the model, no finding",
+    SCALE: "smaller here, or another machine",
+}
+HEAD = ("what", "paper", "here", "kind", "note")
+BEGIN, END = "<!-- begin of measured -->\n", "<!-- end of measured -->\n"
+
+
+def as_text(results: list[Result]) -> str:
+    """Gives the table for a terminal."""
+    parts = []
+    for result in _ordered(results):
+        parts += [_title(result), *(f"  {line}" for line in _about(result)), ""]
+        parts += [f"  {line}" for line in _aligned([HEAD, *map(_cells, result.rows)])]
+        parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def as_markdown(results: list[Result]) -> str:
+    """Gives the table for a page, one part per workload and tier."""
+    ordered = _ordered(results)
+    machines = sorted({result.machine.split("; load")[0] for result in ordered})
+    parts = [*(f"Machine: {machine}." for machine in machines), "", "| kind | meaning |", "| --- | --- |"]
+    parts += [f"| {kind} | {meaning} |" for kind, meaning in KINDS.items()]
+    for result in ordered:
+        parts += ["", f"### {_title(result)}", "", *(f"- {line}" for line in _about(result)), ""]
+        parts += [_line(HEAD), _line(["---"] * len(HEAD)), *(_line(_cells(row)) for row in result.rows)]
+    return "\n".join(parts) + "\n"
+
+
+def fill_page(page: Path, results: list[Result]) -> None:
+    """Puts the table between the marks of a page.
+
+    Raises:
+        StorageError: The page cannot be read or written, or has no marks.
+    """
+    try:
+        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+        _, mark, after = rest.partition(END)
+        if not mark:
+            raise StorageError(f"{page} has no lines {BEGIN.strip()} and {END.strip()}: add them.")
+        page.write_text(f"{before}{BEGIN}{as_markdown(results)}{END}{after}", encoding="utf-8")
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"the page {page} was not filled: {reason(error)}.") from error
+
+
+def _ordered(results: list[Result]) -> list[Result]:
+    names = [workload.name for workload in WORKLOADS]
+    return sorted(results, key=lambda result: (names.index(result.workload), result.tier))
+
+
+def _title(result: Result) -> str:
+    paper = next(workload.paper for workload in WORKLOADS if workload.name == result.workload)
+    return f"{result.workload} on {result.tier} ({paper})" if result.tier else f"{result.workload} ({paper})"
+
+
+def _about(result: Result) -> list[str]:
+    size = "quick settings" if result.quick else "published settings"
+    runs = f"medians of {result.repeats} runs (smallest to largest)" if result.repeats > 1 else "1 run"
+    wrong = [check for check in result.checks if not check.ok]
+    checks = f"{len(result.checks)} exact checks, {len(wrong)} wrong"
+    lines = [f"{size}, {runs}; {checks}"]
+    lines += [f"WRONG: {check.what}: {check.counted:,}, not {check.expected:,}" for check in wrong]
+    if result.tier_said:
+        lines.append(result.tier_said)
+    return [*lines, *dict.fromkeys(result.notes)]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (row.what, row.paper, row.here, row.kind, row.note)
+
+
+def _line(cells: tuple[str, ...] | list[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
+    padded = (
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+    )
+    return [line.rstrip() for line in padded]
