@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
     pytest.mark.timeout(900),
 ]
-CHARTS = {"overview": 3, "timeline": 2, "files": 2, "patterns": 5, "checkpoints": 1, "compare": 1}
+CHARTS = {"overview": 3, "timeline": 2, "files": 2, "patterns": 5, "checkpoints": 1}
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +127,21 @@ def test_every_view_shows_the_sessions_numbers(tab, server, job):
     assert "model-1.weights" in tab.rows("burst-table").first.inner_text()
     tab.go("Steps")
     assert tab.text(".text-panel p:nth-of-type(1)").startswith("This session has no steps")
+
+
+def test_another_session_to_compare_with_can_be_chosen(server, job):
+    # GIVEN a comparison with the session before, which is damaged
+    with browser_page(server) as watched:
+        tab = Tab(watched).open(server, view="compare")
+        assert "is damaged" in tab.text("#view")
+
+        # WHEN
+        tab.frame.get_by_label("Compare with").select_option("run/2020_01_01_00_00_00")
+
+        # THEN both are shown, and are the same
+        tab.frame.locator("[data-key='ratios'] .main-svg").first.wait_for()
+        assert {row.split()[-1] for row in tab.rows("compare").all_inner_texts()} <= {"same", "-"}
+        assert "p.tfdarshan.other=run%2F2020_01_01_00_00_00" in tab.address()
 
 
 def test_zoom_by_mouse_down_to_single_calls_and_a_link_to_it(tab, server, job):

@@ -8,7 +8,7 @@ const FILE_COLUMNS = ["path", "time_s", "opens", "reads", "zero_reads", "bytes_r
 const PAGE_ROWS = 50, REFRESH_MS = 3000;
 
 let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, timer = 0, processes = [];
-const parts = {};
+const parts = { matching: 0 };
 
 export async function start(url) {
   root = url;
@@ -151,7 +151,8 @@ async function show() {
     await draw(mine, panels);
     if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
   } catch (error) {
-    parts.controls.replaceChildren();
+    // Another choice may be one that can be shown.
+    if (session && mine === asked) buildControls(session);
     await draw(mine, [{ kind: "text", title: "This cannot be shown", lines: [error.message, error.hint || ""],
       tone: "warning" }]);
   }
