@@ -41,11 +41,11 @@ demo: $(STAMPS)/extra-demo
 	@$(BIN)/python -m workloads.demo
 
 test: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools g++ strace valgrind
+	@tools/setup-debian.sh tools chromium g++ strace valgrind
 	@$(PYTEST) -m "not long"
 
 test-long: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools g++ strace valgrind
+	@tools/setup-debian.sh tools chromium g++ strace valgrind
 	@$(PYTEST) -m long --timeout 3600
 
 test-native: $(STAMPS)/extra-test

@@ -67,6 +67,43 @@ class ProcessData:
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
+    def event_batches(
+        self, columns: Sequence[str], window_ns: tuple[int, int] | None = None
+    ) -> Iterator[Any]:
+        """Reads columns of the events table as pyarrow record batches.
+
+        Args:
+            columns: Their names.
+            window_ns: Only row groups with calls that were running between these two moments.
+
+        Raises:
+            SessionDataError: The table is damaged or missing.
+        """
+        path = self.table_path("events")
+        try:
+            with _parquet(path) as file:
+                groups = _groups_within(file.metadata, window_ns)
+                if groups:
+                    yield from file.iter_batches(
+                        batch_size=schema.EVENTS_ROW_GROUP, row_groups=groups, columns=list(columns)
+                    )
+        except _arrow_errors() as error:
+            raise _damaged(path, error) from error
+
+    def rows_within(self, window_ns: tuple[int, int] | None = None) -> int:
+        """Counts the rows that `event_batches` gives.
+
+        Raises:
+            SessionDataError: The table is damaged or missing.
+        """
+        path = self.table_path("events")
+        try:
+            with _parquet(path) as file:
+                groups = _groups_within(file.metadata, window_ns)
+                return sum(file.metadata.row_group(group).num_rows for group in groups)
+        except _arrow_errors() as error:
+            raise _damaged(path, error) from error
+
     def columns(self, table: str) -> list[str]:
         """Names a table's columns.
 
@@ -112,13 +149,42 @@ def read_process(meta_path: Path) -> ProcessData:
     missing = [key for key in REQUIRED_KEYS if key not in meta]
     if missing:
         raise SessionDataError(f"{meta_path} is damaged: it lacks {', '.join(missing)}.")
+    _check_names(meta_path, meta["tables"])
     return ProcessData(meta_path.parent, meta)
+
+
+def _check_names(meta_path: Path, tables: Any) -> None:
+    """Refuses tables that are not beside their metadata: a copied session may come from anybody."""
+    try:
+        names = [about["file"] for about in tables.values()]
+    except (AttributeError, KeyError, TypeError):
+        names = [None]
+    if not all(isinstance(name, str) and name and Path(name).name == name for name in names):
+        raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
 
 
 def _parquet(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     return pq.ParquetFile(path)
+
+
+def _groups_within(metadata: Any, window_ns: tuple[int, int] | None) -> list[int]:
+    """Lists the row groups whose calls may have been running in the window, by their statistics."""
+    groups = list(range(metadata.num_row_groups))
+    if window_ns is None or not groups:
+        return groups
+    places = {metadata.schema.column(place).name: place for place in range(metadata.num_columns)}
+
+    def bounds(group: int, name: str) -> tuple[int, int]:
+        found = metadata.row_group(group).column(places[name]).statistics
+        return (found.min, found.max) if found is not None and found.has_min_max else (-(1 << 63), 1 << 63)
+
+    return [
+        group
+        for group in groups
+        if bounds(group, "start_ns")[0] < window_ns[1] and bounds(group, "end_ns")[1] >= window_ns[0]
+    ]
 
 
 def _arrow_errors() -> tuple[type[Exception], ...]:

@@ -35,6 +35,15 @@ class Session:
     def __repr__(self) -> str:
         return f"<tfdarshan session {str(self.path)!r}, {len(self.processes)} processes>"
 
+    def _repr_html_(self) -> str | None:
+        """Gives what a notebook shows; None, and so the plain text, where the data cannot be read."""
+        from tfdarshan.export.notebook import session_html
+
+        try:
+            return session_html(self)
+        except SessionDataError:
+            return None
+
     @property
     def meta(self) -> list[dict[str, Any]]:
         """The metadata of each process, the session's owner first."""

@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tfdarshan.coverage import Coverage, Direction
-from tfdarshan.file_totals import FileEntry
-from tfdarshan.summary_data import ModuleCalls, SizeBucket, SummaryData
+from tfdarshan.analysis.access_sizes import SizeBucket
+from tfdarshan.analysis.coverage import Coverage, Direction
+from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.wall_clock import WallClock
+from tfdarshan.summary_data import ModuleCalls, SummaryData
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 from tfdarshan.verify import sentence
-from tfdarshan.wall_clock import WallClock
 
 WIDTH = 100
 BAR_WIDTH = 16

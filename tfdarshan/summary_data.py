@@ -6,21 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.coverage import Coverage, measure_coverage
-from tfdarshan.file_totals import FileEntry, FileTotals, total_files
-from tfdarshan.wall_clock import WallClock, measure_wall_clock
+from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
+from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
+from tfdarshan.analysis.coverage import Coverage, measure_coverage
+from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
+from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 
 if TYPE_CHECKING:
     from tfdarshan.session import Session
-
-
-@dataclass(frozen=True)
-class SizeBucket:
-    """One bucket of the access-size histograms, by Darshan's limits; reads of nothing have their own."""
-
-    label: str
-    reads: int
-    writes: int
 
 
 @dataclass(frozen=True)
@@ -45,22 +38,6 @@ class ModuleCalls:
     syncs: int
     bytes_read: int
     bytes_written: int
-
-
-@dataclass(frozen=True)
-class AccessPattern:
-    """Sequential: anywhere after the last byte; consecutive: right after it.
-
-    Empty reads are left out, but where `zero_length_reads` is None: then nothing tells them apart.
-    """
-
-    reads_with_data: int
-    sequential_reads: int
-    consecutive_reads: int
-    zero_length_reads: int | None
-    writes: int
-    sequential_writes: int
-    consecutive_writes: int
 
 
 @dataclass(frozen=True)
@@ -112,20 +89,6 @@ class SummaryData:
     problems: list[str]
 
 
-SIZE_BUCKETS = (
-    ("0_100", "1 - 100 B"),
-    ("100_1K", "101 B - 1 KiB"),
-    ("1K_10K", "1 - 10 KiB"),
-    ("10K_100K", "10 - 100 KiB"),
-    ("100K_1M", "100 KiB - 1 MiB"),
-    ("1M_4M", "1 - 4 MiB"),
-    ("4M_10M", "4 - 10 MiB"),
-    ("10M_100M", "10 - 100 MiB"),
-    ("100M_1G", "100 MiB - 1 GiB"),
-    ("1G_PLUS", "over 1 GiB"),
-)
-
-
 def summarize(session: Session, top: int = 5) -> SummaryData:
     """Reads what the summary needs, in bounded memory.
 
@@ -169,8 +132,8 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         truncates=files.known("TFD_TRUNCATES"),
         wall_clock=wall_clock,
         file_time=FileTime(files.read_s, files.write_s, files.meta_s),
-        sizes=_sizes(files),
-        pattern=_pattern(files),
+        sizes=access_sizes(files),
+        pattern=access_pattern(files),
         slowest_files=files.slowest,
         most_read_files=files.most_read,
         failures=_failures(session.meta),
@@ -219,33 +182,6 @@ def _stdio_calls(files: FileTotals) -> ModuleCalls:
         syncs=sums["STDIO_FLUSHES"],
         bytes_read=sums["STDIO_BYTES_READ"],
         bytes_written=sums["STDIO_BYTES_WRITTEN"],
-    )
-
-
-def _sizes(files: FileTotals) -> list[SizeBucket]:
-    zero = files.posix_zero_reads
-    buckets = [] if zero is None else [SizeBucket("0 B", zero, 0)]
-    for suffix, label in SIZE_BUCKETS:
-        reads, writes = files.sums[f"POSIX_SIZE_READ_{suffix}"], files.sums[f"POSIX_SIZE_WRITE_{suffix}"]
-        if suffix == "0_100":
-            label = label if zero is not None else "0 - 100 B"
-            reads -= zero or 0
-        buckets.append(SizeBucket(label, reads, writes))
-    return buckets
-
-
-def _pattern(files: FileTotals) -> AccessPattern:
-    sums = files.sums
-    # An imported log may tell how many reads were empty, but not how many of these were sequential.
-    zero = None if "TFD_ZERO_SEQ_READS" in files.unknown else files.posix_zero_reads
-    return AccessPattern(
-        reads_with_data=sums["POSIX_READS"] - (zero or 0),
-        sequential_reads=sums["POSIX_SEQ_READS"] - sums["TFD_ZERO_SEQ_READS"],
-        consecutive_reads=sums["POSIX_CONSEC_READS"] - sums["TFD_ZERO_CONSEC_READS"],
-        zero_length_reads=zero,
-        writes=sums["POSIX_WRITES"],
-        sequential_writes=sums["POSIX_SEQ_WRITES"],
-        consecutive_writes=sums["POSIX_CONSEC_WRITES"],
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.perf import progress
 from tests.perf.advise_cost import advise_cost
+from tests.perf.analysis_cost import analysis_cost
 from tests.perf.attach_cost import attach_cost
 from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
@@ -21,11 +22,24 @@ from tests.perf.disk_cost import disk_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
+from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
 from workloads.machine import this_machine
 
-PART_NAMES = ("calls", "attach", "detached", "stop", "profiler", "disk", "advise", "staged", "bounds")
+PART_NAMES = (
+    "calls",
+    "attach",
+    "detached",
+    "stop",
+    "profiler",
+    "disk",
+    "analysis",
+    "tab",
+    "advise",
+    "staged",
+    "bounds",
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,7 @@ class Repetitions:
     stops: int = 5
     stop_reads: int = 1_000_000
     epochs: int = 20
+    analysed_files: int = 1_000_000
     profiler_rounds: int = 15
     advised_files: int = 1_000_000
     advice_runs: int = 3
@@ -52,6 +67,7 @@ QUICK = Repetitions(
     stops=1,
     stop_reads=200_000,
     epochs=3,
+    analysed_files=20_000,
     profiler_rounds=3,
     advised_files=50_000,
     advice_runs=1,
@@ -75,6 +91,8 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
             reads=repetitions.stop_reads,
         ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
+        "analysis": partial(analysis_cost, files=repetitions.analysed_files),
+        "tab": partial(tab_cost, files=repetitions.analysed_files),
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
         "bounds": bounds_cost,

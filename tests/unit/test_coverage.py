@@ -1,5 +1,5 @@
-from tfdarshan.coverage import measure_coverage
-from tfdarshan.file_totals import FileTotals, _Zeros
+from tfdarshan.analysis.coverage import measure_coverage
+from tfdarshan.analysis.file_totals import FileTotals, _Zeros
 
 
 def totals(read):

@@ -15,6 +15,7 @@ from tfdarshan.commands import (
     import_log,
     rebuild,
     recover,
+    report,
     run,
     stage,
     summary,
@@ -23,7 +24,20 @@ from tfdarshan.commands import (
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.versions import VERSION
 
-COMMANDS = (run, summary, files, advise, stage, export, import_log, rebuild, recover, workload, doctor)
+COMMANDS = (
+    run,
+    summary,
+    report,
+    files,
+    advise,
+    stage,
+    export,
+    import_log,
+    rebuild,
+    recover,
+    workload,
+    doctor,
+)
 
 FAILURE = 1
 WRONG_USE = 2

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import plural
 
 
@@ -15,12 +16,22 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "export",
         help="write a session in another format",
-        description="Write a session as a Darshan log, which PyDarshan reads.",
+        description="Write a session as a Darshan log for PyDarshan, as a Chrome trace for Perfetto, "
+        "or as flat tables.",
     )
     formats = parser.add_mutually_exclusive_group(required=True)
     formats.add_argument("--darshan", metavar="OUT", type=Path, help="write a Darshan log")
+    formats.add_argument(
+        "--trace", metavar="OUT", type=Path, help="write Chrome trace JSON; compressed if OUT ends in .gz"
+    )
+    formats.add_argument(
+        "--parquet", metavar="DIR", type=Path, help="write files.parquet and events.parquet into DIR"
+    )
+    formats.add_argument("--csv", metavar="DIR", type=Path, help="write files.csv and events.csv into DIR")
     add_session(parser)
-    parser.add_argument("--process", type=int, metavar="PID", help="only this process (default: all)")
+    parser.add_argument(
+        "--process", type=int, metavar="PID", help="with --darshan: only this process (default: all)"
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
     add_json(parser)
     parser.set_defaults(command=command)
@@ -28,16 +39,48 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Writes the file and says what it has."""
+    if arguments.process is not None and arguments.darshan is None:
+        raise ConfigurationError("--process goes with --darshan: other formats have all processes.")
+    if arguments.darshan is not None:
+        exported, lines = _darshan(arguments)
+    elif arguments.trace is not None:
+        exported, lines = _trace(arguments)
+    else:
+        exported, lines = _tables(arguments)
+    if arguments.json:
+        print_json(exported)
+    else:
+        print("\n".join(lines))
+    return 0
+
+
+def _darshan(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
     from tfdarshan.export.darshan_log import export_darshan
 
     exported = export_darshan(
         session_of(arguments), arguments.darshan, process=arguments.process, force=arguments.force
     )
-    if arguments.json:
-        print_json(exported)
-    else:
-        what = f"{plural(exported.processes, 'process', 'processes')}, {plural(exported.records, 'file')}"
-        print(f"wrote {exported.path}: {what}; see it with: python -m darshan summary {exported.path}")
-        for part in exported.left_out:
-            print(f"  not in it: {part}")
-    return 0
+    what = f"{plural(exported.processes, 'process', 'processes')}, {plural(exported.records, 'file')}"
+    see = f"see it with: python -m darshan summary {exported.path}"
+    left_out = [f"  not in it: {part}" for part in exported.left_out]
+    return exported, [f"wrote {exported.path}: {what}; {see}", *left_out]
+
+
+def _trace(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+    from tfdarshan.export.chrome_trace import export_chrome_trace
+
+    exported = export_chrome_trace(session_of(arguments), arguments.trace, force=arguments.force)
+    what = f"{plural(exported.calls, 'call')} of {plural(exported.threads, 'thread')}"
+    lines = [f"wrote {exported.path}: {what}; open it at https://ui.perfetto.dev or in chrome://tracing"]
+    if not exported.complete:
+        lines.append("  not in it: calls whose segments a bound dropped")
+    return exported, lines
+
+
+def _tables(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+    from tfdarshan.export.flat_tables import export_tables
+
+    folder, kind = (arguments.csv, "csv") if arguments.csv is not None else (arguments.parquet, "parquet")
+    exported = export_tables(session_of(arguments), folder, kind, force=arguments.force)
+    rows = ", ".join(f"{name} with {plural(count, 'row')}" for name, count in exported.rows.items())
+    return exported, [f"wrote {exported.folder}: {rows}"]

@@ -7,9 +7,7 @@ import fnmatch
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
-from tfdarshan.errors import ConfigurationError
-from tfdarshan.file_totals import (
+from tfdarshan.analysis.file_totals import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,
@@ -18,6 +16,8 @@ from tfdarshan.file_totals import (
     WRITE_TIMES,
     WRITES,
 )
+from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.errors import ConfigurationError
 from tfdarshan.schema import MODULES
 from tfdarshan.units import human_bytes, human_seconds
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from tfdarshan import _bridge, schema
+from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.importing.ranks import SHARED, RankData
 from tfdarshan.importing.source import Source
 from tfdarshan.spool_reader import OTHER_FIELDS
 from tfdarshan.versions import VERSION
-from tfdarshan.wall_clock import union_ns
 
 ENGINE = "darshan log"
 NEVER_KNOWN = (

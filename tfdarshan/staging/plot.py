@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.errors import StorageError, reason
+from tfdarshan.figures.theme import CONFIG
 from tfdarshan.staging.advice import Advice
 from tfdarshan.units import human_bytes
-
-CONFIG = {"showSendToCloud": False, "plotlyServerURL": "", "displaylogo": False}
 
 
 def write_plot(advice: Advice, path: Path) -> None:
     """Writes the page.
 
     Raises:
-        ConfigurationError: plotly is not installed.
         StorageError: The page cannot be written.
     """
-    try:
-        import plotly.graph_objects as go
-    except ImportError as error:
-        raise ConfigurationError("--plot needs plotly: pip install 'tfdarshan[report]'.") from error
+    import plotly.graph_objects as go  # takes a while
+
     points = advice.curve
     most = points[-1].saved_s if points else 1.0
     figure = go.Figure(

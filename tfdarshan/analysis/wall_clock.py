@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.process_data import ProcessData
 
 MAX_SEGMENTS = 5_000_000
@@ -54,16 +55,6 @@ def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
         None if value is None else value / 1e9 for value in (*unions, threads_ns)
     )
     return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact)
-
-
-def union_ns(start: Any, end: Any) -> int:
-    """Gives the length of the union of intervals, in ns. They may come in any order."""
-    if len(start) == 0:
-        return 0
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], np.maximum.accumulate(end[order])
-    covered_before = np.concatenate([start[:1], end[:-1]])
-    return int(np.maximum(end - np.maximum(start, covered_before), 0).sum())
 
 
 def _total(values: Sequence[int | None]) -> int | None:

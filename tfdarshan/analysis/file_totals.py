@@ -23,6 +23,7 @@ SUMMED_ALSO = (
     "POSIX_SEQ_READS", "POSIX_CONSEC_READS", "TFD_ZERO_SEQ_READS", "TFD_ZERO_CONSEC_READS",
     "TFD_STATS_OTHER", "TFD_MMAP_BYTES", "TFD_RENAMES", "TFD_UNLINKS", "TFD_TRUNCATES",
 )  # fmt: skip
+TEXTS = ("path", "fs_type")
 PER_ROW = (
     "path",
     "module",
@@ -92,7 +93,7 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
         for names in seconds_of:
             seconds_of[names] += float(np.sum(_sum(columns, names)))
         for name, values in columns.items():
-            if values.dtype == np.int64:
+            if name not in TEXTS and values.dtype == np.int64:
                 sums[name] = sums.get(name, 0) + int(values.sum())
         posix = columns["module"] == "POSIX"
         zero += int(columns["TFD_ZERO_READS"][posix].sum())
@@ -130,7 +131,8 @@ def _batches(
                 if column.null_count:
                     missing[name] = column.is_null().to_numpy(zero_copy_only=False)
                     column = column.fill_null(0)
-                columns[name] = column.to_numpy(zero_copy_only=False)
+                # A text is made of those few rows alone that are listed.
+                columns[name] = column if name in TEXTS else column.to_numpy(zero_copy_only=False)
             yield columns, missing
 
 

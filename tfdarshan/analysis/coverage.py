@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfdarshan.file_totals import BYTES_READ, BYTES_WRITTEN, FileTotals
+from tfdarshan.analysis.file_totals import BYTES_READ, BYTES_WRITTEN, FileTotals
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,104 @@
+"""The report in a real browser, with no network to ask."""
+
+import re
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
+from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
+from tfdarshan.export.report import write_report  # noqa: E402
+from tfdarshan.views import VIEWS  # noqa: E402
+from tfdarshan.views.redaction import Redaction  # noqa: E402
+from tfdarshan.views.source import Source  # noqa: E402
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    return with_steps(training_session(tmp_path_factory.mktemp("training")))
+
+
+@pytest.fixture(scope="module")
+def report(session, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(Source(session), path)
+    return path
+
+
+def shown(page, view):
+    page.locator(f"#view[data-drawn='{view}']").wait_for()
+
+
+def test_every_view_is_drawn_with_the_sessions_numbers(report, session):
+    data = Source(session).summary
+    with browser_page("file://") as watched:
+        page = watched.page
+        page.goto(report.as_uri())
+
+        # THEN the numbers of the overview are the session's
+        shown(page, "overview")
+        tile = page.locator("[data-label='Read'] .value")
+        assert tile.get_attribute("title").endswith(f"({data.posix.bytes_read:,} B)")
+        assert page.locator("[data-label='Calls'] .value").inner_text() == f"{data.calls:,}"
+        # and each view has its charts, drawn
+        for name, (title, _) in VIEWS.items():
+            page.get_by_role("tab", name=title).click()
+            shown(page, name)
+            charts = page.locator(".chart")
+            assert charts.count() > 0
+            assert page.locator(".chart .main-svg").count() >= charts.count()
+        bursts = page.locator("[data-key='burst-table'] tbody tr")
+        assert bursts.count() == SAVES
+        assert f"{WRITES * WRITE_BYTES / 1e6:.1f} MB" in bursts.first.inner_text()
+        watched.check()
+
+
+def test_a_link_to_a_view_opens_it_and_dark_mode_redraws_it(report):
+    with browser_page("file://", dark=True) as watched:
+        page = watched.page
+        page.goto(f"{report.as_uri()}#patterns")
+        shown(page, "patterns")
+        paper = "() => getComputedStyle(document.querySelector('.panel')).backgroundColor"
+        dark = page.evaluate(paper)
+
+        page.get_by_role("button", name="Light").click()
+
+        assert (dark, page.evaluate(paper)) == ("rgb(34, 38, 44)", "rgb(255, 255, 255)")
+        page.wait_for_function("document.querySelector('.chart')._fullLayout.paper_bgcolor === '#ffffff'")
+        watched.check()
+
+
+def test_file_names_cannot_run_script(tmp_path):
+    # GIVEN a file whose name is markup
+    from tests.made_up_session import job_of, write_session
+
+    name = "/data/</script><script>document.title='run'</script><img src=x onerror=alert(1)>.jpg"
+    session = write_session(tmp_path, job_of([(0, 1000, 1, "pread", 0, 7)], [name], [7]))
+    write_report(Source(session), tmp_path / "r.html")
+
+    # THEN it is shown as it is, and nothing of it runs
+    with browser_page("file://") as watched:
+        watched.page.goto(f"{(tmp_path / 'r.html').as_uri()}#files")
+        shown(watched.page, "files")
+        assert watched.page.locator("[data-key='files'] td").first.inner_text() == name
+        assert watched.page.title().startswith("tfdarshan")
+        watched.check()
+
+
+def test_redacted_reports_name_no_path(session, tmp_path):
+    write_report(Source(session, redaction=Redaction("key")), tmp_path / "r.html")
+
+    text = (tmp_path / "r.html").read_text().partition('id="report">')[2]
+    assert re.search(r"/data|/train|class-|model-1|/ckpt|made-up", text) is None
+    assert re.search(r"/d-[0-9a-f]{10}/d-[0-9a-f]{10}/d-[0-9a-f]{10}/f-[0-9a-f]{10}\.jpg", text)
+
+
+def test_no_figure_needs_webgl_or_the_vendors_server(report):
+    text = report.read_text().partition('id="report">')[2]
+
+    assert re.findall(r'"type":"\w*gl"', text) == []
+    assert '"showSendToCloud":false' in text
+    assert '"plotlyServerURL":""' in text

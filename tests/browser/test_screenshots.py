@@ -1,0 +1,101 @@
+"""Pictures of every view of a real training run, light and dark: parts must neither overlap nor stick out.
+
+With TFDARSHAN_SCREENSHOTS=docs/images they are kept there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+pytest.importorskip("tensorflow")
+
+from tests.browser.chromium import CHROMIUM, browser_page
+from tests.browser.job import record_job
+from tests.browser.server import tensorboard
+from tests.browser.test_tab import Tab
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
+    pytest.mark.long,
+    pytest.mark.timeout(1800),
+]
+REPOSITORY = Path(__file__).parents[2]
+MOST_BYTES = 200_000
+# The view and the session it shows best: training has no checkpoints.
+VIEWS = {
+    "overview": "./",
+    "timeline": "./",
+    "files": "./",
+    "patterns": "./",
+    "checkpoints": "saving/",
+    "compare": "./",
+}
+OVERLAPS = """() => {
+  const parts = [...document.querySelectorAll(".panel:not(.tiles), .tile")];
+  const boxes = parts.map((e) => e.getBoundingClientRect());
+  const before = (a, b) => a.right <= b.left + 1 || a.bottom <= b.top + 1;
+  const apart = (a, b) => before(a, b) || before(b, a);
+  const over = boxes.some((a, i) => boxes.some((b, j) => i < j && !apart(a, b)));
+  const out = document.documentElement.scrollWidth > innerWidth;
+  const cut = [...document.querySelectorAll(".chart")].some((e) => e.scrollWidth > e.clientWidth + 1);
+  return { over, out, cut };
+}"""
+
+
+@pytest.fixture(scope="module")
+def logdir():
+    """Two training runs on JPEG files, of which the second has fewer, and a job that saves checkpoints."""
+    # Pictures of the documentation have paths that say nothing of the machine.
+    folder = Path(tempfile.gettempdir()) / "training"
+    shutil.rmtree(folder, ignore_errors=True)
+    for files in ("600", "1000"):
+        subprocess.run(
+            [sys.executable, "-m", "workloads.demo", "--files", files, "--epochs", "2",
+             "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
+            cwd=REPOSITORY, check=True, capture_output=True,
+        )  # fmt: skip
+    (folder / "job").mkdir()
+    record_job(folder / "logs" / "saving", folder / "job")
+    yield folder / "logs"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def server(logdir):
+    with tensorboard(logdir) as url:
+        yield url
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_view_is_laid_out_without_overlap(server, logdir, tmp_path, width, height, dark):
+    folder = Path(os.environ.get("TFDARSHAN_SCREENSHOTS", tmp_path)).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    newest = {
+        run: max(path.name for path in (logdir / run / "plugins" / "tfdarshan").iterdir())
+        for run in ("./", "saving/")
+    }
+    with browser_page(server, width=width, height=height) as watched:
+        tab = Tab(watched)
+        for view, run in VIEWS.items():
+            tab.open(server, view=view, session=f"{run}{newest[run]}")
+            if dark:
+                watched.page.evaluate("document.body.classList.add('dark-mode')")
+                watched.page.frames[1].wait_for_function("document.documentElement.className === 'dark'")
+            watched.page.wait_for_timeout(500)
+            assert (view, watched.page.frames[1].evaluate(OVERLAPS)) == (
+                view,
+                {"over": False, "out": False, "cut": False},
+            )
+            picture = folder / f"{view}-{'dark' if dark else 'light'}.png"
+            if width == 1280:
+                watched.page.screenshot(path=picture)
+                assert picture.stat().st_size < MOST_BYTES
+            watched.page.goto("about:blank")
+        watched.check()

@@ -1,0 +1,337 @@
+"""The I/O tab in a real browser, served by a real TensorBoard, with a recorded job."""
+
+import json
+import re
+import shutil
+import time
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+pytest.importorskip("tensorboard")
+
+from tests.browser.chromium import CHROMIUM, browser_page
+from tests.browser.job import CHECKPOINT_BYTES, EPOCHS, FILES, SAVES, record_job
+from tests.browser.server import tensorboard
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
+    pytest.mark.timeout(900),
+]
+CHARTS = {"overview": 3, "timeline": 2, "files": 2, "patterns": 5, "checkpoints": 1}
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    return record_job(tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def logdir(job, tmp_path_factory):
+    """The job's session, a copy in a run, and sessions in the states that people see."""
+    logdir = job.session.path.parent.parent.parent
+    sessions = job.session.path.parent
+    copy = logdir / "run" / "plugins" / "tfdarshan" / "2020_01_01_00_00_00"
+    shutil.copytree(job.session.path, copy)
+    damaged = sessions / "2019_01_01_00_00_00"
+    shutil.copytree(job.session.path, damaged)
+    for table in damaged.glob("*.files.parquet"):
+        table.write_bytes(b"PAR1 is all that is left")
+    newer = sessions / "2018_01_01_00_00_00"
+    shutil.copytree(job.session.path, newer)
+    for meta in newer.glob("*.meta.json"):
+        meta.write_text(json.dumps(json.loads(meta.read_text()) | {"schema_version": 99}))
+    killed = sessions / "2017_01_01_00_00_00"
+    killed.mkdir()
+    marker = {
+        "session": killed.name, "spool_directory": "/none", "host": "h", "pid": 1, "process_start": 1,
+        "boot_id": "b", "pid_namespace": "n", "start_realtime_ns": 0, "options": {}, "notes": [],
+        "versions": {},
+    }  # fmt: skip
+    (killed / "recording.json").write_text(json.dumps(marker))
+    return logdir
+
+
+@pytest.fixture(scope="module")
+def server(logdir):
+    with tensorboard(logdir) as url:
+        yield url
+
+
+class Tab:
+    """The tab of a watched page."""
+
+    def __init__(self, watched):
+        self.watched, self.page = watched, watched.page
+        self.frame = self.page.frame_locator("iframe")
+
+    def open(self, url, **state):
+        pairs = [f"p.tfdarshan.{key}={urllib.request.quote(str(value), '')}" for key, value in state.items()]
+        self.page.goto(f"{url}/#{'&'.join(['tfdarshan', *pairs])}")
+        self.drawn(state.get("view", "overview"))
+        return self
+
+    def drawn(self, view):
+        self.frame.locator(f"#view[data-drawn='{view}']").wait_for(timeout=120_000)
+
+    def go(self, title):
+        self.frame.get_by_role("tab", name=title, exact=True).click()
+        self.drawn(title.lower())
+
+    def text(self, selector):
+        return self.frame.locator(selector).inner_text()
+
+    def address(self):
+        return self.page.evaluate("location.hash")
+
+    def rows(self, key):
+        return self.frame.locator(f"[data-key='{key}'] tbody tr")
+
+
+@pytest.fixture
+def tab(server):
+    with browser_page(server) as watched:
+        yield Tab(watched)
+        watched.check()
+
+
+def newest(job):
+    return f"./{job.session.path.name}"
+
+
+def test_every_view_shows_the_sessions_numbers(tab, server, job):
+    # WHEN the overview is opened
+    tab.open(server)
+
+    # THEN its numbers are those of the job
+    calls = FILES * EPOCHS
+    read = tab.frame.locator("[data-label='Read'] .value").get_attribute("title")
+    assert f"({job.bytes_read:,} B)" in read
+    written = tab.frame.locator("[data-label='Written'] .value").get_attribute("title")
+    assert f"({SAVES * CHECKPOINT_BYTES:,} B)" in written
+    assert tab.text("[data-label='Zero-length reads'] .value") == f"{calls:,}"
+    assert tab.text("[data-label='Read again'] .value") == f"{EPOCHS:.2f}x"
+    # and every view is drawn
+    for view, charts in CHARTS.items():
+        tab.go(view.capitalize())
+        found = tab.frame.locator(".chart")
+        assert (view, found.count()) == (view, charts)
+        assert tab.frame.locator(".chart .main-svg").count() >= charts
+    tab.go("Patterns")
+    cells = tab.rows("operations").nth(1).locator("td").all_inner_texts()
+    assert cells[:2] == ["reads", f"{2 * calls:,}"]
+    tab.go("Checkpoints")
+    assert tab.rows("burst-table").count() == SAVES
+    assert "model-1.weights" in tab.rows("burst-table").first.inner_text()
+    tab.go("Steps")
+    assert tab.text(".text-panel p:nth-of-type(1)").startswith("This session has no steps")
+
+
+def test_another_session_to_compare_with_can_be_chosen(server, job):
+    # GIVEN a comparison with the session before, which is damaged
+    with browser_page(server) as watched:
+        tab = Tab(watched).open(server, view="compare")
+        assert "is damaged" in tab.text("#view")
+
+        # WHEN
+        tab.frame.get_by_label("Compare with").select_option("run/2020_01_01_00_00_00")
+
+        # THEN both are shown, and are the same
+        tab.frame.locator("[data-key='ratios'] .main-svg").first.wait_for()
+        assert {row.split()[-1] for row in tab.rows("compare").all_inner_texts()} <= {"same", "-"}
+        assert "p.tfdarshan.other=run%2F2020_01_01_00_00_00" in tab.address()
+
+
+def test_zoom_by_mouse_down_to_single_calls_and_a_link_to_it(tab, server, job):
+    # GIVEN the timeline
+    tab.open(server, view="timeline", by="thread")
+    plot = tab.frame.locator("[data-key='activity'] .nsewdrag")
+
+    # WHEN a part of it is dragged over, again and again
+    for _ in range(12):
+        if "calls in" in tab.text("[data-key='activity'] h2") and "By" not in tab.text(
+            "[data-key='activity'] h2"
+        ):
+            break
+        box = plot.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        before = tab.address()
+        tab.page.mouse.move(box["x"] + 2, middle)
+        tab.page.mouse.down()
+        tab.page.mouse.move(box["x"] + box["width"] * 0.2, middle, steps=4)
+        tab.page.mouse.move(box["x"] + box["width"] * 0.3, middle, steps=4)
+        tab.page.mouse.up()
+        tab.page.wait_for_function("before => location.hash !== before", arg=before)
+        tab.page.wait_for_timeout(200)
+        tab.drawn("timeline")
+
+    # THEN there is one bar per call of the window
+    address = tab.address()
+    start, end = (
+        round(float(re.search(rf"p\.tfdarshan\.{name}=([0-9.]+)", address)[1]) * 1e9)
+        for name in ("start", "end")
+    )
+    events = job.session.events
+    expected = int(((events["start_ns"] < end) & (events["end_ns"] >= start)).sum())
+    title = tab.text("[data-key='activity'] h2")
+    assert title.startswith(f"{expected:,} call")
+    bars = tab.frame.locator("[data-key='activity'] .chart").evaluate(
+        "chart => chart.data.reduce((sum, trace) => sum + trace.x.length, 0)"
+    )
+    assert bars == expected
+    # and the address opens the same in a new page
+    again = Tab(SimpleNamespace(page=tab.page.context.new_page()))
+    again.page.goto(f"{server}/{address}")
+    again.drawn("timeline")
+    assert again.text("[data-key='activity'] h2") == title
+
+
+def test_files_are_searched_sorted_and_cut_to_pages(tab, server, job):
+    tab.open(server, view="files")
+    assert tab.frame.locator(".controls .note").inner_text() == f"{FILES + SAVES:,} files match"
+
+    # WHEN one looks for a folder and turns the page
+    search = tab.frame.get_by_label("Search files")
+    search.fill("class-3/")
+    search.press("Enter")
+    mine = sorted(path for path in job.sizes if "class-3/" in path)
+    note = tab.frame.locator(".controls .note", has_text=f"{len(mine):,} files match")
+    note.wait_for()
+    tab.frame.locator("[data-key='files'] th button", has_text="path").click()
+    tab.frame.locator("[data-key='files'] th button", has_text="path").click()
+    tab.page.wait_for_function("location.hash.includes('order=ascending')")
+    tab.page.wait_for_timeout(300)
+    tab.drawn("files")
+
+    # THEN the rows are these files in order, 50 at a time
+    shown = tab.rows("files").locator("td:first-child").all_inner_texts()
+    assert shown == mine[:50]
+    assert tab.frame.get_by_role("button", name="Next").is_disabled() == (len(mine) <= 50)
+    # and a file has its own page
+    tab.frame.locator("[data-key='files'] a").first.click()
+    tab.frame.locator("[data-key='offsets'] .main-svg").first.wait_for()
+    assert tab.text(".text-panel p") == mine[0]
+    assert tab.text("[data-label='Reads'] .value") == str(2 * EPOCHS)
+
+
+def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
+    # GIVEN the open tab, and a session that is written then
+    tab.open(server)
+    before = tab.frame.get_by_label("Session").locator("option").count()
+    added = logdir / "later" / "plugins" / "tfdarshan" / "2021_01_01_00_00_00"
+    shutil.copytree(job.session.path, added)
+    time.sleep(3.5)
+
+    # WHEN
+    tab.page.locator("app-header-reload button").click()
+
+    # THEN
+    options = tab.frame.get_by_label("Session").locator("option")
+    tab.frame.locator("option[value='later/2021_01_01_00_00_00']").wait_for(state="attached")
+    assert options.count() == before + 1
+    shutil.rmtree(added)
+
+
+def test_dark_mode_follows_tensorboards(tab, server):
+    tab.open(server)
+    paper = "() => getComputedStyle(document.querySelector('.panel.chart-panel')).backgroundColor"
+    frame = tab.page.frames[1]
+    assert frame.evaluate(paper) == "rgb(255, 255, 255)"
+
+    tab.page.evaluate("document.body.classList.add('dark-mode')")
+
+    frame.wait_for_function("document.querySelector('.chart')._fullLayout.paper_bgcolor === '#22262c'")
+    assert frame.evaluate(paper) == "rgb(34, 38, 44)"
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [
+        ("./2019_01_01_00_00_00", "files.parquet is damaged"),
+        ("./2018_01_01_00_00_00", "has schema version 99"),
+        ("./2017_01_01_00_00_00", "tfdarshan recover"),
+        ("./2000_01_01_00_00_00", "not in this logdir"),
+    ],
+)
+def test_sessions_that_cannot_be_shown_say_why(server, session, said):
+    with browser_page(server) as watched:
+        tab = Tab(watched).open(server, session=session)
+        assert said in tab.text("#view")
+        faults = [fault for fault in watched.faults if "status of 422" not in fault]
+        assert faults == []
+
+
+def test_a_recording_is_shown_while_it_grows(logdir, server, tab, tmp_path):
+    import tfdarshan
+
+    # GIVEN a session that records, and has read a file 500 times
+    (tmp_path / "data").write_bytes(bytes(1000))
+    with tfdarshan.profile(logdir, spool_dir=tmp_path) as recorded:
+        for _ in range(500):
+            (tmp_path / "data").read_bytes()
+        name = recorded.path.name
+        time.sleep(3.5)
+
+        # WHEN / THEN
+        tab.open(server, session=f"./{name}")
+        tab.frame.get_by_role("heading", name="Recording now").wait_for()
+        calls = int(re.search(r"So far ([\d,]+) calls", tab.text("#view"))[1].replace(",", ""))
+        assert calls >= 1500
+    # and once it has stopped, the session
+    tab.frame.locator("[data-label='Calls']").wait_for(timeout=60_000)
+    shutil.rmtree(recorded.path)
+
+
+def test_narrow_windows_and_the_keyboard(server):
+    with browser_page(server, width=480, height=800) as watched:
+        tab = Tab(watched).open(server)
+        frame = watched.page.frames[1]
+        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        tab.frame.get_by_role("tab", name="Files").focus()
+        watched.page.keyboard.press("Enter")
+        tab.drawn("files")
+        watched.check()
+
+
+def test_a_path_prefix_and_the_slow_loader(logdir):
+    with tensorboard(logdir, "--path_prefix=/some/where", "--load_fast=false") as url:
+        with browser_page(url.removesuffix("/some/where")) as watched:
+            tab = Tab(watched).open(url)
+            assert tab.frame.locator(".chart .main-svg").count() > 0
+            watched.check()
+
+
+def test_an_empty_logdir_says_how_to_record(tmp_path):
+    with tensorboard(tmp_path) as url, browser_page(url) as watched:
+        tab = Tab(watched).open(url)
+        assert f'tfdarshan.profile("{tmp_path}")' in tab.text("pre")
+        watched.check()
+
+
+def test_tensorboard_starts_although_the_plugin_cannot_be_imported(logdir, tmp_path):
+    # GIVEN a pyarrow that fails to import
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('pyarrow is broken here')")
+    with tensorboard(logdir, PYTHONPATH=str(tmp_path)) as url, browser_page(url) as watched:
+        watched.page.goto(f"{url}/#tfdarshan")
+        body = watched.page.frame_locator("iframe").locator("body")
+        body.filter(has_text="The I/O tab cannot be shown").wait_for()
+        assert "pyarrow is broken here" in body.inner_text()
+
+
+def test_without_tensorflow(logdir, tmp_path):
+    (tmp_path / "tensorflow.py").write_text("raise ImportError('no TensorFlow here')")
+    with tensorboard(logdir, PYTHONPATH=str(tmp_path)) as url, browser_page(url) as watched:
+        tab = Tab(watched).open(url)
+        assert tab.frame.locator(".chart .main-svg").count() > 0
+        watched.check()
+
+
+def test_without_plotly_the_tab_says_what_to_install(logdir, tmp_path):
+    # GIVEN a module that is not the plotly package
+    (tmp_path / "plotly.py").write_text("")
+    with tensorboard(logdir, PYTHONPATH=str(tmp_path)) as url, browser_page(url) as watched:
+        watched.page.goto(f"{url}/#tfdarshan")
+        body = watched.page.frame_locator("iframe").locator("body")
+        body.filter(has_text="install it with `pip install plotly`").wait_for()

@@ -1,0 +1,105 @@
+"""A recorded session in other programs' formats, read back by others' readers."""
+
+import gzip
+import json
+import os
+
+import pandas as pd
+import pytest
+
+import tfdarshan
+from tfdarshan.commands import main
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """Ten files of 5,000 bytes, read in threes of 2,000 bytes, one of them empty; 700 bytes written."""
+    folder = tmp_path_factory.mktemp("formats")
+    for number in range(10):
+        (folder / f'{number}, "quoted".bin').write_bytes(bytes(5_000))
+    with tfdarshan.profile(folder / "logs", spool_dir=folder) as recorded:
+        for number in range(10):
+            handle = os.open(folder / f'{number}, "quoted".bin', os.O_RDONLY)
+            while os.read(handle, 2_000):
+                pass
+            os.close(handle)
+        handle = os.open(folder / "out", os.O_CREAT | os.O_WRONLY)
+        os.write(handle, bytes(700))
+        os.close(handle)
+    return tfdarshan.open_session(recorded.path)
+
+
+def export(session, *options):
+    assert main(["export", *map(str, options), str(session.path)]) == 0
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
+def test_a_chrome_trace_has_every_call(session, tmp_path, name):
+    # WHEN
+    export(session, "--trace", tmp_path / name)
+
+    # THEN
+    content = (tmp_path / name).read_bytes()
+    trace = json.loads(gzip.decompress(content) if name.endswith(".gz") else content)["traceEvents"]
+    calls = [event for event in trace if event["ph"] == "X"]
+    assert len(calls) == len(session.events) == 10 * 6 + 3
+    reads = [event for event in calls if event["name"] == "read"]
+    assert sum(event["args"]["bytes"] for event in reads) == 50_000
+    assert {os.path.basename(event["args"]["file"]) for event in reads} == {
+        f'{number}, "quoted".bin' for number in range(10)
+    }
+    starts = session.events["start_ns"] / 1000
+    assert [event["ts"] for event in calls] == pytest.approx(starts.tolist(), abs=1e-6)
+    threads = {event["tid"] for event in trace if event["name"] == "thread_name"}
+    assert {event["tid"] for event in calls} == threads
+    moved = [event["args"] for event in trace if event["ph"] == "C"]
+    assert sum(counters["written B/s"] for counters in moved) > 0
+
+
+@pytest.mark.parametrize(("kind", "read"), [("parquet", pd.read_parquet), ("csv", pd.read_csv)])
+def test_flat_tables_hold_what_the_session_holds(session, tmp_path, kind, read):
+    # WHEN
+    export(session, f"--{kind}", tmp_path / "out")
+
+    # THEN
+    files, events = read(tmp_path / "out" / f"files.{kind}"), read(tmp_path / "out" / f"events.{kind}")
+    assert files["path"].tolist() == session.files["path"].tolist()
+    assert files["POSIX_BYTES_READ"].sum() == 50_000
+    assert events["path"].tolist() == session.events["path"].astype(str).tolist()
+    assert events["length"].tolist() == session.events["length"].tolist()
+    assert events["operation"].tolist() == session.events["operation"].astype(str).tolist()
+
+
+@pytest.mark.parametrize("option", ["--trace", "--parquet", "--csv"])
+def test_what_is_there_is_replaced_only_when_told_to(session, tmp_path, capsys, option):
+    target = tmp_path / "target"
+    export(session, option, target)
+
+    assert main(["export", option, str(target), str(session.path)]) == 1
+    assert "is there already" in capsys.readouterr().err
+    export(session, option, target, "--force")
+
+
+def test_a_report_is_written_and_said(session, tmp_path, capsys):
+    assert main(["report", str(session.path), "-o", str(tmp_path / "r.html"), "--json"]) == 0
+
+    said = json.loads(capsys.readouterr().out)
+    assert said["size_bytes"] == (tmp_path / "r.html").stat().st_size
+    assert said["views"] == ["overview", "timeline", "files", "patterns", "steps", "checkpoints"]
+
+
+def test_a_report_that_cannot_be_written_is_one_sentence(session, capsys):
+    assert main(["report", str(session.path), "-o", "/proc/none/r.html"]) == 1
+
+    said = capsys.readouterr().err
+    assert said.startswith("tfdarshan: /proc/none/r.html cannot be written")
+    assert said.count("\n") == 1
+
+
+def test_a_notebook_shows_numbers_and_escapes_names(session):
+    shown = session._repr_html_()
+
+    assert "50.0 kB" in shown
+    assert "&quot;quoted&quot;.bin" in shown
+    assert "<script" not in shown
+    assert shown.count("<rect") > 0

@@ -1,0 +1,103 @@
+"""Every view of every kind of session: figures that plotly accepts, JSON that browsers accept."""
+
+import json
+import os
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import tfdarshan
+from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_steps
+from tests.made_up_session import image_job, job_of, write_session
+from tfdarshan.commands import main
+from tfdarshan.views import VIEWS
+from tfdarshan.views.compare import compare_view
+from tfdarshan.views.panel import as_json
+from tfdarshan.views.source import Source
+
+
+def training(folder):
+    return with_steps(training_session(folder))
+
+
+def counters_only(folder):
+    (folder / "data").write_bytes(bytes(5_000))
+    with tfdarshan.profile(folder / "logs", trace=False, spool_dir=folder) as recorded:
+        handle = os.open(folder / "data", os.O_RDONLY)
+        os.read(handle, 5_000)
+        os.close(handle)
+    return tfdarshan.open_session(recorded.path)
+
+
+def imported(folder):
+    pytest.importorskip("darshan")
+    recorded = write_session(folder, image_job(30, 2, 2))
+    assert main(["export", "--darshan", str(folder / "job.darshan"), str(recorded.path)]) == 0
+    assert main(["import", str(folder / "job.darshan"), "--logdir", str(folder / "imported")]) == 0
+    return tfdarshan.open_session(folder / "imported")
+
+
+def without_calls(folder):
+    return write_session(folder, job_of([], [], []))
+
+
+@pytest.fixture(params=[training, counters_only, imported, without_calls], ids=lambda make: make.__name__)
+def session(request, tmp_path):
+    return request.param(tmp_path)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_are_drawn_whatever_the_session_has(session, view):
+    panels = as_json(VIEWS[view][1](Source(session)))
+
+    assert panels
+    json.dumps(panels, allow_nan=False)
+    for panel in panels:
+        if panel["kind"] == "chart":
+            figure = go.Figure(panel["figure"])
+            assert [trace.type for trace in figure.data if trace.type.endswith("gl")] == []
+
+
+def chart(panels, key):
+    return next(panel for panel in as_json(panels) if panel.get("key") == key)["figure"]
+
+
+def test_the_bandwidth_figure_holds_every_byte(tmp_path):
+    session = training(tmp_path)
+    table = Source(session).bandwidth
+    part_s = (table["end_ns"] - table["start_ns"]).iloc[0] / 1e9
+
+    figure = chart(VIEWS["overview"][1](Source(session)), "bandwidth")
+
+    moved = [sum(trace["y"]) * part_s for trace in figure["data"]]
+    posix, stdio = session.files["POSIX_BYTES_READ"].sum(), session.files["STDIO_BYTES_WRITTEN"].sum()
+    np.testing.assert_allclose(moved, [posix, stdio], rtol=1e-6)
+    lines = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "line"]
+    shades = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "rect"]
+    assert (len(lines), len(shades)) == (len(session.steps) + SAVES, len(session.steps))
+
+
+def test_the_pattern_figure_has_zero_length_reads_apart(tmp_path):
+    figure = chart(VIEWS["patterns"][1](Source(training(tmp_path))), "pattern")
+
+    parts = {trace["name"]: trace["x"][0] for trace in figure["data"]}
+    assert parts["zero-length"] == FILES * EPOCHS
+    assert sum(parts.values()) == 2 * FILES * EPOCHS
+
+
+def test_compared_sessions_say_what_changed(tmp_path):
+    first = write_session(tmp_path / "a", job_of([(0, 100, 1, "pread", 0, 40)], ["/a"], [40]))
+    second = write_session(tmp_path / "b", job_of([(0, 100, 1, "pread", 0, 30)], ["/a"], [40]))
+
+    table = as_json(compare_view(Source(first), Source(second)))[0]
+
+    rows = {row[0]["text"]: [cell["text"] for cell in row[1:]] for row in table["rows"]}
+    assert rows["bytes read"] == ["40 B", "30 B", "-25.0 %"]
+    assert rows["reads"] == ["1", "1", "same"]
+    assert rows["read bandwidth"] == ["400.0 MB/s", "300.0 MB/s", "-25.0 %"]
+
+
+def test_a_process_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(tfdarshan.SessionDataError, match="has no process other:1"):
+        Source(without_calls(tmp_path), "other:1")

@@ -1,0 +1,36 @@
+"""How long the tab's routes take for a large session, and what the server's memory grows by."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.perf import progress
+from tests.perf.analysis_cost import EVENTS_PER_FILE
+from tests.perf.child import run_child
+from tests.perf.row import Row, single_row
+
+GROUP = "the I/O tab"
+WANTED_S = {"overview": 1.0, "timeline": 1.0, "zoom to 1 %": 0.25, "file search, sort and page": 0.15}
+WANTED_GROWTH_MIB = 300.0
+
+
+def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
+    """Gives the rows, or a sentence where TensorBoard is not installed."""
+    if find_spec("tensorboard") is None:
+        return [], ["the I/O tab is left out: TensorBoard is not installed."]
+    label = f"{files * EVENTS_PER_FILE / 1e6:g} M events, {files:,} files"
+    progress.show(f"asking the tab for {label}")
+    run_child("analysis_probe", "make", folder, files)
+    found = run_child("tab_probe", folder)
+    rows = [
+        single_row(GROUP, f"{name}, {when}", "s", [taken], wanted=WANTED_S.get(name), note=label)
+        for when, times in (("first", found["first_s"]), ("again", found["again_s"]))
+        for name, taken in times.items()
+    ]
+    for name, key, wanted in (
+        ("memory of the server, growth", "growth_mib", WANTED_GROWTH_MIB),
+        ("the same at its peak", "peak_growth_mib", None),
+    ):
+        rows.append(single_row(GROUP, name, "MiB", [found[key]], wanted=wanted, note=label))
+    return rows, []

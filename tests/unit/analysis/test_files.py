@@ -1,0 +1,96 @@
+"""Questions about files: totals, folders, sizes, reading again."""
+
+import pytest
+
+from tests.made_up_session import job_of, write_session
+from tfdarshan.analysis.directory import directories_of, directory_totals, directory_tree
+from tfdarshan.analysis.file_sizes import file_sizes
+from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.rereads import passes_by_file, rereads
+from tfdarshan.analysis.storage_share import storage_by_step, storage_share
+from tfdarshan.summary_data import summarize
+
+
+@pytest.fixture
+def session(tmp_path):
+    """Two files below /data/a, one of them read twice, one in /data, one of unknown size, one written."""
+    calls = [
+        (0, 100, 1, "open", 0, 0), (100, 1100, 1, "pread", 0, 100), (1100, 1200, 1, "pread", 0, 100),
+        (0, 50, 2, "pread", 1, 30), (50, 60, 2, "fread", 1, 7), (60, 70, 2, "pread", 2, 2000),
+        (70, 80, 2, "pread", 3, 5), (80, 180, 2, "write", 4, 64),
+    ]  # fmt: skip
+    paths = ["/data/a/1", "/data/a/2", "/data/3", "/data/b/c/4", "/out"]
+    job = job_of(calls, paths, [100, 60, 2000, -1, 64], kernel={"rchar": 2_300, "read_bytes": 1_000})
+    return write_session(tmp_path, job)
+
+
+@pytest.fixture
+def files(session):
+    return load_files(session.processes)
+
+
+def test_a_path_is_one_row_over_both_modules(files):
+    rows = files.rows.set_index("path")
+
+    assert rows.index.tolist()[0] == "(no file)"
+    assert (rows.loc["/data/a/2", "reads"], rows.loc["/data/a/2", "bytes_read"]) == (2, 37)
+    assert rows.loc["/data/a/1", "time_s"] == pytest.approx(1200e-9)
+    assert rows.loc["/data/a/1", "mount_point"] == "/data"
+    assert rows.loc["/out", ["writes", "bytes_written", "size_bytes"]].tolist() == [1, 64, 64]
+
+
+def test_folders_add_up_their_files(files):
+    totals = directory_totals(files, directories_of(files))
+
+    assert totals["files"].to_dict() == {"/data/a": 2, "/data": 1, "/data/b/c": 1, "/": 1}
+    assert totals["bytes_read"].to_dict() == {"/data/a": 237, "/data": 2000, "/data/b/c": 5, "/": 0}
+    assert totals.index[0] == "/data/a"
+
+
+@pytest.mark.parametrize("most", [10, 1])
+def test_the_tree_of_folders_adds_up(files, most):
+    totals = directory_totals(files, directories_of(files))
+
+    tree = directory_tree(totals, "bytes_read", most).set_index("path")
+
+    assert tree.loc["/", "value"] == 2242
+    for path, row in tree.iterrows():
+        assert row["value"] == row["own"] + tree[tree["parent"] == path]["value"].sum()
+    if most == 10:
+        assert tree.loc["/data/b/c", ["own", "value", "parent", "name"]].tolist() == [5, 5, "/data", "b/c"]
+        assert "/data/b" not in tree.index
+
+
+def test_file_sizes_have_every_file_once(files):
+    table = file_sizes(files).set_index("size")
+
+    assert table["files"][table["files"] > 0].to_dict() == {"1 - 100 B": 3, "1 - 10 KiB": 1, "unknown": 1}
+    assert table["bytes_read"].sum() == 2242
+    assert (table.loc["1 - 100 B", "files_read"], table.loc["1 - 100 B", "files_written"]) == (2, 1)
+
+
+def test_bytes_read_again(files):
+    found = rereads(files)
+
+    assert (found.files_read, found.files_reread, found.size_bytes, found.bytes_read) == (3, 1, 2160, 2237)
+    assert (found.reread_bytes, found.unknown_size_bytes) == (100, 5)
+    assert found.passes == 2237 / 2160
+    by_path = dict(zip(files.rows["path"], passes_by_file(files), strict=True))
+    assert (by_path["/data/a/1"], by_path["/data/3"]) == (2.0, 1.0)
+    assert by_path["/data/b/c/4"] != by_path["/data/b/c/4"]
+
+
+def test_storage_against_the_page_cache(session):
+    share = storage_share(summarize(session).coverage)
+
+    assert (share.asked_bytes, share.storage_bytes, share.cached_bytes) == (2_300, 1_000, 1_300)
+    assert share.storage_ratio == 1_000 / 2_300
+
+
+def test_storage_by_step_where_steps_carry_it(session):
+    steps = session.steps.assign(rchar=[], read_bytes=[])
+    steps.loc[0, ["rchar", "read_bytes"]] = [500, 600]
+    steps.loc[1, ["rchar", "read_bytes"]] = [500, 100]
+
+    assert storage_by_step(steps)["cached_bytes"].tolist() == [0, 400]
+    assert len(storage_by_step(session.steps)) == 0

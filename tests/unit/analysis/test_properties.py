@@ -1,0 +1,95 @@
+"""What must hold whatever a session's calls are."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.made_up_session import job_of, write_session
+from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.io_time import TIMES, io_time_by_file
+from tfdarshan.analysis.session_analysis import analyse
+
+PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
+KINDS = ["open", "pread", "read", "write", "fsync", "fopen", "fread", "fwrite", "close", "stat"]
+LENGTHS = st.one_of(st.just(0), st.integers(1, 300), st.integers(1, 1 << 31))
+
+
+@st.composite
+def calls(draw):
+    """Gives calls of up to four threads; each thread makes one at a time, as threads do."""
+    found = []
+    for tid in range(1, draw(st.integers(1, 4)) + 1):
+        at = draw(st.integers(0, 2_000))
+        for _ in range(draw(st.integers(0, 12))):
+            end = at + draw(st.integers(0, 5_000))
+            kind = draw(st.sampled_from(KINDS))
+            moves = kind in ("pread", "read", "write", "fread", "fwrite")
+            length = draw(LENGTHS) if moves else 0
+            found.append((at, end, tid, kind, draw(st.integers(0, len(PATHS) - 1)), length))
+            at = end + draw(st.integers(0, 1_000))
+    return found
+
+
+SIZES = st.lists(st.integers(-1, 1 << 31), min_size=len(PATHS), max_size=len(PATHS))
+
+
+@settings(max_examples=60)
+@given(st.lists(calls(), min_size=1, max_size=3), SIZES)
+def test_every_answer_agrees_with_the_calls(processes, sizes):
+    # GIVEN a session in the real format
+    every = [call for process in processes for call in process]
+    duration_ns = max((call[1] for call in every), default=0) + 1
+    jobs = [
+        job_of(process, PATHS, sizes, pid=100 + place, duration_ns=duration_ns)
+        for place, process in enumerate(processes)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        session = write_session(Path(folder), *jobs)
+
+        # WHEN
+        found = analyse(session)
+        by_file = io_time_by_file(found.segments, found.files)
+        overview = bandwidth_of_overview(session.processes)
+    reads = [call for call in every if call[3] in ("pread", "read", "fread")]
+    writes = [call for call in every if call[3] in ("write", "fwrite")]
+    read_bytes, write_bytes = sum(call[5] for call in reads), sum(call[5] for call in writes)
+
+    # THEN I/O time is never above the wall clock, nor a class above all, nor a union above the sum
+    clock = found.summary.wall_clock
+    assert clock.io_s * 1e9 <= duration_ns + 0.5
+    for table in (found.by_thread, found.by_process, found.by_mount, found.by_directory, by_file):
+        assert (table["io_ns"] <= duration_ns).all()
+        assert (table["io_ns"] <= table["thread_ns"]).all()
+        for name in TIMES[1:]:
+            assert (table[name] <= table["io_ns"]).all()
+        # and the sums over files, folders, mounts, threads, processes are the totals
+        assert table["calls"].sum() == len(every)
+        assert (table["bytes_read"].sum(), table["bytes_written"].sum()) == (read_bytes, write_bytes)
+        assert table["thread_ns"].sum() == sum(call[1] - call[0] for call in every)
+    rows = found.files.rows
+    assert (rows["bytes_read"].sum(), rows["bytes_written"].sum()) == (read_bytes, write_bytes)
+    assert (rows["reads"].sum(), rows["writes"].sum()) == (len(reads), len(writes))
+    np.testing.assert_array_equal(rows["bytes_read"], by_file["bytes_read"])
+    assert found.directories["bytes_read"].sum() == read_bytes
+
+    # the histograms add up to the calls and the files
+    posix_reads = sum(call[3] != "fread" for call in reads)
+    assert sum(bucket.reads for bucket in found.summary.sizes) == posix_reads
+    assert sum(bucket.writes for bucket in found.summary.sizes) == sum(call[3] == "write" for call in writes)
+    assert found.file_sizes["files"].sum() == len(found.files) - 1
+    assert found.latency["calls"].sum() == len(every)
+    assert found.latency["bytes"].sum() == read_bytes + write_bytes
+
+    # parts of time keep every byte, call and nanosecond
+    for table in (found.bandwidth, overview):
+        assert (table["bytes_read"].sum(), table["bytes_written"].sum()) == (read_bytes, write_bytes)
+        assert table["calls"].sum() == len(every)
+        assert (table[["bytes_read", "bytes_written"]] >= 0).all().all()
+    busy = found.queue_depth["mean"].sum() * (found.queue_depth["end_ns"] - found.queue_depth["start_ns"])
+    assert round(busy.iloc[0]) == sum(call[1] - call[0] for call in every)
+    assert found.queue_depth["most"].max() <= max(len(every), 0)
+    assert (found.queue_depth["mean"] <= found.queue_depth["most"] + 1e-9).all()
+    np.testing.assert_allclose(found.activity.bytes_moved.sum(), read_bytes + write_bytes)

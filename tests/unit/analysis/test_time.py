@@ -1,0 +1,307 @@
+"""Time and bytes over time, of calls whose answers can be worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.made_up_session import job_of, write_session
+from tfdarshan.analysis.activity import activity_by_thread, activity_of_overview, overview_bins
+from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
+from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.io_time import io_time_by_mount, io_time_by_process, io_time_by_thread
+from tfdarshan.analysis.latency import latency
+from tfdarshan.analysis.metadata_share import metadata_share
+from tfdarshan.analysis.queue_depth import queue_depth
+from tfdarshan.analysis.read_passes import read_passes
+from tfdarshan.analysis.segments import load_segments
+from tfdarshan.analysis.step_time import step_summary, step_time
+from tfdarshan.analysis.time_bins import TimeBins
+from tfdarshan.analysis.wall_clock import measure_wall_clock
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """Gives the files and segments of made-up jobs: (calls, paths, sizes) each."""
+
+    def load(*jobs, window_ns=None, **more):
+        made = [job_of(*job, pid=100 + place, **more) for place, job in enumerate(jobs)]
+        session = write_session(tmp_path, *made)
+        files = load_files(session.processes)
+        return session, files, load_segments(session.processes, files.index, window_ns)
+
+    return load
+
+
+def test_a_long_read_is_spread_and_a_short_one_is_not(loaded):
+    # GIVEN parts of 100 ns; a read of 1,000 bytes from 50 to 250, a write of 30 within the last part
+    calls = [(50, 250, 7, "pread", 0, 1000), (310, 390, 7, "write", 0, 30)]
+    _, _, segments = loaded((calls, ["/a"], [1000]))
+
+    # WHEN
+    table = bandwidth(segments, TimeBins(0, 100, 4))
+
+    # THEN
+    assert table["bytes_read"].tolist() == [250, 500, 250, 0]
+    assert table["bytes_written"].tolist() == [0, 0, 0, 30]
+    assert table["calls"].tolist() == [1, 0, 0, 1]
+    assert table["read_bytes_per_s"].tolist() == [2.5e9, 5e9, 2.5e9, 0]
+
+
+def test_a_window_has_only_the_bytes_that_fall_into_it(loaded):
+    # GIVEN a read of 1,000 bytes from 0 to 1,000
+    _, _, segments = loaded(([(0, 1000, 7, "pread", 0, 1000)], ["/a"], [1000]))
+
+    # THEN
+    assert bandwidth(segments, TimeBins(200, 100, 3))["bytes_read"].tolist() == [100, 100, 100]
+
+
+def test_queue_depth_counts_calls_at_a_time(loaded):
+    # GIVEN two calls that overlap from 50 to 100, one that begins when another ends, and one of no length
+    calls = [(0, 100, 1, "pread", 0, 5), (50, 150, 2, "pread", 0, 5), (150, 200, 1, "pread", 0, 5),
+             (150, 150, 3, "open", 0, 0)]  # fmt: skip
+    _, _, segments = loaded((calls, ["/a"], [9]))
+
+    # WHEN
+    table = queue_depth(segments, TimeBins(0, 50, 5))
+
+    # THEN
+    assert table["mean"].tolist() == [1.0, 2.0, 1.0, 1.0, 0.0]
+    assert table["most"].tolist() == [1, 2, 1, 2, 0]
+
+
+def test_queue_depth_of_days_of_many_threads_does_not_overflow(loaded):
+    # GIVEN 200 threads that each read for a day
+    day_ns = 86_400 * 10**9
+    _, _, segments = loaded(([(0, day_ns, tid, "pread", 0, 1) for tid in range(1, 201)], ["/a"], [1]))
+
+    # THEN
+    table = queue_depth(segments, TimeBins(0, day_ns // 4, 4))
+    assert (table["mean"].tolist(), table["most"].tolist()) == ([200.0] * 4, [200] * 4)
+
+
+def test_io_time_of_threads_and_mounts(loaded):
+    # GIVEN thread 1 reads for 100 ns with 50 of them twice over by thread 2, then opens for 10
+    calls = [(0, 100, 1, "pread", 0, 40), (50, 150, 2, "pread", 1, 60), (200, 210, 1, "open", 0, 0)]
+    _, files, segments = loaded((calls, ["/data/a", "/home/b"], [40, 60]))
+
+    # WHEN
+    threads, mounts = io_time_by_thread(segments), io_time_by_mount(segments, files)
+    (process,) = io_time_by_process(segments).itertuples()
+
+    # THEN
+    assert dict(zip(threads.index.get_level_values("tid"), threads["io_ns"], strict=True)) == {1: 110, 2: 100}
+    assert mounts["io_ns"].to_dict() == {"/data": 110, "/": 100}
+    assert mounts["bytes_read"].to_dict() == {"/data": 40, "/": 60}
+    assert (process.Index, process.io_ns, process.read_ns, process.meta_ns) == ("made-up:100", 160, 150, 10)
+    assert (process.thread_ns, process.calls) == (210, 3)
+
+
+def test_processes_are_one_session(loaded):
+    # GIVEN two processes that read the same path at the same time
+    calls = [(0, 100, 1, "pread", 0, 40)]
+    session, files, segments = loaded((calls, ["/a"], [40]), (calls, ["/a"], [40]))
+
+    # THEN
+    assert files.rows["bytes_read"].to_dict() == {0: 0, 1: 80}
+    assert segments.file.tolist() == [1, 1]
+    assert len(io_time_by_process(segments)) == 2
+    assert measure_wall_clock(session.processes).io_s == 100e-9
+
+
+def test_latency_percentiles_are_durations_that_were_seen(loaded):
+    # GIVEN 100 reads of 1 to 100 ns, and a failed one that took long
+    calls = [(1000 * n, 1000 * n + n, 1, "pread", 0, 4096) for n in range(1, 101)]
+    _, _, segments = loaded(([*calls, (0, 500, 1, "open", 0, 0)], ["/a"], [4096]))
+
+    # WHEN
+    table = latency(segments).set_index("operation")
+
+    # THEN
+    read = table.loc["pread"]
+    assert (read["size"], read["calls"], read["bytes"]) == ("1 - 10 KiB", 100, 409_600)
+    assert (read["p50_ns"], read["p90_ns"], read["p99_ns"], read["p99_9_ns"], read["max_ns"]) == (
+        50, 90, 99, 100, 100,
+    )  # fmt: skip
+    assert read["mean_ns"] == 50.5
+    assert (table.loc["open", "size"], table.loc["open", "p50_ns"]) == ("", 500)
+
+
+def test_sizes_at_darshans_limits(loaded):
+    # GIVEN reads of nothing, of a limit and of one byte more
+    calls = [(n, n + 1, 1, "pread", 0, size) for n, size in enumerate([0, 100, 101, 1024, 1025, 1 << 30])]
+    _, _, segments = loaded((calls, ["/a"], [0]))
+
+    assert latency(segments)["size"].tolist() == [
+        "0 B", "1 - 100 B", "101 B - 1 KiB", "1 - 10 KiB", "100 MiB - 1 GiB",
+    ]  # fmt: skip
+
+
+def test_the_second_pass_over_a_file_is_told_from_the_first(loaded):
+    # GIVEN a file of 100 bytes read in halves twice: 10 ns a read, then 2; and a probe of its end;
+    # one of 30 bytes read once, and one of unknown size
+    calls = [
+        *[(at, at + 10, 1, "pread", 0, 50) for at in (0, 10)],
+        (20, 21, 1, "pread", 0, 0),
+        (30, 32, 1, "pread", 0, 50),
+        (31, 33, 2, "pread", 0, 50),
+        (40, 41, 1, "pread", 1, 7),
+        (50, 60, 1, "pread", 2, 30),
+    ]
+    _, files, segments = loaded((calls, ["/a", "/size-unknown", "/c"], [100, -1, 30]))
+
+    # WHEN
+    table = read_passes(segments, files)
+
+    # THEN
+    assert table["files"].tolist() == [2, 1]
+    assert table["bytes"].tolist() == [130, 100]
+    assert table["read_ns"].tolist() == [30, 3]
+    assert table["thread_ns"].tolist() == [30, 4]
+    assert table["median_ns"].tolist() == [10, 2]
+    assert table["bytes_per_s"].tolist() == pytest.approx([130 / 30e-9, 25e9])
+
+
+def test_steps_split_into_wait_and_compute(loaded):
+    # GIVEN I/O from 0 to 60 and 100 to 110, and steps of 100 that wait for 40 and for nothing
+    calls = [(0, 60, 1, "pread", 0, 600), (100, 110, 1, "pread", 0, 100)]
+    _, _, segments = loaded((calls, ["/a"], [700]))
+    steps = pd.DataFrame({"start_ns": [0, 100], "end_ns": [100, 200], "input_wait_ns": [40, 0]})
+
+    # WHEN
+    table = step_time(steps, segments)
+
+    # THEN
+    assert table["compute_ns"].tolist() == [60, 100]
+    assert table["io_ns"].tolist() == [60, 10]
+    assert table["exposed_io_ns"].tolist() == [40, 0]
+    assert table["hidden_io_ns"].tolist() == [20, 10]
+    assert table["bytes"].tolist() == [600, 100]
+    assert table["operations"].tolist() == [1, 1]
+    whole = step_summary(table)
+    assert (whole.steps, whole.input_wait_share, whole.bytes_moved) == (2, 0.2, 700)
+
+
+def test_steps_that_carry_their_figures_keep_them(loaded):
+    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+    steps = pd.DataFrame(
+        {
+            "start_ns": [0],
+            "end_ns": [100],
+            "input_wait_ns": [10],
+            "io_ns": [55],
+            "bytes": [5],
+            "operations": [9],
+        }
+    )
+
+    (row,) = step_time(steps, segments).itertuples()
+
+    assert (row.io_ns, row.bytes, row.operations, row.exposed_io_ns) == (55, 5, 9, 10)
+
+
+def test_steps_as_sessions_have_them(loaded):
+    # GIVEN numbered steps of unknown input wait
+    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+    steps = pd.DataFrame(
+        {
+            "step": [7, 8],
+            "start_ns": [0, 100],
+            "end_ns": [100, 200],
+            "input_wait_ns": [-1, -1],
+            "io_ns": [60, 0],
+            "bytes_read": [500, 0],
+            "bytes_written": [100, 0],
+            "operations": [1, 0],
+        }
+    )
+
+    table = step_time(steps, segments)
+
+    assert table.index.tolist() == [7, 8]
+    assert table["bytes"].tolist() == [600, 0]
+    assert (table["compute_ns"].tolist(), table["input_wait_known"].any()) == ([100, 100], False)
+    assert step_summary(table).input_wait_s is None
+
+
+def test_no_steps_are_no_rows(loaded):
+    session, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+
+    assert len(step_time(session.steps, segments)) == 0
+    assert step_summary(step_time(session.steps, segments)).input_wait_share is None
+
+
+def test_writes_close_together_are_one_checkpoint(loaded):
+    # GIVEN two saves 3 s apart, of a shard, an index and a sync each, and a small log between them
+    mib = 1 << 20
+    save = [(0, 100, 1, "fwrite", 0, 3 * mib), (90, 200, 2, "fwrite", 0, mib), (300, 310, 1, "write", 1, 99),
+            (310, 350, 1, "fsync", 1, 0)]  # fmt: skip
+    later = [(start + 3000, end + 3000, *rest) for start, end, *rest in save]
+    log = [(1500, 1501, 1, "write", 2, 500)]
+    calls = [(start * MS, end * MS, *rest) for start, end, *rest in [*save, *log, *later]]
+    paths = ["/ckpt/model-5.data-00000-of-00001", "/ckpt/model-5.index", "/logs/events"]
+    _, files, segments = loaded((calls, paths, [4 * mib, 99, 500]))
+
+    # WHEN
+    bursts = checkpoint_bursts(segments, files)
+
+    # THEN
+    assert bursts["start_ns"].tolist() == [0, 3000 * MS]
+    first = bursts.iloc[0]
+    assert (first["directory"], first["name"]) == ("/ckpt", "model-5")
+    assert (first["files"], first["writes"], first["stdio_writes"], first["syncs"]) == (2, 3, 2, 1)
+    assert (first["bytes"], first["write_ns"], first["end_ns"]) == (4 * mib + 99, 250 * MS, 350 * MS)
+
+
+def test_metadata_share_of_calls_and_time(loaded):
+    session, _, segments = loaded(([(0, 30, 1, "open", 0, 0), (30, 130, 1, "pread", 0, 9)], ["/a"], [9]))
+
+    share = metadata_share(segments, measure_wall_clock(session.processes))
+
+    assert (share.calls, share.all_calls, share.meta_s, share.io_s) == (1, 2, 30e-9, 130e-9)
+    assert share.thread_share == 30 / 130
+
+
+def test_the_overview_tells_what_the_segments_tell(loaded):
+    # GIVEN reads of 10 threads over 2,048 parts of 100 ns
+    rng = np.random.default_rng(1)
+    calls = [
+        (int(at), int(at) + 150, int(at) % 10 + 1, "pread", 0, 100) for at in rng.integers(0, 204_000, 500)
+    ]
+    session, _, segments = loaded((calls, ["/a"], [100]), duration_ns=204_800)
+    bins = overview_bins(session.processes, 64)
+
+    # WHEN
+    fast, slow = activity_of_overview(session.processes, "thread", 64), activity_by_thread(segments, bins)
+
+    # THEN
+    assert sorted(fast.names) == sorted(slow.names)
+    order = [fast.names.index(name) for name in slow.names]
+    np.testing.assert_allclose(fast.busy_ns[order], slow.busy_ns)
+    np.testing.assert_array_equal(fast.calls[order], slow.calls)
+    np.testing.assert_allclose(fast.bytes_moved[order], slow.bytes_moved, atol=1)
+    table = bandwidth_of_overview(session.processes, 64)
+    np.testing.assert_allclose(table["bytes_read"], bandwidth(segments, bins)["bytes_read"], atol=11)
+    assert table["bytes_read"].sum() == 50_000
+
+
+def test_threads_beyond_the_busiest_are_added_up(loaded):
+    calls = [(0, 10 * tid, tid, "pread", 0, tid) for tid in range(1, 6)]
+    _, _, segments = loaded((calls, ["/a"], [9]))
+
+    found = activity_by_thread(segments, TimeBins(0, 100, 1), most=2)
+
+    assert found.names == ["5", "4", "others"]
+    assert found.bytes_moved.ravel().tolist() == [5, 4, 6]
+    assert found.calls.ravel().tolist() == [1, 1, 3]
+
+
+def test_a_window_reads_only_calls_that_ran_in_it(loaded):
+    # GIVEN a long call, one before the window, and one that starts at its end
+    calls = [(0, 1000, 1, "pread", 0, 1), (10, 90, 1, "pread", 0, 2), (150, 160, 2, "pread", 0, 3),
+             (200, 210, 2, "pread", 0, 4)]  # fmt: skip
+    _, _, segments = loaded((calls, ["/a"], [1]), window_ns=(100, 200))
+
+    assert segments.length.tolist() == [1, 3]

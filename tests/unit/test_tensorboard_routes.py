@@ -1,0 +1,248 @@
+"""The tab's routes, asked directly: what they answer, and what they refuse."""
+
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("tensorboard")
+
+from werkzeug.test import Client
+
+from tests.made_up_session import image_job, job_of, write_session
+from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
+from tfdarshan.tensorboard_plugin.session_store import SessionStore
+
+STAMP = "2024_01_01_00_00_00"
+SESSION = f"run/{STAMP}"
+
+
+@pytest.fixture
+def logdir(tmp_path):
+    write_session(tmp_path / "logs" / "run", image_job(50, 2, 3), stamp=STAMP)
+    return tmp_path / "logs"
+
+
+def ask(logdir, route, **arguments):
+    plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
+    response = Client(plugin.get_plugin_apps()[route]).get(route, query_string=arguments)
+    return response.status_code, json.loads(response.data)
+
+
+def table(answer):
+    return [[cell["text"] for cell in row] for row in answer["panels"][-1]["rows"]]
+
+
+def test_sessions_are_listed_by_run(logdir):
+    assert ask(logdir, "/sessions")[1]["sessions"] == [
+        {"id": SESSION, "run": "run", "name": STAMP, "state": "complete"}
+    ]
+
+
+def test_the_plugin_is_active_only_where_there_are_sessions(logdir, tmp_path):
+    assert TfdarshanPlugin(SimpleNamespace(logdir=str(logdir))).is_active()
+    assert not TfdarshanPlugin(SimpleNamespace(logdir=str(tmp_path / "none"))).is_active()
+    assert not TfdarshanPlugin(SimpleNamespace(logdir="gs://bucket/logs")).is_active()
+
+
+@pytest.mark.parametrize("view", ["overview", "timeline", "files", "patterns", "steps", "checkpoints"])
+def test_every_view_answers(logdir, view):
+    code, answer = ask(logdir, "/view", session=SESSION, view=view)
+
+    assert (code, answer["state"], answer["processes"]) == (200, "complete", ["made-up:100"])
+    assert answer["panels"]
+
+
+@pytest.mark.parametrize("by", ["thread", "process", "directory", "operation"])
+@pytest.mark.parametrize("measure", ["bandwidth", "operations", "busy", "depth"])
+def test_the_timeline_by_all_and_of_all(logdir, by, measure):
+    _, whole = ask(logdir, "/view", session=SESSION, view="timeline", by=by, measure=measure)
+    _, part = ask(
+        logdir, "/view", session=SESSION, view="timeline", by=by, measure=measure, start_ns=0, end_ns=10**6
+    )
+
+    assert whole["panels"][0]["figure"]["data"][0]["type"] == "heatmap"
+    assert part["panels"][0]["figure"]["data"][0]["type"] == "bar"
+
+
+def test_files_by_part_of_a_path_and_by_pattern(logdir):
+    _, parts = ask(logdir, "/files", session=SESSION, search="class-07/", sort="path", order="ascending")
+    _, pattern = ask(logdir, "/files", session=SESSION, search="*/class-0?/*[.jpg")
+    _, second = ask(logdir, "/files", session=SESSION, sort="path", order="ascending", offset=40, limit=20)
+
+    assert [row[0] for row in table(parts)] == ["/data/train/class-07/0000007.jpg"]
+    assert (parts["matching"], pattern["matching"], second["matching"]) == (1, 0, 50)
+    assert [row[0][-6:] for row in table(second)] == [f"{number:02}.jpg" for number in range(40, 50)]
+
+
+@pytest.mark.parametrize("sort", ["time_s", "bytes_read", "size_bytes", "path"])
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_pages_put_together_are_the_sorted_files(logdir, sort, order):
+    pages = [
+        table(ask(logdir, "/files", session=SESSION, sort=sort, order=order, offset=first, limit=7)[1])
+        for first in range(0, 50, 7)
+    ]
+    whole = table(ask(logdir, "/files", session=SESSION, sort=sort, order=order, limit=50)[1])
+
+    assert [row for page in pages for row in page] == whole
+    assert len({row[0] for row in whole}) == 50
+
+
+def test_a_files_page(logdir):
+    code, answer = ask(logdir, "/file", session=SESSION, path="/data/train/class-07/0000007.jpg")
+
+    assert code == 200
+    offsets = next(panel for panel in answer["panels"] if panel.get("key") == "offsets")
+    assert len(offsets["figure"]["data"][0]["x"]) == 2 * 3
+
+
+def test_one_process_of_several(tmp_path):
+    calls = [(0, 100, 1, "pread", 0, 40)]
+    jobs = [job_of(calls * (1 + place), ["/a"], [40], pid=100 + place) for place in range(2)]
+    write_session(tmp_path, *jobs, stamp=STAMP)
+
+    def calls_of(process):
+        answer = ask(tmp_path, "/view", session=f"./{STAMP}", process=process)[1]
+        tiles = next(panel for panel in answer["panels"] if panel["kind"] == "tiles")
+        return next(tile["value"]["text"] for tile in tiles["items"] if tile["label"] == "Calls")
+
+    assert [calls_of(process) for process in ("", "made-up:100", "made-up:101")] == ["3", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("route", "arguments", "code"),
+    [
+        ("/view", {}, 400),
+        ("/view", {"session": "../../../etc"}, 404),
+        ("/view", {"session": "/etc/passwd"}, 404),
+        ("/view", {"session": f"run/../run/{STAMP}"}, 404),
+        ("/view", {"session": "x" * 10_000}, 400),
+        ("/view", {"session": "a\0b"}, 400),
+        ("/view", {"session": SESSION, "view": "../plugin"}, 400),
+        ("/view", {"session": SESSION, "view": "timeline", "by": "<script>"}, 400),
+        ("/view", {"session": SESSION, "view": "timeline", "start_ns": "9" * 50, "end_ns": "1"}, 400),
+        ("/view", {"session": SESSION, "view": "timeline", "start_ns": "-5", "end_ns": "1"}, 400),
+        ("/view", {"session": SESSION, "view": "timeline", "start_ns": "5", "end_ns": "5"}, 400),
+        ("/view", {"session": SESSION, "process": "../x"}, 422),
+        ("/files", {"session": SESSION, "limit": "1000000"}, 400),
+        ("/files", {"session": SESSION, "limit": "0"}, 400),
+        ("/files", {"session": SESSION, "offset": "nan"}, 400),
+        ("/files", {"session": SESSION, "sort": "__class__"}, 400),
+        ("/file", {"session": SESSION, "path": "/etc/passwd"}, 422),
+        ("/compare", {"session": SESSION, "other": "../x"}, 404),
+    ],
+)
+def test_hostile_input_is_refused_in_words(logdir, route, arguments, code):
+    found, answer = ask(logdir, route, **arguments)
+
+    assert (found, set(answer)) == (code, {"error"})
+    assert answer["error"]["message"]
+    assert answer["error"]["hint"]
+
+
+def test_a_huge_window_and_one_after_the_end(logdir):
+    for start, end in ((0, 1 << 61), (1 << 60, 1 << 61)):
+        arguments = {"session": SESSION, "view": "timeline", "start_ns": start, "end_ns": end}
+        code, answer = ask(logdir, "/view", **arguments)
+        assert (code, answer["state"]) == (200, "complete")
+
+
+def test_offsets_beyond_the_files_are_empty(logdir):
+    assert table(ask(logdir, "/files", session=SESSION, offset=1 << 61)[1]) == []
+
+
+def test_metadata_that_names_other_files_is_damaged(logdir):
+    directory = logdir / "run" / "plugins" / "tfdarshan" / STAMP
+    (meta,) = directory.glob("*.meta.json")
+    content = json.loads(meta.read_text())
+    content["tables"]["files"]["file"] = "../../../../secret.parquet"
+    meta.write_text(json.dumps(content))
+
+    code, answer = ask(logdir, "/view", session=SESSION)
+
+    assert code == 422
+    assert "names tables outside of its folder" in answer["error"]["message"]
+
+
+def test_links_out_of_the_logdir_are_not_followed(logdir, tmp_path):
+    elsewhere = write_session(tmp_path / "other", image_job(5, 1, 1)).path
+    sessions = logdir / "run" / "plugins" / "tfdarshan"
+    os.symlink(elsewhere, sessions / "2020_01_01_00_00_00")
+    linked = sessions / "2021_01_01_00_00_00"
+    linked.mkdir()
+    for file in elsewhere.iterdir():
+        os.symlink(file, linked / file.name)
+
+    assert ask(logdir, "/view", session="run/2020_01_01_00_00_00")[0] == 404
+    code, answer = ask(logdir, "/view", session="run/2021_01_01_00_00_00")
+    assert (code, "leads out of its session" in answer["error"]["message"]) == (422, True)
+
+
+@pytest.mark.parametrize("table_name", ["files", "events", "overview"])
+def test_damaged_tables_are_said(logdir, table_name):
+    directory = logdir / "run" / "plugins" / "tfdarshan" / STAMP
+    (path,) = directory.glob(f"*.{table_name}.parquet")
+    path.write_bytes(path.read_bytes()[:-50])
+
+    code, answer = ask(logdir, "/view", session=SESSION, view="patterns")
+
+    assert code == 422
+    assert f"{table_name}.parquet is damaged" in answer["error"]["message"]
+
+
+def test_an_error_of_ours_has_a_body_and_no_inside(logdir, monkeypatch, caplog):
+    from tfdarshan.tensorboard_plugin.routes import Routes
+
+    monkeypatch.setattr(Routes, "sessions", lambda self, arguments: 1 / 0)
+
+    code, answer = ask(logdir, "/sessions")
+
+    assert (code, answer["error"]["message"]) == (500, "ZeroDivisionError while answering /sessions")
+    caplog.clear()
+
+
+def test_a_session_written_again_is_read_again(logdir):
+    store = SessionStore(logdir)
+    first, _ = store.source(SESSION, None)
+    assert store.source(SESSION, None)[0] is first
+
+    shutil.rmtree(first.whole.path)
+    write_session(logdir / "run", image_job(60, 1, 3), stamp=STAMP)
+
+    assert len(store.source(SESSION, None)[0].files) == 61
+
+
+def test_a_thousand_requests_at_once(logdir):
+    plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
+    app = plugin.get_plugin_apps()["/files"]
+
+    def one(number):
+        query = {"session": SESSION, "search": f"class-{number % 50:02}", "limit": 5}
+        response = Client(app).get("/files", query_string=query)
+        return response.status_code, json.loads(response.data)["matching"]
+
+    with ThreadPoolExecutor(50) as pool:
+        assert set(pool.map(one, range(1000))) == {(200, 1)}
+
+
+def test_nothing_is_written_to_the_logdir(logdir):
+    def content():
+        return {path: path.stat().st_mtime_ns for path in logdir.rglob("*")}
+
+    before = content()
+    for view in ("overview", "timeline", "patterns"):
+        ask(logdir, "/view", session=SESSION, view=view)
+
+    assert content() == before
+
+
+def test_the_loader_imports_nothing_but_base_plugin(run_python):
+    program = (
+        "import sys, tfdarshan.tensorboard_plugin.loader\n"
+        "print([name for name in ('numpy', 'pandas', 'pyarrow', 'plotly') if name in sys.modules])"
+    )
+    before = run_python("-c", "import sys, tensorboard.plugins.base_plugin\n" + program.splitlines()[1])
+    assert run_python("-c", program).stdout == before.stdout

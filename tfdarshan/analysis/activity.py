@@ -1,0 +1,196 @@
+"""Who did what when: threads, processes, directories or kinds of call against time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.segments import CLASSES, META, Segments
+from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
+from tfdarshan.process_data import ProcessData
+
+OTHERS = "others"
+OVERVIEW_COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Each array has one row per name and one column per part of time, float64.
+
+    `calls` started in the part; `bytes_moved` are spread over each call's duration; `busy_ns` is thread time
+    in calls, which divided by the part's length is the mean queue depth.
+    """
+
+    bins: TimeBins
+    names: list[str]
+    calls: Array
+    bytes_moved: Array
+    busy_ns: Array
+
+
+@dataclass(frozen=True)
+class OverviewPart:
+    """Rows of one process's overview table; `start_ns` is each bin's start since the session's start."""
+
+    process: ProcessData
+    start_ns: Array
+    tid: Array
+    operation: list[str]
+    operation_code: Array
+    io_class: Array
+    count: Array
+    bytes_moved: Array
+    busy_ns: Array
+    bin_ns: int
+
+    def places(self, bins: TimeBins) -> Array:
+        """Gives the part of time that the middle of each row's bin is in."""
+        middle = self.start_ns + self.bin_ns // 2 - bins.start_ns
+        place: Array = np.clip(middle // bins.bin_ns, 0, bins.count - 1)
+        return place
+
+
+def activity(
+    segments: Segments, group: Array, names: Sequence[str], bins: TimeBins, most: int = 32
+) -> Activity:
+    """Gives the activity of groups of calls; those beyond the `most` busiest are added up as "others".
+
+    Args:
+        segments: The calls.
+        group: Each call's group, an index into `names`.
+        names: The groups' names.
+        bins: The parts of time.
+        most: How many groups are told apart.
+    """
+    busy, calls_of = np.zeros(len(names)), np.zeros(len(names))
+    for first, part in segments.numbered_blocks():
+        start, end = bins.clipped(part.start_ns, part.end_ns)
+        of_part = group[first : first + len(part)]
+        busy += np.bincount(of_part, end - start, minlength=len(names))
+        calls_of += np.bincount(of_part, minlength=len(names))
+    code, shown = _busiest(busy, calls_of, names, most)
+    sums = np.zeros((3, len(shown), bins.count))
+    for first, part in segments.numbered_blocks():
+        start, end = bins.clipped(part.start_ns, part.end_ns)
+        place = code[group[first : first + len(part)]]
+        sums[0] += count_starts(bins, place, len(shown), start)
+        for measure, found in enumerate(
+            spread(bins, place, len(shown), start, end, [part.moved, end - start]), 1
+        ):
+            sums[measure] += found
+    return Activity(bins, shown, sums[0], sums[1], sums[2])
+
+
+def activity_by_thread(segments: Segments, bins: TimeBins, most: int = 32) -> Activity:
+    """Gives the activity of the busiest threads."""
+    several = len({(thread.host, thread.pid) for thread in segments.threads}) > 1
+    names = [f"{t.pid}/{t.label}" if several else t.label for t in segments.threads]
+    return activity(segments, segments.thread, names, bins, most)
+
+
+def activity_by_operation(segments: Segments, bins: TimeBins) -> Activity:
+    """Gives the activity by kind of call."""
+    names = [operation.name for operation in segments.operations]
+    return activity(segments, segments.operation.astype(np.int32), names, bins, len(names))
+
+
+def activity_of_overview(
+    processes: Sequence[ProcessData], by: str, count: int = 512, most: int = 32
+) -> Activity:
+    """Gives the activity over the whole session from the overview tables.
+
+    Args:
+        processes: The processes.
+        by: "thread", "process" or "operation".
+        count: Parts of time.
+        most: How many names are told apart.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    bins = overview_bins(processes, count)
+    rows: dict[str, Array] = {}
+    for part in overview_parts(processes):
+        place = part.places(bins)
+        for name, chosen in _named_rows(part, by, several=len(processes) > 1):
+            sums = rows.setdefault(name, np.zeros((3, count)))
+            for measure, values in enumerate((part.count, part.bytes_moved, part.busy_ns)):
+                sums[measure] += np.bincount(place[chosen], values[chosen], minlength=count)
+    names = list(rows)
+    stacked = np.stack([rows[name] for name in names]) if names else np.zeros((0, 3, count))
+    code, shown = _busiest(stacked[:, 2].sum(axis=1), stacked[:, 0].sum(axis=1), names, most)
+    summed = np.zeros((len(shown), 3, count))
+    np.add.at(summed, code[: len(names)], stacked)
+    return Activity(bins, shown, summed[:, 0], summed[:, 1], summed[:, 2])
+
+
+def overview_bins(processes: Sequence[ProcessData], count: int) -> TimeBins:
+    """Divides the time from the first process's start to the last one's end."""
+    metas = [process.meta for process in processes]
+    start_ns = min(meta["start_ns"] for meta in metas)
+    end_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
+    return bins_over(start_ns, max(end_ns, start_ns + 1), count)
+
+
+def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
+    """Reads the overview tables, process by process.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    for process in processes:
+        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.meta.get("operations", ())}
+        about = process.meta["tables"]["overview"]
+        table = process.table("overview", OVERVIEW_COLUMNS).unify_dictionaries().combine_chunks()
+        columns = {name: table[name].combine_chunks() for name in OVERVIEW_COLUMNS}
+        operation = columns["operation"]
+        names = operation.dictionary.to_pylist() if len(operation) else []
+        codes = operation.indices.to_numpy() if len(operation) else np.zeros(0, np.int8)
+        known = np.array([classes.get(name, META) for name in names] or [META], np.int8)
+        numbers = {
+            name: columns[name].to_numpy(zero_copy_only=False)
+            for name in OVERVIEW_COLUMNS
+            if name != "operation"
+        }
+        yield OverviewPart(
+            process,
+            about.get("start_ns", 0) + numbers["bin"].astype(np.int64) * about["bin_ns"],
+            numbers["tid"],
+            names,
+            codes,
+            known[codes],
+            numbers["count"],
+            numbers["bytes"],
+            numbers["busy_ns"],
+            about["bin_ns"],
+        )
+
+
+def _named_rows(part: OverviewPart, by: str, *, several: bool) -> Iterator[tuple[str, Array]]:
+    meta = part.process.meta
+    if by == "operation":
+        # The dictionary names every kind of call there is.
+        for code in np.unique(part.operation_code).tolist():
+            yield part.operation[code], np.flatnonzero(part.operation_code == code)
+    elif by == "process":
+        yield f"{meta['host']}:{meta['pid']}", np.arange(len(part.tid))
+    else:
+        names = {thread["tid"]: thread["name"] for thread in meta.get("threads", ())}
+        for tid in np.unique(part.tid).tolist():
+            label = f"{tid} ({names[tid]})" if names.get(tid) else str(tid)
+            yield f"{meta['pid']}/{label}" if several else label, np.flatnonzero(part.tid == tid)
+
+
+def _busiest(busy: Array, calls: Array, names: Sequence[str], most: int) -> tuple[Array, list[str]]:
+    """Gives each group's row, and the rows' names: the busiest first, "others" last."""
+    order = np.lexsort((np.arange(len(names)), -busy))
+    order = order[calls[order] > 0]
+    shown = [names[place] for place in order[:most]]
+    code = np.full(max(len(names), 1), len(shown), np.int64)
+    code[order[:most]] = np.arange(len(shown))
+    if len(order) > most:
+        shown.append(OTHERS)
+    return code, shown

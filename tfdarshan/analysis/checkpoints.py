@@ -1,0 +1,80 @@
+"""Checkpoint bursts: writes close together in time, and what they cost."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.intervals import Array, union_ns
+from tfdarshan.analysis.segments import WRITE, Segments
+
+GAP_NS = 500_000_000
+LEAST_BYTES = 1 << 20
+# What savers add to a checkpoint's name: TensorFlow's shards and index, its folder for temporary files.
+SAVER_SUFFIX = re.compile(r"(\.data-\d+-of-\d+|\.index|_temp)?(\.tempstate\d+)?$")
+COLUMNS = (
+    "start_ns", "end_ns", "directory", "name", "files", "writes", "stdio_writes", "syncs", "bytes",
+    "write_ns", "thread_ns",
+)  # fmt: skip
+
+
+def checkpoint_bursts(
+    segments: Segments, files: FileTable, *, gap_ns: int = GAP_NS, least_bytes: int = LEAST_BYTES
+) -> pd.DataFrame:
+    """Groups writes that are less than `gap_ns` apart.
+
+    Args:
+        segments: The session's calls.
+        files: The files they were loaded with.
+        gap_ns: Writes with a longer pause between them are two bursts.
+        least_bytes: Smaller bursts are left out: logs, summaries, history files.
+
+    Returns:
+        One row per burst, in order of time: `start_ns`, `end_ns`; `directory` and `name` of the file that got
+        most (str), without the saver's suffixes; `files`, `writes` (calls that wrote data), of which
+        `stdio_writes`; `syncs` (fsync, fdatasync, fflush); `bytes`; `write_ns` (wall clock: at least one such
+        call was running: the stall, where the job writes from its training loop); `thread_ns`. int64.
+    """
+    chosen = np.flatnonzero((segments.io_class == WRITE) & (segments.error == 0))
+    writes = segments.where(chosen)
+    if len(writes) == 0:
+        return no_bursts()
+    reached = np.maximum.accumulate(writes.end_ns)
+    heads = np.flatnonzero(np.concatenate([[True], writes.start_ns[1:] - reached[:-1] >= gap_ns]))
+    bounds = np.append(heads, len(writes))
+    total = np.add.reduceat(writes.length, heads)
+    stdio = np.array([operation.module == "STDIO" for operation in writes.operations])
+    rows = [
+        _row(writes.where(slice(bounds[burst], bounds[burst + 1])), files, stdio)
+        for burst in np.flatnonzero(total >= least_bytes).tolist()
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def no_bursts() -> pd.DataFrame:
+    """Gives a table of bursts that has no rows."""
+    return pd.DataFrame([], columns=list(COLUMNS))
+
+
+def _row(writes: Segments, files: FileTable, stdio: Array) -> tuple[object, ...]:
+    moved = writes.length > 0
+    touched, place = np.unique(writes.file, return_inverse=True)
+    largest = int(touched[np.argmax(np.bincount(place, writes.length))])
+    path = str(files.rows["path"].iloc[largest])
+    return (
+        int(writes.start_ns[0]),
+        int(writes.end_ns.max()),
+        posixpath.dirname(path),
+        SAVER_SUFFIX.sub("", posixpath.basename(path)),
+        len(np.unique(writes.file[moved])),
+        int(moved.sum()),
+        int((moved & stdio[writes.operation]).sum()),
+        int((~moved).sum()),
+        int(writes.length.sum()),
+        union_ns(writes.start_ns, writes.end_ns),
+        int((writes.end_ns - writes.start_ns).sum()),
+    )

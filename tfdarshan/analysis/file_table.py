@@ -1,0 +1,151 @@
+"""The files of all processes, one row per path: what was done with each, from the exact counters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from tfdarshan.analysis.file_totals import (
+    BYTES_READ,
+    BYTES_WRITTEN,
+    META_TIMES,
+    READ_TIMES,
+    READS,
+    WRITE_TIMES,
+    WRITES,
+)
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.process_data import ProcessData
+from tfdarshan.schema import PATHS_OF_NO_FILE
+
+# Each column of the table and the counters that it adds up.
+SUMS: dict[str, tuple[str, ...]] = {
+    "opens": ("POSIX_OPENS", "STDIO_OPENS"),
+    "reads": READS,
+    "zero_reads": ("TFD_ZERO_READS",),
+    "writes": WRITES,
+    "stats": ("POSIX_STATS", "TFD_STATS_OTHER"),
+    "bytes_read": BYTES_READ,
+    "bytes_written": BYTES_WRITTEN,
+    "read_s": READ_TIMES,
+    "write_s": WRITE_TIMES,
+    "meta_s": META_TIMES,
+}
+SECONDS = ("read_s", "write_s", "meta_s")
+COLUMNS = ("path", "mount_point", "fs_type", "size_bytes", *SUMS, "time_s")
+NO_FILE = 0
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """What was done with each path.
+
+    Attributes:
+        rows: One row per path, over all processes and modules. `path` (str), `mount_point` and `fs_type`
+            (category); `size_bytes` (int64, the largest seen, -1 if unknown); `opens`, `reads`, of which
+            `zero_reads`, `writes`, `stats` (int64, calls); `bytes_read`, `bytes_written` (int64, bytes);
+            `read_s`, `write_s`, `meta_s` and their sum `time_s` (float64, seconds in calls on the file:
+            calls of one kind in one process at the same time count once). Row 0 is "(no file)".
+        index: Per process, the row of each of its file ids, int32.
+    """
+
+    rows: pd.DataFrame
+    index: tuple[Array, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def paths(self) -> Any:
+        """The paths as a pyarrow array."""
+        return pa.array(self.rows["path"])
+
+
+def load_files(processes: Sequence[ProcessData]) -> FileTable:
+    """Reads the files tables. What an imported log does not say counts as 0.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    tables = [_read(process) for process in processes]
+    names = pa.chunked_array(
+        [pa.array([PATHS_OF_NO_FILE[NO_FILE]]), *(path for table in tables for path in table["path"])],
+        pa.string(),
+    )
+    encoded = names.combine_chunks().dictionary_encode()
+    paths = encoded.dictionary
+    code = encoded.indices.to_numpy()[1:]
+    place = np.split(code, np.cumsum([len(table["file"]) for table in tables])[:-1])
+    columns: dict[str, Any] = {"path": pd.Series(pd.arrays.ArrowExtensionArray(paths))}
+    for name in ("mount_point", "fs_type"):
+        columns[name] = _category([table[name] for table in tables], code, len(paths))
+    columns["size_bytes"] = _largest(
+        np.concatenate([table["size_bytes"] for table in tables]), code, len(paths)
+    )
+    for name in SUMS:
+        summed = np.bincount(code, np.concatenate([table[name] for table in tables]), minlength=len(paths))
+        columns[name] = summed if name in SECONDS else summed.astype(np.int64)
+    columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
+    index = tuple(_index(table["file"], rows) for table, rows in zip(tables, place, strict=True))
+    return FileTable(pd.DataFrame(columns, copy=False), index)
+
+
+def _read(process: ProcessData) -> dict[str, Any]:
+    """Gives one process's columns; `path`, `mount_point` and `fs_type` are lists of pyarrow arrays."""
+    present = set(process.columns("files"))
+    wanted = ["file", "path", "mount_point", "fs_type", "size_bytes"]
+    wanted += [name for names in SUMS.values() for name in names if name in present]
+    kept: dict[str, list[Any]] = {}
+    for batch in process.batches("files", wanted):
+        for name in ("path", "mount_point", "fs_type"):
+            kept.setdefault(name, []).append(batch.column(name))
+        for name in ("file", "size_bytes"):
+            kept.setdefault(name, []).append(_numbers(batch.column(name)))
+        for name, counters in SUMS.items():
+            parts = [_numbers(batch.column(counter)) for counter in counters if counter in present]
+            kept.setdefault(name, []).append(sum(parts, start=np.zeros(batch.num_rows)))
+    arrays = ("path", "mount_point", "fs_type")
+    empty: list[Any] = [np.zeros(0, np.int64)]
+    return {
+        name: kept.get(name, []) if name in arrays else np.concatenate(kept.get(name, empty))
+        for name in (*arrays, "file", "size_bytes", *SUMS)
+    }
+
+
+def _numbers(column: Any) -> Array:
+    values: Array = (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _category(parts: list[list[Any]], code: Array, paths: int) -> pd.Categorical:
+    """Gives the value that a path's last row has."""
+    chunks = [chunk for chunks in parts for chunk in chunks]
+    kind = pa.dictionary(pa.int32(), pa.string())
+    column = pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind).unify_dictionaries()
+    values = column.chunk(0).dictionary.to_pylist() if chunks else []
+    categories = ["", *(value for value in values if value)]
+    known = np.array([categories.index(value or "") for value in values] or [0], np.int32)
+    found = np.zeros(paths, np.int32)
+    if chunks:
+        found[code] = known[np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])]
+    return pd.Categorical.from_codes(found, categories)
+
+
+def _largest(size_bytes: Array, code: Array, paths: int) -> Array:
+    largest = np.full(paths, -1, np.int64)
+    if len(code) + 1 == paths:
+        largest[code] = size_bytes
+    else:
+        np.maximum.at(largest, code, size_bytes)
+    return largest
+
+
+def _index(file: Array, rows: Array) -> Array:
+    index = np.zeros(int(file.max()) + 1 if len(file) else 1, np.int32)
+    index[file] = rows
+    return index

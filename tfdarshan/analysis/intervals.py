@@ -1,0 +1,120 @@
+"""Unions of intervals: the time in which at least one call was running."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+RADIX = 1 << 16
+# Groups are laid end to end on one axis of 63 bits.
+AXIS_NS = 1 << 62
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Disjoint intervals in order of time, in ns; `before_ns[i]` is the time covered before interval i."""
+
+    start_ns: Array
+    end_ns: Array
+    before_ns: Array
+
+    def until(self, at_ns: Array) -> Array:
+        """Gives the time covered before each of the moments, in ns, shape of `at_ns`."""
+        if len(self.start_ns) == 0:
+            return np.zeros(np.shape(at_ns), np.int64)
+        at_ns = np.asarray(at_ns, np.int64)
+        place = np.searchsorted(self.start_ns, at_ns, side="right") - 1
+        last = np.maximum(place, 0)
+        inside = np.minimum(at_ns, self.end_ns[last]) - self.start_ns[last]
+        return np.where(place < 0, 0, self.before_ns[last] + inside)
+
+    def within(self, start_ns: Array, end_ns: Array) -> Array:
+        """Gives the time covered in each of the windows, in ns."""
+        return self.until(end_ns) - self.until(start_ns)
+
+    def total_ns(self) -> int:
+        """Gives all time covered."""
+        return int((self.end_ns - self.start_ns).sum())
+
+
+def union_ns(start_ns: Array, end_ns: Array) -> int:
+    """Gives the length of the union of intervals, in ns. They may come in any order."""
+    if len(start_ns) == 0:
+        return 0
+    start, end = _in_order(start_ns, end_ns)
+    return int(_added(start.copy(), np.maximum.accumulate(end)).sum())
+
+
+def covered(start_ns: Array, end_ns: Array) -> Covered:
+    """Merges intervals that touch or overlap. They may come in any order."""
+    if len(start_ns) == 0:
+        nothing = np.zeros(0, np.int64)
+        return Covered(nothing, nothing, nothing)
+    start, end = _in_order(start_ns, end_ns)
+    end = np.maximum.accumulate(end)
+    first = np.flatnonzero(np.concatenate([[True], start[1:] > end[:-1]]))
+    starts, ends = start[first], end[np.append(first[1:], len(end)) - 1]
+    lengths = ends - starts
+    return Covered(starts, ends, np.cumsum(lengths) - lengths)
+
+
+def union_by_group(group: Array, start_ns: Array, end_ns: Array, groups: int) -> Array:
+    """Gives the length of each group's union, in ns, int64 of shape (groups,).
+
+    Args:
+        group: Each interval's group, from 0; ascending, and ascending in start within a group.
+        start_ns: Starts, in ns.
+        end_ns: Ends, in ns.
+        groups: How many groups there are.
+    """
+    unions = np.zeros(groups, np.int64)
+    if len(group) == 0:
+        return unions
+    # A group's intervals are shifted past those of the group before, so that one running maximum serves all.
+    origin = int(start_ns.min())
+    span = int(end_ns.max()) - origin + 1
+    at_once = max(1, AXIS_NS // span)
+    for first in range(int(group[0]), int(group[-1]) + 1, at_once):
+        low, high = np.searchsorted(group, [first, first + at_once])
+        if low == high:
+            continue
+        part = group[low:high]
+        shift = part.astype(np.int64)
+        shift -= first
+        shift *= span
+        shift -= origin
+        end = end_ns[low:high] + shift
+        np.maximum.accumulate(end, out=end)
+        shift += start_ns[low:high]
+        added = _added(shift, end)
+        heads = np.flatnonzero(np.concatenate([[True], part[1:] != part[:-1]]))
+        unions[part[heads]] = np.add.reduceat(added, heads)
+    return unions
+
+
+def group_order(group: Array, groups: int) -> Array:
+    """Gives the order that sorts by group and keeps the order within one; linear for up to 2**32 groups."""
+    if groups <= RADIX:
+        return np.argsort(group.astype(np.uint16), kind="stable")
+    low = np.argsort((group & (RADIX - 1)).astype(np.uint16), kind="stable")
+    high = (group >> 16).astype(np.uint16)
+    return low[np.argsort(high[low], kind="stable")]
+
+
+def _in_order(start: Array, end: Array) -> tuple[Array, Array]:
+    if (start[1:] >= start[:-1]).all():
+        return start, end
+    order = np.argsort(start, kind="stable")
+    return start[order], end[order]
+
+
+def _added(start: Array, reached: Array) -> Array:
+    """Turns starts into what each interval adds; `reached` is the running maximum of the ends."""
+    np.maximum(start[1:], reached[:-1], out=start[1:])
+    np.subtract(reached, start, out=start)
+    return np.maximum(start, 0, out=start)

@@ -1,0 +1,126 @@
+"""What each training step waited for: input wait and compute, with the I/O that ran meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.bandwidth import bandwidth
+from tfdarshan.analysis.intervals import Array, covered
+from tfdarshan.analysis.segments import META, Segments
+from tfdarshan.analysis.time_bins import TimeBins
+
+COLUMNS = (
+    "start_ns", "end_ns", "step_ns", "input_wait_ns", "compute_ns", "io_ns", "exposed_io_ns", "hidden_io_ns",
+    "bytes", "operations",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StepSummary:
+    """All steps together, in seconds.
+
+    Attributes:
+        steps: How many there are.
+        step_s: Their durations added up.
+        input_wait_s: Of that, waiting for input; None where no step says how long.
+        compute_s: The rest.
+        io_s: Wall-clock time in I/O within steps.
+        hidden_io_s: Of `io_s`, what ran beside compute, at least.
+        bytes_moved: Bytes read and written within steps.
+    """
+
+    steps: int
+    step_s: float
+    input_wait_s: float | None
+    compute_s: float
+    io_s: float
+    hidden_io_s: float
+    bytes_moved: int
+
+    @property
+    def input_wait_share(self) -> float | None:
+        """Input wait over step time, None without steps."""
+        return self.input_wait_s / self.step_s if self.step_s and self.input_wait_s is not None else None
+
+
+def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
+    """Splits each step's time.
+
+    Args:
+        steps: One row per step: `start_ns`, `end_ns`, and where they are known `step`, `input_wait_ns` (-1 if
+            unknown), `io_ns`, `bytes_read` and `bytes_written` or `bytes`, `operations`. What is missing is
+            worked out from the segments; input wait cannot be, and is 0.
+        segments: The session's calls.
+
+    Returns:
+        One row per step, by its number, int64: `start_ns`, `end_ns`, `step_ns`, `input_wait_ns`,
+        `compute_ns` (the rest of the step), `io_ns` (wall clock: at least one call was running); of it
+        `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), and
+        `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`;
+        `input_wait_known` (bool).
+    """
+    start, end = _column(steps, "start_ns"), _column(steps, "end_ns")
+    step = np.maximum(end - start, 0)
+    wait = np.clip(_column(steps, "input_wait_ns", 0), 0, step)
+    known = _column(steps, "input_wait_ns", -1) >= 0
+    io = covered(segments.start_ns, segments.end_ns).within(start, end)
+    io = np.clip(_column(steps, "io_ns", io), 0, step)
+    exposed = np.minimum(io, wait)
+    moved, calls = _moved(steps), _column(steps, "operations", -1)
+    if (moved < 0).any() or (calls < 0).any():
+        found = _within(segments, start, end)
+        moved, calls = np.where(moved < 0, found[0], moved), np.where(calls < 0, found[1], calls)
+    values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
+    index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
+    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}, index=index)
+
+
+def step_summary(table: pd.DataFrame) -> StepSummary:
+    """Adds up the rows of `step_time`."""
+    sums = {name: int(table[name].sum()) for name in COLUMNS[2:]}
+    return StepSummary(
+        len(table),
+        sums["step_ns"] / 1e9,
+        sums["input_wait_ns"] / 1e9 if table["input_wait_known"].any() else None,
+        sums["compute_ns"] / 1e9,
+        sums["io_ns"] / 1e9,
+        sums["hidden_io_ns"] / 1e9,
+        sums["bytes"],
+    )
+
+
+def _moved(steps: pd.DataFrame) -> Array:
+    if {"bytes_read", "bytes_written"} <= set(steps.columns):
+        read, written = _column(steps, "bytes_read", -1), _column(steps, "bytes_written", -1)
+        return np.where((read < 0) | (written < 0), -1, read + written)
+    return _column(steps, "bytes", -1)
+
+
+def _column(steps: pd.DataFrame, name: str, otherwise: Array | int = 0) -> Array:
+    missing = np.broadcast_to(np.asarray(otherwise, np.int64), (len(steps),))
+    if name not in steps.columns:
+        return missing
+    values = pd.to_numeric(steps[name])
+    return np.where(values.isna(), missing, values.fillna(0)).astype(np.int64)
+
+
+def _within(segments: Segments, start: Array, end: Array) -> tuple[Array, Array]:
+    """Gives bytes moved in each step, spread over each call's duration, and calls that started in it."""
+    calls = np.searchsorted(segments.start_ns, end) - np.searchsorted(segments.start_ns, start)
+    moving = segments.where(np.flatnonzero((segments.io_class != META) & (segments.length > 0)))
+    until = _bytes_until(moving)
+    return np.rint(until(end) - until(start)).astype(np.int64), calls
+
+
+def _bytes_until(segments: Segments):  # type: ignore[no-untyped-def]
+    """Gives a function of moments: bytes moved before each, to within one part in 65,536 of the session."""
+    if len(segments) == 0:
+        return lambda at_ns: np.zeros(len(at_ns))
+    first, last = int(segments.start_ns[0]), int(segments.end_ns.max())
+    bins = TimeBins(first, max(1, -(-(last - first) // 65_536)), 65_536)
+    table = bandwidth(segments, bins)
+    reached = np.concatenate([[0], np.cumsum(table["bytes_read"] + table["bytes_written"])])
+    return lambda at_ns: np.interp(at_ns, bins.edges_ns(), reached)

@@ -1,0 +1,64 @@
+"""What came from storage and what from the page cache: read_bytes against rchar of /proc/self/io."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from tfdarshan.analysis.coverage import Coverage
+
+
+@dataclass(frozen=True)
+class StorageShare:
+    """Bytes of one session, None where the kernel's figures are missing.
+
+    Attributes:
+        asked_bytes: What read calls returned (rchar).
+        storage_bytes: What storage was asked for meanwhile (read_bytes): whole pages, with read-ahead and
+            page faults, so it may be more.
+        cached_bytes: What the page cache must have given at least: `asked_bytes` - `storage_bytes`, or 0.
+    """
+
+    asked_bytes: int | None
+    storage_bytes: int | None
+    cached_bytes: int | None
+
+    @property
+    def storage_ratio(self) -> float | None:
+        """Bytes from storage per byte read, above 1 with read-ahead that served nobody; None if unknown."""
+        if not self.asked_bytes or self.storage_bytes is None:
+            return None
+        return self.storage_bytes / self.asked_bytes
+
+
+def storage_share(coverage: Coverage) -> StorageShare:
+    """Gives the split of a session.
+
+    Source: proc_pid_io(5). read_bytes is charged to the process that caused a page to be fetched.
+    """
+    asked, storage = coverage.read.kernel, coverage.read.storage
+    if asked is None or storage is None:
+        return StorageShare(None, None, None)
+    return StorageShare(asked, storage, max(asked - storage, 0))
+
+
+def storage_by_step(steps: pd.DataFrame) -> pd.DataFrame:
+    """Gives the split of each step that carries the kernel's figures (`rchar`, `read_bytes`, in bytes).
+
+    Returns:
+        The index of `steps`; `asked_bytes`, `storage_bytes`, `cached_bytes` as in `StorageShare` (int64).
+        Empty where steps have no such columns.
+    """
+    if not {"rchar", "read_bytes"} <= set(steps.columns):
+        return pd.DataFrame(
+            {n: pd.Series(dtype="int64") for n in ("asked_bytes", "storage_bytes", "cached_bytes")}
+        )
+    known = steps[["rchar", "read_bytes"]].dropna().astype("int64")
+    return pd.DataFrame(
+        {
+            "asked_bytes": known["rchar"],
+            "storage_bytes": known["read_bytes"],
+            "cached_bytes": (known["rchar"] - known["read_bytes"]).clip(lower=0),
+        }
+    )

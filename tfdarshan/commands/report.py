@@ -1,0 +1,62 @@
+"""`tfdarshan report`: a session's views as one HTML file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.units import human_bytes
+
+KEY_VARIABLE = "TFDARSHAN_REDACT_KEY"
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "report",
+        help="write a session as one HTML file",
+        description="Write a session's charts and tables as one HTML file that opens without a network.",
+    )
+    add_session(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="the file to write, such as report.html",
+    )
+    parser.add_argument("--compare", metavar="LOGDIR", help="set another session beside it")
+    parser.add_argument(
+        "--redact",
+        action="store_true",
+        help=f"replace paths, host and command by tokens; {KEY_VARIABLE} keys them, so that nobody can check "
+        "a guessed name",
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Writes the report and says where it is."""
+    from tfdarshan.export.report import write_report
+    from tfdarshan.session import open_session
+    from tfdarshan.views.redaction import Redaction
+    from tfdarshan.views.source import Source
+
+    redaction = Redaction(os.environ.get(KEY_VARIABLE, "")) if arguments.redact else None
+    other = None
+    if arguments.compare is not None:
+        second = open_session(arguments.compare, skip_damaged=arguments.skip_damaged)
+        other = Source(second, redaction=redaction)
+    source = Source(session_of(arguments), redaction=redaction)
+    written = write_report(source, arguments.output, compare=other, force=arguments.force)
+    if arguments.json:
+        print_json(written)
+    else:
+        print(f"wrote {written.path}: {', '.join(written.views)}; {human_bytes(written.size_bytes)}")
+    return 0

@@ -1,0 +1,120 @@
+"""Writes a session's calls as Chrome trace JSON, which Perfetto and chrome://tracing open."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.segments import META, Segments, load_segments
+from tfdarshan.export.output_file import output_file
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
+
+NS_PER_US = 1000
+COUNTER_PARTS = 2_000
+
+
+@dataclass(frozen=True)
+class ChromeTrace:
+    """What was written; `complete` is False where some calls have no segment."""
+
+    path: Path
+    calls: int
+    threads: int
+    complete: bool
+
+
+def export_chrome_trace(session: Session, path: Path, *, force: bool = False) -> ChromeTrace:
+    """Writes one complete event per call, and bandwidth as counters; compressed where the name ends in .gz.
+
+    Times are microseconds since the session's start, with three decimals: nothing is rounded.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+        StorageError: The file is there and not to be replaced, or cannot be written.
+    """
+    files = load_files(session.processes)
+    segments = load_segments(session.processes, files.index)
+    with output_file(path, force=force) as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as packed:
+                _write(packed, session, segments, files)
+        else:
+            _write(raw, session, segments, files)
+    return ChromeTrace(path, len(segments), len(segments.threads), segments.complete)
+
+
+def _write(out: IO[bytes] | gzip.GzipFile, session: Session, segments: Segments, files: FileTable) -> None:
+    out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
+    first = True
+    for lines in (_names(session, segments), _counters(session), _calls(segments, files)):
+        for line in lines:
+            out.write((line if first else ",\n" + line).encode())
+            first = False
+    out.write(b"\n]}\n")
+
+
+def _names(session: Session, segments: Segments) -> Iterator[str]:
+    for process in session.processes:
+        command = f"{process.meta['host']}: {process.meta.get('command', '')}"
+        yield _named("process_name", process.pid, 0, command)
+    for thread in segments.threads:
+        yield _named("thread_name", thread.pid, thread.tid, thread.label)
+
+
+def _named(what: str, pid: int, tid: int, name: str) -> str:
+    return json.dumps({"name": what, "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}})
+
+
+def _counters(session: Session) -> Iterator[str]:
+    table = bandwidth_of_overview(session.processes, COUNTER_PARTS)
+    pid = session.processes[0].pid
+    rows = zip(table["start_ns"], table["read_bytes_per_s"], table["write_bytes_per_s"], strict=True)
+    for start_ns, read, written in rows:
+        counters = {"read B/s": round(read), "written B/s": round(written)}
+        event = {"name": "bandwidth", "ph": "C", "pid": pid, "ts": start_ns / NS_PER_US, "args": counters}
+        yield json.dumps(event)
+
+
+def _calls(segments: Segments, files: FileTable) -> Iterator[str]:
+    """Yields blocks of lines; what repeats (names, threads) is encoded once."""
+    heads = [
+        f'{{"name":{json.dumps(operation.name)},"cat":"{operation.module}","ph":"X",'
+        for operation in segments.operations
+    ]
+    threads = [f'"pid":{thread.pid},"tid":{thread.tid},' for thread in segments.threads]
+    moves = [operation.io_class != META for operation in segments.operations]
+    for block in segments.blocks():
+        paths = _paths(files, block.file.tolist())
+        columns: Sequence[list[Any]] = [
+            column.tolist()
+            for column in (
+                block.operation, block.thread, block.start_ns, block.end_ns - block.start_ns, block.length,
+                block.offset, block.error,
+            )
+        ]  # fmt: skip
+        lines = []
+        for (kind, thread, start, taken, length, offset, error), path in zip(
+            zip(*columns, strict=True), paths, strict=True
+        ):
+            moved = f',"bytes":{length},"offset":{offset}' if moves[kind] else ""
+            failed = f',"errno":{error}' if error else ""
+            lines.append(
+                f'{heads[kind]}{threads[thread]}"ts":{start // NS_PER_US}.{start % NS_PER_US:03},'
+                f'"dur":{taken // NS_PER_US}.{taken % NS_PER_US:03},"args":{{"file":{path}{moved}{failed}}}}}'
+            )
+        yield ",\n".join(lines)
+
+
+def _paths(files: FileTable, places: list[int]) -> list[str]:
+    """Gives each call's path as JSON."""
+    column = files.rows["path"]
+    encoded = {place: json.dumps(column.iloc[place]) for place in set(places)}
+    return [encoded[place] for place in places]

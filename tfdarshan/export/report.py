@@ -1,0 +1,97 @@
+"""Writes a session's views as one HTML file that opens from disk and asks nothing of the network."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.export.output_file import write_output
+from tfdarshan.figures.theme import CONFIG, templates
+from tfdarshan.page import plotly_js, static_file
+from tfdarshan.views import VIEWS
+from tfdarshan.views.compare import compare_view
+from tfdarshan.views.panel import as_json
+from tfdarshan.views.source import Source
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>{style}</style>
+<script>{plotly}</script>
+</head>
+<body>
+<header><div class="bar"><h1>{title}</h1><span class="note">{about}</span>
+<button class="plain" id="mode" type="button">Dark</button></div><nav role="tablist"></nav></header>
+<main><div id="view"></div></main>
+<script type="application/json" id="report">{data}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written."""
+
+    path: Path
+    session: str
+    views: list[str]
+    size_bytes: int
+    redacted: bool
+
+
+def write_report(source: Source, path: Path, *, compare: Source | None = None, force: bool = False) -> Report:
+    """Writes the report.
+
+    Args:
+        source: The session, with a redaction where paths are not to be shown.
+        path: The file to write.
+        compare: A second session to set beside it.
+        force: Replace a file that is there.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+        StorageError: The file is there, or cannot be written.
+    """
+    views = [(name, title, view(source)) for name, (title, view) in VIEWS.items()]
+    if compare is not None:
+        views.append(("compare", "Compare", compare_view(source, compare)))
+    data = {
+        "config": CONFIG,
+        "templates": templates(),
+        "views": [{"name": name, "title": title, "panels": as_json(panels)} for name, title, panels in views],
+    }
+    write_output(path, _page(source, data).encode("utf-8"), force=force)
+    names = [name for name, _, _ in views]
+    return Report(path, source.summary.session, names, path.stat().st_size, source.redaction is not None)
+
+
+def _page(source: Source, data: dict[str, Any]) -> str:
+    summary = source.summary
+    modules = static_file("panels.js").decode().replace("export ", "")
+    main = "\n".join(
+        line for line in static_file("report.js").decode().splitlines() if not line.startswith("import ")
+    )
+    return PAGE.format(
+        title=html.escape(f"tfdarshan: {summary.session}"),
+        about=html.escape(f"{summary.command}, on {summary.host}, engine {summary.engine.get('name', '')}"),
+        style=static_file("style.css").decode(),
+        plotly=plotly_js().decode("utf-8").replace("</script", "<\\/script"),
+        data=json_in_html(data),
+        script=f"{modules}\n{main}",
+    )
+
+
+def json_in_html(data: Any) -> str:
+    """Gives JSON that may stand inside a script element, whatever texts it holds."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,261 @@
+"""Figures over time: bandwidth, queue depth, who did what when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.activity import Activity
+from tfdarshan.figures.theme import COMPUTE, HIDDEN, READ, WAIT, WRITE, Figure, figure, plain, seconds
+from tfdarshan.units import human_bytes, human_seconds
+
+TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
+MOST_MARKS = 300
+# Charts below one another have their moments below one another.
+TIMELINE_MARGIN = {"l": 130, "r": 110, "t": 12, "b": 44}
+MEASURES = {
+    "bandwidth": "bandwidth",
+    "operations": "calls per second",
+    "busy": "busy: share of time in calls",
+    "depth": "calls at a time",
+}
+
+
+def bandwidth_figure(table: pd.DataFrame, steps: pd.DataFrame, bursts: pd.DataFrame) -> Figure:
+    """Draws `bandwidth`, with marks where steps end, shading for input wait, and checkpoints.
+
+    Args:
+        table: What `analysis.bandwidth` gives.
+        steps: What `analysis.step_time` gives; empty for none.
+        bursts: What `analysis.checkpoint_bursts` gives; empty for none.
+    """
+    middle = (table["start_ns"] + table["end_ns"]) / 2
+    traces = [
+        _area("read", READ, middle, table["read_bytes_per_s"]),
+        _area("written", WRITE, middle, table["write_bytes_per_s"]),
+    ]
+    shapes = [*_step_shapes(steps), *_burst_shapes(bursts)]
+    return figure(
+        traces,
+        shapes=shapes,
+        hovermode="x unified",
+        xaxis=TIME_AXIS,
+        yaxis={"title": {"text": "bytes per second"}, "rangemode": "tozero", "exponentformat": "SI"},
+    )
+
+
+def depth_figure(table: pd.DataFrame) -> Figure:
+    """Draws `queue_depth`."""
+    middle = seconds((table["start_ns"] + table["end_ns"]) / 2)
+    mean = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "mean",
+        "x": middle,
+        "y": plain(table["mean"].round(3)),
+        "line": {"color": READ, "width": 1.5},
+        "fill": "tozeroy",
+    }
+    most = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "highest",
+        "x": middle,
+        "y": plain(table["most"]),
+        "line": {"color": WAIT, "width": 1, "shape": "hvh"},
+    }
+    return figure(
+        [most, mean],
+        height=220,
+        hovermode="x unified",
+        xaxis=TIME_AXIS,
+        yaxis={"title": {"text": "calls at a time"}, "rangemode": "tozero"},
+    )
+
+
+def activity_figure(
+    found: Activity, measure: str, steps: pd.DataFrame | None = None, bursts: pd.DataFrame | None = None
+) -> Figure:
+    """Draws the activity as a heatmap: one row per name, one column per part of time.
+
+    Args:
+        found: The activity.
+        measure: "bandwidth", "operations", "busy" or "depth".
+        steps: Steps to mark, as `bandwidth_figure` takes them.
+        bursts: Checkpoints to mark.
+    """
+    part_s = found.bins.bin_ns / 1e9
+    values = {
+        "bandwidth": found.bytes_moved / part_s,
+        "operations": found.calls / part_s,
+        "busy": np.minimum(found.busy_ns / found.bins.bin_ns, 1.0),
+        "depth": found.busy_ns / found.bins.bin_ns,
+    }[measure]
+    edges = found.bins.edges_ns()
+    heat = {
+        "type": "heatmap",
+        "x": seconds((edges[:-1] + edges[1:]) / 2),
+        "y": found.names,
+        "z": [plain(np.round(row, 4)) for row in values],
+        "zmin": 0,
+        "hoverongaps": False,
+        "hovertemplate": "%{y}<br>%{x:.4f} s: %{z:,.3~s}<extra></extra>",
+        "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"},
+    }
+    shapes = [] if steps is None else _step_marks(steps)
+    shapes += [] if bursts is None else _burst_shapes(bursts)
+    return figure(
+        [heat],
+        height=max(180, 90 + 20 * len(found.names)),
+        shapes=shapes,
+        margin=TIMELINE_MARGIN,
+        xaxis=TIME_AXIS | {"showgrid": False},
+        yaxis={"autorange": "reversed", "type": "category", "showgrid": False},
+    )
+
+
+def steps_figure(table: pd.DataFrame) -> Figure:
+    """Draws `step_time`: input wait and compute stacked, I/O as a line."""
+    names = plain(table.index)
+
+    def bar(name: str, column: str, colour: str) -> dict[str, Any]:
+        return {
+            "type": "bar",
+            "name": name,
+            "x": names,
+            "y": seconds(table[column]),
+            "marker": {"color": colour},
+            "hovertemplate": f"step %{{x}}: {name} %{{y:.4f}} s<extra></extra>",
+        }
+
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "I/O (wall clock)",
+        "x": names,
+        "y": seconds(table["io_ns"]),
+        "line": {"color": READ, "width": 1.5},
+        "marker": {"size": 4},
+        "hovertemplate": "step %{x}: I/O %{y:.4f} s<extra></extra>",
+    }
+    return figure(
+        [bar("input wait", "input_wait_ns", WAIT), bar("compute and the rest", "compute_ns", COMPUTE), line],
+        barmode="stack",
+        bargap=0.1 if len(table) < 100 else 0,
+        xaxis={"title": {"text": "step"}},
+        yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"},
+    )
+
+
+def overlap_figure(table: pd.DataFrame) -> Figure:
+    """Draws how much of each step's I/O may have been waited for, and how much ran beside compute."""
+    names = plain(table.index)
+    bars = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": names,
+            "y": seconds(table[column]),
+            "marker": {"color": colour},
+            "hovertemplate": f"step %{{x}}: %{{y:.4f}} s {name}<extra></extra>",
+        }
+        for name, column, colour in (
+            ("waited for, at most", "exposed_io_ns", WAIT),
+            ("beside compute, at least", "hidden_io_ns", HIDDEN),
+        )
+    ]
+    return figure(
+        bars,
+        height=240,
+        barmode="stack",
+        xaxis={"title": {"text": "step"}},
+        yaxis={"title": {"text": "seconds of I/O"}, "rangemode": "tozero"},
+    )
+
+
+def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
+    """Draws each burst as a bar from its start to its end, as high as it is large."""
+    start, end = bursts["start_ns"].to_numpy(), bursts["end_ns"].to_numpy()
+    about = [
+        f"{row.name_}<br>{human_bytes(row.bytes)} in {row.writes:,} writes to {row.files:,} files"
+        f"<br>{human_seconds(row.write_ns / 1e9)} in write calls"
+        for row in bursts.rename(columns={"name": "name_"}).itertuples()
+    ]
+    bar = {
+        "type": "bar",
+        "x": seconds((start + end) / 2),
+        "width": seconds(np.maximum(end - start, 1)),
+        "y": plain(bursts["bytes"]),
+        "marker": {"color": WRITE, "line": {"color": WRITE, "width": 2}},
+        "hovertext": about,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+    return figure(
+        [bar],
+        xaxis=TIME_AXIS,
+        yaxis={"title": {"text": "bytes"}, "rangemode": "tozero", "exponentformat": "SI"},
+    )
+
+
+def _area(name: str, colour: str, middle_ns: Any, rate: Any) -> dict[str, Any]:
+    exact = [f"{human_bytes(value)}/s" for value in rate]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": seconds(middle_ns),
+        "y": plain(np.round(rate, 1)),
+        "line": {"color": colour, "width": 1.5},
+        "fill": "tozeroy",
+        "text": exact,
+        "hovertemplate": "%{text}",
+    }
+
+
+def _step_shapes(steps: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shades the input wait at the beginning of each step, and marks where steps end."""
+    if len(steps) > MOST_MARKS:
+        return []
+    shades = [
+        {
+            "type": "rect",
+            "xref": "x",
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "x0": row.start_ns / 1e9,
+            "x1": (row.start_ns + row.input_wait_ns) / 1e9,
+            "fillcolor": WAIT,
+            "opacity": 0.18,
+            "line": {"width": 0},
+        }
+        for row in steps.itertuples()
+        if row.input_wait_ns > 0
+    ]
+    return shades + _step_marks(steps)
+
+
+def _step_marks(steps: pd.DataFrame) -> list[dict[str, Any]]:
+    if len(steps) > MOST_MARKS:
+        return []
+    return [_line(end / 1e9, COMPUTE) for end in steps["end_ns"].tolist()]
+
+
+def _burst_shapes(bursts: pd.DataFrame) -> list[dict[str, Any]]:
+    return [_line(start / 1e9, WRITE) for start in bursts["start_ns"].tolist()[:MOST_MARKS]]
+
+
+def _line(at_s: float, colour: str) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "x",
+        "yref": "paper",
+        "x0": at_s,
+        "x1": at_s,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": colour, "width": 1, "dash": "dot"},
+    }

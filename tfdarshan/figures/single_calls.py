@@ -1,0 +1,93 @@
+"""Figures of single calls: who made which when, and where in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.segments import CLASSES, Segments
+from tfdarshan.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
+from tfdarshan.figures.theme import CLASS_COLOURS, Figure, figure, plain
+from tfdarshan.units import exact_bytes, human_seconds, shortened
+
+PATH_WIDTH = 90
+
+
+def calls_figure(segments: Segments, files: FileTable) -> Figure:
+    """Draws every call as a bar, one row per thread; the label has file, offset and bytes."""
+    names = [thread.label for thread in segments.threads]
+    rows = [names[code] for code in segments.thread.tolist()]
+    used = sorted(set(rows))
+    traces = []
+    for code, name in enumerate(CLASSES):
+        chosen = np.flatnonzero(segments.io_class == code)
+        start = segments.start_ns[chosen]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "base": plain(start / 1e9),
+                "x": plain(np.maximum(segments.end_ns[chosen] - start, 1) / 1e9),
+                "y": [rows[place] for place in chosen.tolist()],
+                "marker": {"color": CLASS_COLOURS[code], "line": {"width": 0}},
+                "hovertext": call_labels(segments.where(chosen), files),
+                "hovertemplate": "%{hovertext}<extra></extra>",
+            }
+        )
+    return figure(
+        traces,
+        height=max(180, 90 + 22 * len(used)),
+        barmode="overlay",
+        margin=TIMELINE_MARGIN,
+        xaxis=TIME_AXIS,
+        yaxis={"type": "category", "categoryorder": "array", "categoryarray": used, "autorange": "reversed"},
+    )
+
+
+def offsets_figure(segments: Segments, files: FileTable) -> Figure:
+    """Draws where in its file each call that moves bytes began, over time."""
+    traces: list[dict[str, Any]] = []
+    for code, name in enumerate(CLASSES[:2]):
+        chosen = np.flatnonzero(segments.io_class == code)
+        if len(chosen):
+            part = segments.where(chosen)
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": name,
+                    "x": plain(part.start_ns / 1e9),
+                    "y": plain(part.offset),
+                    "marker": {"color": CLASS_COLOURS[code], "size": 5},
+                    "hovertext": call_labels(part, files),
+                    "hovertemplate": "%{hovertext}<extra></extra>",
+                }
+            )
+    return figure(traces, xaxis=TIME_AXIS, yaxis={"title": {"text": "offset in the file, bytes"}})
+
+
+def call_labels(segments: Segments, files: FileTable) -> list[str]:
+    """Words each call: its kind, duration, bytes, offset and file."""
+    paths = files.rows["path"].iloc[segments.file].tolist()
+    labels = []
+    for place, path in enumerate(paths):
+        operation = segments.operations[segments.operation[place]]
+        taken = human_seconds((segments.end_ns[place] - segments.start_ns[place]) / 1e9)
+        parts = [f"<b>{operation.name}</b> {taken} at {segments.start_ns[place] / 1e9:.6f} s"]
+        if operation.io_class < len(CLASSES) - 1:
+            offset = int(segments.offset[place])
+            parts.append(
+                exact_bytes(int(segments.length[place])) + (f" at {offset:,}" if offset >= 0 else "")
+            )
+        if segments.error[place]:
+            parts.append(f"failed: errno {segments.error[place]}")
+        labels.append("<br>".join([*parts, escaped(shortened(path, PATH_WIDTH))]))
+    return labels
+
+
+def escaped(text: str) -> str:
+    """Gives text for a label, which understands some HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,98 @@
+"""Colours, templates and configuration of every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Figure = dict[str, Any]
+
+READ, WRITE, META = "#3b78c2", "#d97f2b", "#8d86b5"
+EMPTY = "#a9a9a9"
+WAIT, COMPUTE, HIDDEN = "#c8503f", "#4f9d69", "#86b7e3"
+CLASS_COLOURS = (READ, WRITE, META)
+
+# "Share chart" of plotly.js would post the figure to the vendor.
+CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "plotlyServerURL": "",
+    "responsive": True,
+    "showSendToCloud": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
+
+LIGHT, DARK = "light", "dark"
+INK = {LIGHT: "#20242a", DARK: "#e4e6ea"}
+PAPER = {LIGHT: "#ffffff", DARK: "#22262c"}
+GRID = {LIGHT: "#e3e6ea", DARK: "#3a4048"}
+# From nothing to much, readable on either paper.
+SCALES = {
+    LIGHT: [[0, "#ffffff"], [0.001, "#e4eef9"], [0.35, "#7fb0e0"], [0.7, "#2f6db5"], [1, "#123a6b"]],
+    DARK: [[0, "#22262c"], [0.001, "#253447"], [0.35, "#2f6db5"], [0.7, "#6fb0ee"], [1, "#e8f3ff"]],
+}
+
+
+def template(mode: str) -> dict[str, Any]:
+    """Gives the template of "light" or "dark"; a page sets it as the layout's when it draws."""
+    axis = {
+        "gridcolor": GRID[mode],
+        "linecolor": GRID[mode],
+        "zerolinecolor": GRID[mode],
+        "automargin": True,
+        "title": {"standoff": 8},
+    }
+    return {
+        "layout": {
+            "font": {"family": "Roboto, 'Segoe UI', sans-serif", "size": 12, "color": INK[mode]},
+            "paper_bgcolor": PAPER[mode],
+            "plot_bgcolor": PAPER[mode],
+            "colorway": [READ, WRITE, META, COMPUTE, WAIT],
+            "colorscale": {"sequential": SCALES[mode]},
+            "hoverlabel": {"align": "left"},
+            "xaxis": axis,
+            "yaxis": axis,
+        },
+        "data": {
+            "heatmap": [{"colorscale": SCALES[mode], "colorbar": {"outlinewidth": 0, "thickness": 12}}],
+            "treemap": [{"textfont": {"size": 13}}],
+        },
+    }
+
+
+def templates() -> dict[str, Any]:
+    """Gives both templates by name."""
+    return {mode: template(mode) for mode in (LIGHT, DARK)}
+
+
+def figure(data: Sequence[dict[str, Any]], *, height: int = 300, **layout: Any) -> Figure:
+    """Gives a figure of some traces; its layout has the house's margins and legend."""
+    base: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 60, "r": 20, "t": 12, "b": 44},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "xanchor": "left",
+            "traceorder": "normal",
+        },
+        "hovermode": "closest",
+    }
+    return {"data": list(data), "layout": base | layout}
+
+
+def plain(values: Any) -> list[Any]:
+    """Gives numbers as JSON has them: lists, with None for what is not a number."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[no-any-return, call-overload]
+    listed: list[Any] = array.tolist()
+    return listed
+
+
+def seconds(values_ns: Any) -> list[Any]:
+    """Gives ns as seconds, to the microsecond."""
+    return plain(np.round(np.asarray(values_ns, np.float64) / 1e9, 6))

@@ -1,0 +1,97 @@
+// Draws panels, the parts that views are made of. The report and the TensorBoard tab share this module.
+// Every text from a session goes through textContent: file names may hold anything.
+
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "class") made.className = value;
+    else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return made;
+}
+
+// `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS), sort(place).
+export function drawPanels(container, panels, theme, actions = {}) {
+  for (const chart of container.querySelectorAll(".chart")) Plotly.purge(chart);
+  container.replaceChildren();
+  container.classList.add("panels");
+  const drawn = [];
+  for (const panel of panels) {
+    const made = BUILDERS[panel.kind](panel, actions);
+    container.append(made);
+    if (panel.kind === "chart") drawn.push(drawChart(made.querySelector(".chart"), panel, theme, actions));
+  }
+  return Promise.all(drawn);
+}
+
+export function restyle(container, theme) {
+  const charts = [...container.querySelectorAll(".chart")];
+  return Promise.all(charts.map((chart) => {
+    const layout = { ...chart.layout, template: theme.templates[theme.mode] };
+    return Plotly.react(chart, chart.panelData, layout, theme.config);
+  }));
+}
+
+const BUILDERS = { tiles: buildTiles, chart: buildChart, table: buildTable, text: buildText };
+
+function frame(panel, ...children) {
+  const shape = `panel ${panel.kind}-panel ${panel.half ? "half" : ""}`;
+  const made = element("section", { class: shape, "data-key": panel.key });
+  if (panel.title) made.append(element("h2", {}, panel.title));
+  made.append(...children);
+  if (panel.note) made.append(element("p", { class: "note" }, panel.note));
+  return made;
+}
+
+function buildTiles(panel) {
+  const tiles = panel.items.map((tile) => element("div", { class: "tile", "data-label": tile.label },
+    element("div", { class: "label" }, tile.label),
+    element("div", { class: "value", title: tile.value.exact || null }, tile.value.text),
+    tile.note ? element("p", { class: "note" }, tile.note) : null));
+  return element("section", { class: "panel tiles" }, ...tiles);
+}
+
+function buildChart(panel) {
+  const chart = element("div", { class: "chart", role: "img", "aria-label": panel.title });
+  chart.style.minHeight = `${panel.figure.layout.height}px`;
+  return frame(panel, chart);
+}
+
+function buildTable(panel, actions) {
+  const heads = panel.columns.map(([name, kind], place) => element("th", { class: kind, scope: "col" },
+    actions.sort && panel.key === "files" ? element("button", { onclick: () => actions.sort(place) }, name) : name));
+  const rows = panel.rows.map((cells) => element("tr", {}, ...cells.map((cell, place) =>
+    element("td", { class: cell.link ? `${panel.columns[place][1]} path` : panel.columns[place][1],
+      title: cell.exact && cell.exact !== "notable" ? cell.exact : null }, content(cell, actions)))));
+  return frame(panel, element("div", { class: "scroll" }, element("table", {},
+    element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows))));
+}
+
+function content(cell, actions) {
+  if (cell.link && actions.link) {
+    const go = (event) => { event.preventDefault(); actions.link(...cell.link); };
+    return element("a", { href: "#", onclick: go }, cell.text);
+  }
+  return element("span", cell.exact === "notable" ? { class: "notable" } : {}, cell.text);
+}
+
+function buildText(panel) {
+  const made = frame(panel, ...panel.lines.map((line) => element("p", {}, line)));
+  if (panel.code) made.append(element("pre", { tabindex: 0 }, panel.code));
+  if (panel.tone === "warning") made.classList.add("warning");
+  return made;
+}
+
+async function drawChart(chart, panel, theme, actions) {
+  const layout = { ...panel.figure.layout, template: theme.templates[theme.mode] };
+  chart.panelData = panel.figure.data;
+  await Plotly.newPlot(chart, panel.figure.data, layout, theme.config);
+  if (!actions.zoom || !["activity", "bandwidth", "depth", "window-bandwidth"].includes(panel.key)) return;
+  chart.on("plotly_relayout", (change) => {
+    const start = change["xaxis.range[0]"], end = change["xaxis.range[1]"];
+    if (start !== undefined && end !== undefined) actions.zoom(Number(start), Number(end));
+    else if (change["xaxis.autorange"]) actions.zoom(null, null);
+  });
+}

@@ -1,0 +1,55 @@
+"""What TensorBoard's entry point names. A failing import here would stop all of TensorBoard.
+
+So this module imports nothing but base_plugin; if the plugin itself cannot be imported, the tab says why.
+"""
+
+import json
+
+from tensorboard.plugins import base_plugin
+
+NAME = "tfdarshan"
+TAB = "I/O"
+
+
+class TfdarshanLoader(base_plugin.TBLoader):  # type: ignore[misc]
+    """Makes the plugin, or one that tells why it could not be made."""
+
+    def load(self, context):  # type: ignore[no-untyped-def]
+        """Gives the plugin for a TensorBoard."""
+        try:
+            from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
+
+            return TfdarshanPlugin(context)
+        except Exception as error:  # TensorBoard must start, whatever is wrong here.
+            return BrokenPlugin(error)  # type: ignore[no-untyped-call]
+
+
+class BrokenPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
+    """A tab with one sentence.
+
+    Args:
+        error: Why the plugin could not be made.
+    """
+
+    plugin_name = NAME
+
+    def __init__(self, error):  # type: ignore[no-untyped-def]
+        self._sentence = f"The I/O tab cannot be shown: {type(error).__name__}: {error}"
+
+    def is_active(self):  # type: ignore[no-untyped-def]
+        """Says that there is something to see: the reason."""
+        return True
+
+    def frontend_metadata(self):  # type: ignore[no-untyped-def]
+        """Names the tab and its script."""
+        return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name=TAB)
+
+    def get_plugin_apps(self):  # type: ignore[no-untyped-def]
+        """Gives the only route."""
+        return {"/index.js": self._script}
+
+    def _script(self, _environ, start_response):  # type: ignore[no-untyped-def]
+        said = json.dumps(f"{self._sentence} Reinstall with: pip install --force-reinstall tfdarshan")
+        script = f"export async function render() {{ document.body.textContent = {said}; }}\n".encode()
+        start_response("200 OK", [("Content-Type", "text/javascript"), ("Content-Length", str(len(script)))])
+        return [script]

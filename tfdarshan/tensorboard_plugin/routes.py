@@ -1,0 +1,167 @@
+"""What each route answers: arguments in, plain data out. `http_api.md` documents them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.figures.over_time import MEASURES
+from tfdarshan.figures.theme import CONFIG, templates
+from tfdarshan.tensorboard_plugin.live import recorded_so_far
+from tfdarshan.tensorboard_plugin.session_store import SessionStore
+from tfdarshan.units import human_bytes, human_seconds, plural
+from tfdarshan.views import VIEWS
+from tfdarshan.views.compare import compare_view
+from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table, find_files
+from tfdarshan.views.panel import Panel, Text, as_json
+from tfdarshan.views.source import process_name
+from tfdarshan.views.timeline import GROUPINGS, Window, timeline_view
+
+Arguments = Mapping[str, str]
+Answer = dict[str, Any]
+LONGEST_TEXT = 4_096
+HOW_TO = 'import tfdarshan\n\nwith tfdarshan.profile("{logdir}"):\n    model.fit(dataset)'
+
+
+class Routes:
+    """The routes by name; each takes a request's arguments.
+
+    Args:
+        logdir: TensorBoard's logdir.
+    """
+
+    def __init__(self, logdir: Path) -> None:
+        self.store = SessionStore(logdir)
+        self._logdir = logdir
+        self.by_name: dict[str, Callable[[Arguments], Answer]] = {
+            "/page": self.page,
+            "/sessions": self.sessions,
+            "/view": self.view,
+            "/files": self.files,
+            "/file": self.file,
+            "/compare": self.compare,
+        }
+
+    def page(self, _arguments: Arguments) -> Answer:
+        """Gives what the page is drawn with."""
+        views = [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
+        return {
+            "config": CONFIG,
+            "templates": templates(),
+            "views": [*views, {"name": "compare", "title": "Compare"}],
+            "groupings": GROUPINGS,
+            "measures": MEASURES,
+        }
+
+    def sessions(self, _arguments: Arguments) -> Answer:
+        """Lists the sessions, and says how to record one."""
+        listed = [
+            {"id": found.id, "run": found.run, "name": found.name, "state": found.state}
+            for found in self.store.sessions()
+        ]
+        return {"sessions": listed, "how_to": HOW_TO.format(logdir=self._logdir)}
+
+    def view(self, arguments: Arguments) -> Answer:
+        """Gives a view's panels, or the state of a session that is not complete."""
+        name = _text(arguments, "view", "overview")
+        if name not in VIEWS:
+            raise ConfigurationError(f"view must be one of {', '.join(VIEWS)}, not {name!r}.")
+        listed = self.store.find(_text(arguments, "session"))
+        if listed.state == "recording":
+            return {"state": "recording", "processes": [], "panels": as_json(_recording(listed.path))}
+        if listed.state == "interrupted":
+            return {"state": "interrupted", "processes": [], "panels": as_json(_interrupted(listed.path))}
+        source, lock = self.store.source(listed.id, arguments.get("process") or None)
+        with lock:
+            if name == "timeline":
+                panels = timeline_view(source, _window(arguments))
+            else:
+                panels = source.cached(f"_view_{name}", lambda: VIEWS[name][1](source))
+        return {
+            "state": "complete",
+            "processes": [process_name(process) for process in source.whole.processes],
+            "panels": as_json(panels),
+        }
+
+    def files(self, arguments: Arguments) -> Answer:
+        """Gives a page of files."""
+        query = FileQuery(
+            search=_text(arguments, "search", ""),
+            sort=_text(arguments, "sort", "time_s"),
+            descending=_text(arguments, "order", "descending") != "ascending",
+            offset=_number(arguments, "offset", 0),
+            limit=_number(arguments, "limit", 50, most=MOST_ROWS),
+        )
+        source, lock = self._source(arguments)
+        with lock:
+            return {
+                "panels": as_json([files_table(source, query)]),
+                "matching": find_files(source, query)[1],
+            }
+
+    def file(self, arguments: Arguments) -> Answer:
+        """Gives one file's page."""
+        path = _text(arguments, "path")
+        source, lock = self._source(arguments)
+        with lock:
+            return {"panels": as_json(file_page(source, path))}
+
+    def compare(self, arguments: Arguments) -> Answer:
+        """Gives two sessions side by side."""
+        first, lock = self._source(arguments)
+        second, other_lock = self.store.source(_text(arguments, "other"), None)
+        # Locks are always taken in the same order.
+        locks = sorted({id(held): held for held in (lock, other_lock)}.items())
+        try:
+            for _, held in locks:
+                held.acquire()
+            return {"panels": as_json(compare_view(first, second))}
+        finally:
+            for _, held in locks:
+                held.release()
+
+    def _source(self, arguments: Arguments) -> Any:
+        return self.store.source(_text(arguments, "session"), arguments.get("process") or None)
+
+
+def _recording(path: Path) -> list[Panel]:
+    found = recorded_so_far(path)
+    lines = [f"This session is recording now; its recording takes {human_bytes(found.spool_bytes)} so far."]
+    if found.calls is not None and found.files is not None and found.io_s is not None:
+        lines.append(
+            f"So far {plural(found.calls, 'call')} on {plural(found.files, 'file')}, "
+            f"{human_seconds(found.io_s)} in I/O, in {human_seconds(found.duration_s or 0)}."
+        )
+    return [Text([*lines, "This page asks again every few seconds."], "Recording now")]
+
+
+def _interrupted(path: Path) -> list[Panel]:
+    lines = ["The process that recorded this session ended without writing it. What it recorded can be read:"]
+    return [Text(lines, "Interrupted session", code=f"tfdarshan recover {path}", tone="warning")]
+
+
+def _window(arguments: Arguments) -> Window:
+    window = None
+    if arguments.get("start_ns") or arguments.get("end_ns"):
+        window = _number(arguments, "start_ns", 0), _number(arguments, "end_ns", 0)
+    return Window(_text(arguments, "by", "thread"), _text(arguments, "measure", "bandwidth"), window)
+
+
+def _text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:
+    value = arguments.get(name, otherwise)
+    if value is None:
+        raise ConfigurationError(f"the argument {name} is missing.")
+    if len(value) > LONGEST_TEXT or "\0" in value:
+        raise ConfigurationError(f"the argument {name} is no text of up to {LONGEST_TEXT} characters.")
+    return value
+
+
+def _number(arguments: Arguments, name: str, otherwise: int, *, most: int = (1 << 62)) -> int:
+    text = arguments.get(name)
+    if text is None or text == "":
+        return otherwise
+    if not (text.isascii() and text.isdecimal()) or len(text) > 19 or int(text) > most:
+        raise ConfigurationError(f"{name} must be a whole number from 0 to {most}, not {text[:40]!r}.")
+    return int(text)

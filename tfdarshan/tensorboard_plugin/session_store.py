@@ -1,0 +1,138 @@
+"""The sessions below a logdir, by id: nothing that is not in this list is ever opened."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock, RLock
+
+from tfdarshan.errors import SessionDataError, TfdarshanError
+from tfdarshan.session import open_session
+from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
+from tfdarshan.tensorboard_plugin.live import is_recording
+from tfdarshan.views.source import Source
+
+LIST_SECONDS = 3.0
+SOURCES_KEPT = 3
+MOST_CALLS_KEPT = 1_000_000
+
+
+class UnknownSession(TfdarshanError):  # noqa: N818 - what it says of a request, not of the program
+    """An id that is not in the list."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A session directory.
+
+    Attributes:
+        id: `<run>/<session>`, by which requests name it; the run is "." for the logdir itself.
+        run: The folder below the logdir that it belongs to.
+        name: The session's name.
+        state: "complete", "recording" or "interrupted".
+        path: Where it is.
+    """
+
+    id: str
+    run: str
+    name: str
+    state: str
+    path: Path
+
+
+class SessionStore:
+    """Lists sessions and keeps the ones that were looked at last.
+
+    Args:
+        logdir: TensorBoard's logdir.
+        clock: Gives seconds; the list is made anew after LIST_SECONDS.
+    """
+
+    def __init__(self, logdir: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._logdir = logdir
+        self._clock = clock
+        self._lock = Lock()
+        self._listed: list[Listed] = []
+        self._listed_at = float("-inf")
+        self._sources: OrderedDict[tuple[object, ...], tuple[Source, RLock]] = OrderedDict()
+
+    def sessions(self) -> list[Listed]:
+        """Lists the sessions, the newest first."""
+        with self._lock:
+            if self._clock() - self._listed_at > LIST_SECONDS:
+                self._listed = self._walk()
+                self._listed_at = self._clock()
+            return self._listed
+
+    def find(self, session_id: str) -> Listed:
+        """Gives a listed session.
+
+        Raises:
+            UnknownSession: There is none of that id.
+        """
+        for listed in self.sessions():
+            if listed.id == session_id:
+                return listed
+        raise UnknownSession(f"there is no session {session_id[:200]!r} in this logdir.")
+
+    def source(self, session_id: str, process: str | None) -> tuple[Source, RLock]:
+        """Gives a complete session, and the lock to hold while its views are made.
+
+        Raises:
+            UnknownSession: There is none of that id.
+            SessionDataError: Its data cannot be read.
+        """
+        listed = self.find(session_id)
+        key = (listed.path, process, _age(listed.path))
+        with self._lock:
+            if key in self._sources:
+                self._sources.move_to_end(key)
+                return self._sources[key]
+        source = _open(listed.path, process)
+        with self._lock:
+            kept = self._sources.setdefault(key, (source, RLock()))
+            while len(self._sources) > SOURCES_KEPT:
+                self._sources.popitem(last=False)
+            return kept
+
+    def _walk(self) -> list[Listed]:
+        if not self._logdir.is_dir():
+            return []
+        root = self._logdir.resolve()
+        found = []
+        for path in walk_sessions(self._logdir):
+            if not path.resolve().is_relative_to(root):
+                continue
+            run = path.parent.parent.parent.relative_to(self._logdir).as_posix()
+            state = _state(path)
+            if state:
+                found.append(Listed(f"{run}/{path.name}", run, path.name, state, path))
+        return sorted(found, key=lambda listed: (listed.name, listed.run), reverse=True)
+
+
+def _state(path: Path) -> str:
+    if (path / MARKER).exists():
+        return "recording" if is_recording(path) else "interrupted"
+    return "complete" if any(path.glob(f"*{META_SUFFIX}")) else ""
+
+
+def _open(path: Path, process: str | None) -> Source:
+    for file in path.iterdir():
+        if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
+            raise SessionDataError(f"{file} leads out of its session and is not read.")
+    try:
+        session = open_session(path)
+        for part in session.processes:
+            for table in ("files", "overview", "events"):
+                part.columns(table)
+    except SessionDataError:
+        session = open_session(path, skip_damaged=True)
+    return Source(session, process, most_kept=MOST_CALLS_KEPT)
+
+
+def _age(path: Path) -> tuple[tuple[str, int], ...]:
+    """Changes when a process is added to the session or written again."""
+    return tuple(sorted((meta.name, meta.stat().st_mtime_ns) for meta in path.glob(f"*{META_SUFFIX}")))

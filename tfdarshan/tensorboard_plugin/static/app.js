@@ -1,0 +1,261 @@
+// The tab: which session, which view, which part of it. All of that is in the address, so that links work.
+import { drawPanels, element, restyle } from "./panels.js";
+
+const KEYS = ["session", "view", "process", "by", "measure", "start", "end", "search", "sort", "order", "offset",
+  "path", "other"];
+const FILE_COLUMNS = ["path", "time_s", "opens", "reads", "zero_reads", "bytes_read", "writes", "bytes_written",
+  "size_bytes"];
+const PAGE_ROWS = 50, REFRESH_MS = 3000;
+
+let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, timer = 0, processes = [];
+const parts = { matching: 0 };
+
+export async function start(url) {
+  root = url;
+  buildFrame();
+  page = await ask("page");
+  theme = { mode: "light", templates: page.templates, config: page.config };
+  watchDarkMode();
+  state = readState();
+  parent.window.addEventListener("hashchange", () => { state = readState(); show(); });
+  listenToReload();
+  await listSessions();
+  await show();
+}
+
+// TensorBoard tells plugins over a message port that its reload button was pressed.
+function listenToReload() {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = async (event) => {
+    const message = JSON.parse(event.data);
+    if (message.isReply) return;
+    if (message.type === "experimental.DataReloaded") await refresh();
+    channel.port1.postMessage(JSON.stringify({ type: message.type, id: message.id, payload: null, error: null,
+      isReply: true }));
+  };
+  parent.postMessage("experimental.bootstrap", "*", [channel.port2]);
+}
+
+async function ask(route, query = {}) {
+  const url = new URL(route, root);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== "" && value !== undefined && value !== null) url.searchParams.set(name, value);
+  }
+  const response = await fetch(url);
+  const answer = await response.json();
+  if (answer.error) throw Object.assign(new Error(answer.error.message), { hint: answer.error.hint });
+  return answer;
+}
+
+// ---- the address: #tfdarshan&p.tfdarshan.view=files&... ----
+
+function readState() {
+  const found = {};
+  for (const pair of parent.window.location.hash.slice(1).split("&")) {
+    const [name, value] = pair.split("=");
+    const key = name.startsWith("p.tfdarshan.") ? name.slice("p.tfdarshan.".length) : "";
+    if (KEYS.includes(key) && value) found[key] = decodeURIComponent(value);
+  }
+  return found;
+}
+
+function writeState(change) {
+  state = { ...state, ...change };
+  for (const key of KEYS) if (state[key] === undefined || state[key] === "") delete state[key];
+  const pairs = KEYS.filter((key) => key in state)
+    .map((key) => `p.tfdarshan.${key}=${encodeURIComponent(state[key])}`);
+  parent.history.replaceState(parent.history.state, "", `#${["tfdarshan", ...pairs].join("&")}`);
+  return show();
+}
+
+function watchDarkMode() {
+  const body = parent.document.body;
+  const apply = () => {
+    theme.mode = body.classList.contains("dark-mode") ? "dark" : "light";
+    document.documentElement.classList.toggle("dark", theme.mode === "dark");
+    restyle(parts.view, theme);
+  };
+  new MutationObserver(apply).observe(body, { attributes: true, attributeFilter: ["class"] });
+  apply();
+}
+
+// ---- the frame around the views ----
+
+function buildFrame() {
+  parts.session = select("Session", (value) => writeState({ session: value, process: "", start: "", end: "",
+    path: "", offset: "" }));
+  parts.process = select("Process", (value) => writeState({ process: value }));
+  parts.nav = element("nav", { role: "tablist" });
+  parts.controls = element("div", { class: "controls" });
+  parts.view = element("div", { id: "view", "aria-live": "polite" });
+  const reload = element("button", { class: "plain", type: "button", onclick: refresh }, "Reload");
+  document.body.replaceChildren(
+    element("header", {}, element("div", { class: "bar" }, parts.session.label, parts.process.label, reload),
+      parts.nav),
+    element("main", {}, parts.controls, parts.view));
+}
+
+function select(name, chosen) {
+  const made = element("select", { "aria-label": name, onchange: () => chosen(made.value) });
+  return { box: made, label: element("label", {}, `${name} `, made) };
+}
+
+function fill(box, entries, value) {
+  box.replaceChildren(...entries.map(([key, text]) => element("option", { value: key }, text)));
+  box.value = value;
+}
+
+async function listSessions() {
+  ({ sessions, how_to: howTo } = await ask("sessions"));
+}
+
+async function refresh() {
+  await listSessions();
+  return show();
+}
+
+function current() {
+  return sessions.find((session) => session.id === state.session) || (state.session ? null : sessions[0]);
+}
+
+function fillFrame(session) {
+  fill(parts.session.box, sessions.map((found) => [found.id,
+    `${found.run === "." ? "" : `${found.run}: `}${found.name}${found.state === "complete" ? "" : ` (${found.state})`}`]),
+  session ? session.id : "");
+  fill(parts.process.box, [["", "all processes"], ...processes.map((name) => [name, name])], state.process || "");
+  parts.process.label.hidden = processes.length < 2;
+  parts.nav.replaceChildren(...page.views.map((view) => element("button", {
+    role: "tab", "data-view": view.name, "aria-selected": String(view.name === viewName()),
+    onclick: () => writeState({ view: view.name, path: "" }),
+  }, view.title)));
+}
+
+function viewName() {
+  return page.views.some((view) => view.name === state.view) ? state.view : "overview";
+}
+
+// ---- views ----
+
+async function show() {
+  const mine = ++asked;
+  clearTimeout(timer);
+  delete parts.view.dataset.drawn;
+  const session = current();
+  fillFrame(session);
+  try {
+    if (!session) return await draw(mine, [state.session ? missing() : empty()]);
+    const panels = await panelsOf(session);
+    if (mine !== asked) return undefined;
+    fillFrame(session);
+    buildControls(session);
+    await draw(mine, panels);
+    if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
+  } catch (error) {
+    // Another choice may be one that can be shown.
+    if (session && mine === asked) buildControls(session);
+    await draw(mine, [{ kind: "text", title: "This cannot be shown", lines: [error.message, error.hint || ""],
+      tone: "warning" }]);
+  }
+  return undefined;
+}
+
+async function panelsOf(session) {
+  const name = viewName(), common = { session: session.id, process: state.process };
+  if (name === "compare") {
+    return (await ask("compare", { session: otherOf(session), other: session.id })).panels;
+  }
+  if (name === "files" && state.path) return (await ask("file", { ...common, path: state.path })).panels;
+  const window_ = name === "timeline" && state.end ? {
+    start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
+  } : {};
+  const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_ });
+  processes = answer.processes;
+  if (name !== "files" || answer.state !== "complete") return answer.panels;
+  const table = await ask("files", { ...common, search: state.search, sort: state.sort, order: state.order,
+    offset: state.offset, limit: PAGE_ROWS });
+  parts.matching = table.matching;
+  return [...answer.panels.filter((panel) => panel.key !== "files"), ...table.panels];
+}
+
+// What a session is compared with: what was chosen, else the one before it, of its own run if there is one.
+function otherOf(session) {
+  const whole = sessions.filter((found) => found.state === "complete" && found.id !== session.id);
+  const older = whole.filter((found) => found.name < session.name);
+  const mine = older.find((found) => found.run === session.run) || older[0] || whole[0] || session;
+  return state.other || mine.id;
+}
+
+async function draw(mine, panels) {
+  if (mine !== asked) return;
+  const actions = {
+    link: (kind, value) => (kind === "file" ? writeState({ view: "files", path: value })
+      : writeState({ view: "files", search: value, offset: "", path: "" })),
+    zoom,
+    sort: (place) => sortBy(FILE_COLUMNS[place]),
+  };
+  await drawPanels(parts.view, panels, theme, actions);
+  if (mine === asked) parts.view.dataset.drawn = viewName();
+}
+
+function zoom(start, end) {
+  if (start === null) return writeState({ start: "", end: "" });
+  return writeState({ view: "timeline", start: Math.max(0, start).toFixed(9), end: Math.max(0, end).toFixed(9) });
+}
+
+function sortBy(column) {
+  const ascending = state.sort === column && state.order !== "ascending";
+  return writeState({ sort: column, order: ascending ? "ascending" : "", offset: "" });
+}
+
+function empty() {
+  return { kind: "text", title: "No I/O was recorded in this logdir yet",
+    lines: ["Record the file I/O of a job with one line, then reload:"], code: howTo };
+}
+
+function missing() {
+  return { kind: "text", title: "There is no such session",
+    lines: ["The link names a session that is not in this logdir. Choose another one above."] };
+}
+
+// ---- controls of single views ----
+
+function buildControls(session) {
+  const name = viewName();
+  const makers = { timeline: timelineControls, files: filesControls, compare: compareControls };
+  const made = session.state === "complete" && makers[name] ? makers[name](session) : [];
+  parts.controls.replaceChildren(...made);
+}
+
+function timelineControls() {
+  const by = select("Rows", (value) => writeState({ by: value }));
+  fill(by.box, page.groupings.map((key) => [key, key]), state.by || "thread");
+  const measure = select("Colour", (value) => writeState({ measure: value }));
+  fill(measure.box, Object.entries(page.measures), state.measure || "bandwidth");
+  const whole = element("button", { class: "plain", type: "button", disabled: state.end ? null : "",
+    onclick: () => writeState({ start: "", end: "" }) }, "Whole session");
+  const shown = state.end ? `${Number(state.start || 0).toFixed(6)} s to ${Number(state.end).toFixed(6)} s`
+    : "Drag over a chart to zoom in, down to single calls.";
+  return [by.label, measure.label, whole, element("span", { class: "note" }, shown)];
+}
+
+function filesControls() {
+  if (state.path) {
+    return [element("button", { class: "plain", type: "button", onclick: () => writeState({ path: "" }) },
+      "All files")];
+  }
+  const offset = Number(state.offset || 0);
+  const search = element("input", { type: "search", value: state.search || "", "aria-label": "Search files",
+    placeholder: "part of a path, or *.jpg", onchange: () => writeState({ search: search.value, offset: "" }) });
+  const turn = (label, to, enabled) => element("button", { class: "plain", type: "button",
+    disabled: enabled ? null : "", onclick: () => writeState({ offset: to ? String(to) : "" }) }, label);
+  return [search, turn("Previous", Math.max(0, offset - PAGE_ROWS), offset > 0),
+    turn("Next", offset + PAGE_ROWS, offset + PAGE_ROWS < parts.matching),
+    element("span", { class: "note" }, `${parts.matching.toLocaleString("en")} files match`)];
+}
+
+function compareControls(session) {
+  const other = select("Compare with", (value) => writeState({ other: value }));
+  const known = sessions.filter((found) => found.state === "complete").map((found) => [found.id, found.id]);
+  fill(other.box, known, otherOf(session));
+  return [other.label];
+}

@@ -1,0 +1,63 @@
+"""Checkpoints: bursts of writes, and the stall they cause."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES
+from tfdarshan.figures.over_time import checkpoints_figure
+from tfdarshan.units import human_bytes
+from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
+from tfdarshan.views.source import Source
+
+
+def checkpoints_view(source: Source) -> list[Panel]:
+    """Gives its panels, or says why there are none."""
+    bursts = source.bursts
+    rule = (
+        f"A burst is writes less than {GAP_NS / 1e9:g} s apart, of {human_bytes(LEAST_BYTES)} or more in all."
+    )
+    if len(bursts) == 0:
+        return [Text(["No checkpoint was written in this session.", rule], "Checkpoints")]
+    stall_s, moved = bursts["write_ns"].sum() / 1e9, int(bursts["bytes"].sum())
+    tiles = [
+        Tile("Bursts", number(len(bursts))),
+        Tile("Written in them", size(moved)),
+        Tile("Time in writes", duration(stall_s), "wall clock: the stall, where the training loop writes"),
+        Tile("Bandwidth in writes", rate(moved, stall_s)),
+        Tile("STDIO writes", number(bursts["stdio_writes"].sum()), f"of {bursts['writes'].sum():,} writes"),
+    ]
+    return [
+        Tiles(tiles),
+        Chart("bursts", "Bursts of writes", checkpoints_figure(bursts), rule),
+        _table(bursts),
+    ]
+
+
+def _table(bursts) -> Table:  # type: ignore[no-untyped-def]
+    columns = [
+        ("checkpoint", "text"),
+        ("start", "number"),
+        ("lasted", "number"),
+        ("in writes", "number"),
+        ("bytes", "number"),
+        ("bandwidth", "number"),
+        ("files", "number"),
+        ("writes", "number"),
+        ("of STDIO", "number"),
+        ("syncs", "number"),
+    ]
+    rows = [
+        [
+            Cell(row["name"], f"{row['directory']}/{row['name']}"),
+            duration(row["start_ns"] / 1e9),
+            duration((row["end_ns"] - row["start_ns"]) / 1e9),
+            duration(row["write_ns"] / 1e9),
+            size(row["bytes"]),
+            rate(row["bytes"], row["write_ns"] / 1e9),
+            number(row["files"]),
+            number(row["writes"]),
+            number(row["stdio_writes"]),
+            number(row["syncs"]),
+        ]
+        for _, row in bursts.iterrows()
+    ]
+    return Table("burst-table", "Checkpoints", columns, rows)

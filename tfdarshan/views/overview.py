@@ -1,0 +1,159 @@
+"""The first view: how much, how long, how much of it was seen, from where it came."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.coverage import Direction
+from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.rereads import rereads
+from tfdarshan.analysis.step_time import step_summary
+from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.figures.distribution import shares_figure
+from tfdarshan.figures.over_time import bandwidth_figure
+from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
+from tfdarshan.units import percent, plural
+from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
+from tfdarshan.views.source import Source
+
+# With more files, the first page does not wait for their table.
+MOST_FILES = 100_000
+
+
+def overview_view(source: Source) -> list[Panel]:
+    """Gives its panels."""
+    panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source))]
+    panels.append(
+        Chart(
+            "bandwidth",
+            "Bandwidth over time",
+            bandwidth_figure(source.bandwidth, source.steps, source.marks),
+            "A call's bytes are spread over its duration. Dotted lines: ends of steps, starts of "
+            "checkpoints; red shading: steps waiting for input."
+            if len(source.steps) or len(source.marks)
+            else "A call's bytes are spread over its duration.",
+        )
+    )
+    if source.process is None:
+        panels += _shares(source)
+    panels += [
+        _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
+        _entries(
+            "most-read", "Most-read files", source.summary.most_read_files, "time in reads", slowest=False
+        ),
+    ]
+    return panels
+
+
+def _tiles(source: Source) -> list[Tile]:
+    data = source.summary
+    clock, posix, stdio = data.wall_clock, data.posix, data.stdio
+    read = posix.bytes_read + stdio.bytes_read + data.copies["read_bytes"]
+    written = posix.bytes_written + stdio.bytes_written + data.copies["write_bytes"]
+    tiles = [
+        Tile("Session", duration(data.duration_s), f"{plural(data.processes, 'process', 'processes')}"),
+        Tile("Time in I/O", duration(clock.io_s), _share(clock.io_s, data.duration_s, "of the session")),
+        Tile("Read", size(read), _rate_text(read, clock.read_s, "while reading")),
+        Tile("Written", size(written), _rate_text(written, clock.write_s, "while writing")),
+        Tile("Files", number(data.files), plural(posix.opens + stdio.opens, "open")),
+        Tile("Calls", number(data.calls), _depth(clock.thread_s, clock.io_s)),
+    ]
+    if data.files <= MOST_FILES or "files" in source.__dict__:
+        again = rereads(source.files)
+        exact = f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"
+        tiles.append(Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size"))
+    if len(source.steps):
+        whole = step_summary(source.steps)
+        note = _share(whole.input_wait_s, whole.step_s, "of step time") or "not known of these steps"
+        tiles.insert(2, Tile("Input wait", duration(whole.input_wait_s), note))
+    if posix.zero_length_reads:
+        note = _share(posix.zero_length_reads, posix.reads, "of reads")
+        tiles.append(Tile("Zero-length reads", number(posix.zero_length_reads), note))
+    return tiles
+
+
+def _share(part: float | None, whole: float, of: str) -> str:
+    return "" if part is None else f"{percent(part, whole)} {of}"
+
+
+def _rate_text(moved: int, seconds: float | None, when: str) -> str:
+    return f"{rate(moved, seconds).text} {when}" if moved and seconds else ""
+
+
+def _depth(thread_s: float | None, io_s: float | None) -> str:
+    return f"{thread_s / io_s:.1f} at a time" if thread_s and io_s else ""
+
+
+def _shares(source: Source) -> list[Panel]:
+    """Draws coverage and the split between storage and page cache, where the kernel's figures are known."""
+    coverage = source.summary.coverage
+    bars = [
+        (name, _parts(direction))
+        for name, direction in (("read", coverage.read), ("written", coverage.written))
+        if direction.kernel
+    ]
+    panels: list[Panel] = []
+    if bars:
+        note = ", ".join(
+            f"{name} {percent(min(d.accounted, d.kernel), d.kernel)}"
+            for name, d in (("read", coverage.read), ("written", coverage.written))
+            if d.kernel
+        )
+        title = "Coverage: what was seen of what the kernel charged"
+        panels.append(Chart("coverage", title, shares_figure(bars), note, half=True))
+    split = storage_share(coverage)
+    if split.asked_bytes and split.storage_bytes is not None and split.cached_bytes is not None:
+        parts = [
+            ("from storage", META, min(split.storage_bytes, split.asked_bytes)),
+            ("from the page cache", COMPUTE, split.cached_bytes),
+        ]
+        panels.append(
+            Chart(
+                "storage",
+                "Reads: storage or page cache",
+                shares_figure([("read", parts)]),
+                f"read_bytes {split.storage_bytes:,} of rchar {split.asked_bytes:,} (/proc/self/io). "
+                "Storage is charged whole pages, read-ahead and page faults too.",
+                half=True,
+            )
+        )
+    return panels
+
+
+def _parts(direction: Direction) -> list[tuple[str, str, int]]:
+    parts = [
+        ("in the tables", READ, direction.in_tables),
+        ("other traffic (pipes, sockets, excluded)", EMPTY, sum(direction.elsewhere.values())),
+    ]
+    unseen = (direction.kernel or 0) - direction.accounted
+    return [*parts, ("not seen", WAIT, max(unseen, 0))]
+
+
+def _entries(key: str, title: str, entries: list[FileEntry], heading: str, *, slowest: bool) -> Table:
+    columns = [
+        ("file", "text"),
+        (heading, "number"),
+        ("reads", "number"),
+        ("read", "number"),
+        ("size", "number"),
+    ]
+    rows = [
+        [
+            Cell(entry.path, entry.path, ("file", entry.path)),
+            duration(entry.time_s if slowest else entry.read_s),
+            number(entry.reads),
+            size(entry.bytes_read),
+            size(entry.size_bytes if entry.size_bytes >= 0 else None),
+        ]
+        for entry in entries
+    ]
+    return Table(key, title, columns, rows, half=True)
+
+
+def _warnings(source: Source) -> list[Panel]:
+    data = source.summary
+    lines = [f"{bound}." for bound in data.bounds] + list(data.problems)
+    if not data.finished:
+        lines.insert(0, "The process ended without stopping the session: this is what it had recorded.")
+    panels: list[Panel] = [Text(lines, "Bounds and problems", tone="warning")] if lines else []
+    if data.not_known:
+        panels.append(Text(data.not_known, "Not known, for the log does not say"))
+    return panels

@@ -1,0 +1,110 @@
+"""What a view is made of: numbers, charts, tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfdarshan.figures.theme import Figure
+from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number or a word as people read it; `exact` is shown on hover."""
+
+    text: str
+    exact: str = ""
+    # A file or folder that a click leads to: ("file", path).
+    link: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One key number with its name."""
+
+    label: str
+    value: Cell
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Key numbers."""
+
+    items: Sequence[Tile]
+    kind: str = "tiles"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure; `key` names it on its page and in deep links."""
+
+    key: str
+    title: str
+    figure: Figure
+    note: str = ""
+    half: bool = False
+    kind: str = "chart"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells. Columns are (heading, "text" or "number")."""
+
+    key: str
+    title: str
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    half: bool = False
+    kind: str = "table"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences, such as what to do where there is nothing to show."""
+
+    lines: Sequence[str]
+    title: str = ""
+    code: str = ""
+    tone: str = field(default="plain")  # or "warning"
+    kind: str = "text"
+
+
+Panel = Tiles | Chart | Table | Text
+
+
+def number(value: float | None) -> Cell:
+    """Gives a count; "-" where it is not known."""
+    return Cell("-") if value is None else Cell(f"{value:,.0f}")
+
+
+def size(value: float | None) -> Cell:
+    """Gives bytes."""
+    return Cell("-") if value is None else Cell(human_bytes(value), exact_bytes(int(value)))
+
+
+def duration(seconds: float | None) -> Cell:
+    """Gives seconds."""
+    return Cell("-") if seconds is None else Cell(human_seconds(seconds), f"{seconds:.9f} s")
+
+
+def bytes_per_s(value: float | None) -> Cell:
+    """Gives bytes per second."""
+    return Cell("-") if value is None else Cell(f"{human_bytes(value)}/s", f"{value:,.0f} B/s")
+
+
+def rate(moved: float, seconds: float | None) -> Cell:
+    """Gives a bandwidth."""
+    if not seconds:
+        return Cell("-")
+    return Cell(human_rate(moved, seconds), f"{moved / seconds:,.0f} B/s")
+
+
+def as_json(panels: Sequence[Panel]) -> list[dict[str, Any]]:
+    """Gives panels as what the page's code reads."""
+    import dataclasses
+
+    return [dataclasses.asdict(panel) for panel in panels]

@@ -1,0 +1,82 @@
+"""Replaces paths by tokens, so that a report can be shown to others.
+
+A name's token is the same wherever it appears, in every report made with the same key: folders stay
+recognisable as folders, and an extension stays, for it says what kind of file it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import hmac
+import re
+from functools import lru_cache
+
+import pandas as pd
+import pyarrow as pa
+
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.summary_data import SummaryData
+
+EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+HIDDEN = "(redacted)"
+
+
+class Redaction:
+    """Makes tokens.
+
+    Args:
+        key: Without it nobody can check whether a token stands for a name they guess.
+    """
+
+    def __init__(self, key: str = "") -> None:
+        self._key = key.encode()
+        self._token = lru_cache(maxsize=1 << 16)(self._make_token)
+
+    def path(self, path: str) -> str:
+        """Gives a path of tokens; what is no path stays."""
+        if not path.startswith("/"):
+            return path
+        *folders, name = path.split("/")[1:]
+        return "/".join(["", *(self._token("d", folder) for folder in folders), self._token("f", name)])
+
+    def folder(self, path: str) -> str:
+        """Gives a folder's path of tokens."""
+        return "/".join(["", *(self._token("d", part) for part in path.split("/")[1:] if part)]) or "/"
+
+    def _make_token(self, kind: str, name: str) -> str:
+        digest = hmac.new(self._key, name.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
+        found = EXTENSION.search(name) if kind == "f" else None
+        return f"{kind}-{digest[:10]}{found[0] if found else ''}"
+
+
+def redacted_files(files: FileTable, redaction: Redaction) -> FileTable:
+    """Gives the file table with tokens for paths and mount points."""
+    paths = pa.array([redaction.path(path) for path in files.rows["path"]], pa.string())
+    rows = files.rows.assign(path=pd.Series(pd.arrays.ArrowExtensionArray(paths)))
+    mounts = files.rows["mount_point"].cat
+    rows["mount_point"] = mounts.rename_categories(
+        [redaction.folder(point) if point else "" for point in mounts.categories]
+    )
+    return FileTable(rows, files.index)
+
+
+def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
+    """Gives the summary with tokens for paths, and without command, host and where the session is."""
+
+    def hidden(entries: list[FileEntry]) -> list[FileEntry]:
+        return [dataclasses.replace(entry, path=redaction.path(entry.path)) for entry in entries]
+
+    engine = {name: value for name, value in data.engine.items() if name in ("name", "version")}
+    return dataclasses.replace(
+        data,
+        path=HIDDEN,
+        command=HIDDEN,
+        host=HIDDEN,
+        engine=engine,
+        bounds=[re.sub(r"(?<!\w)/\S+", HIDDEN, bound) for bound in data.bounds],
+        problems=[HIDDEN for _ in data.problems],
+        slowest_files=hidden(data.slowest_files),
+        most_read_files=hidden(data.most_read_files),
+    )

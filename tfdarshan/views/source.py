@@ -1,0 +1,142 @@
+"""What views read a session through: each table is read when a view first asks for it, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.checkpoints import checkpoint_bursts, no_bursts
+from tfdarshan.analysis.directory import Directories, directories_of
+from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.segments import META, READ, Segments, load_segments
+from tfdarshan.analysis.step_time import step_time
+from tfdarshan.errors import SessionDataError
+from tfdarshan.process_data import ProcessData
+from tfdarshan.session import Session
+from tfdarshan.summary_data import SummaryData, summarize
+from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
+
+TIME_PARTS = 400
+STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
+KEEP_ALL = 1 << 62
+
+
+class Source:
+    """One session, or one process of it.
+
+    Args:
+        session: The session.
+        process: Its host:pid to look at alone; None for all.
+        redaction: Replaces paths; None shows them.
+        most_kept: Where a session has more calls than this, they are read again for each view that asks.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        process: str | None = None,
+        redaction: Redaction | None = None,
+        most_kept: int = KEEP_ALL,
+    ) -> None:
+        self.whole = session
+        self.process = process
+        self.redaction = redaction
+        self.most_kept = most_kept
+        chosen = [p for p in session.processes if process is None or process_name(p) == process]
+        if not chosen:
+            raise SessionDataError(f"the session {session.path.name} has no process {process}.")
+        self.session = session if process is None else Session(session.path, chosen, session.problems)
+
+    @property
+    def processes(self) -> list[ProcessData]:
+        """The processes looked at."""
+        return self.session.processes
+
+    @cached_property
+    def summary(self) -> SummaryData:
+        """What `tfdarshan summary` says."""
+        data = summarize(self.session, 10)
+        return data if self.redaction is None else redacted_summary(data, self.redaction)
+
+    @cached_property
+    def files(self) -> FileTable:
+        """The file table."""
+        table = load_files(self.processes)
+        pa.default_memory_pool().release_unused()
+        return table if self.redaction is None else redacted_files(table, self.redaction)
+
+    @cached_property
+    def directories(self) -> Directories:
+        """Its folders."""
+        return directories_of(self.files)
+
+    @property
+    def segments(self) -> Segments:
+        """All calls; kept only where they are few."""
+        if "_segments" in self.__dict__:
+            kept: Segments = self.__dict__["_segments"]
+            return kept
+        segments = load_segments(self.processes, self.files.index)
+        if len(segments) <= self.most_kept:
+            self.__dict__["_segments"] = segments
+        return segments
+
+    @cached_property
+    def calls(self) -> int:
+        """How many calls there are to look at."""
+        return sum(process.rows_within() for process in self.processes)
+
+    @property
+    def marks(self) -> pd.DataFrame:
+        """The checkpoint bursts, or none where finding them would keep a first page waiting."""
+        return self.bursts if self.calls <= self.most_kept else no_bursts()
+
+    @cached_property
+    def bandwidth(self) -> pd.DataFrame:
+        """Bandwidth over the whole session."""
+        return bandwidth_of_overview(self.processes, TIME_PARTS)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """What each step did; no rows where no steps were recorded."""
+        steps = self.whole.steps
+        known = set(STEP_FIGURES) <= set(steps.columns) and bool(
+            (steps[list(STEP_FIGURES)] >= 0).all(axis=None)
+        )
+        return step_time(steps, _no_segments() if known or not len(steps) else self.segments)
+
+    @cached_property
+    def bursts(self) -> pd.DataFrame:
+        """Checkpoint bursts."""
+        written = self.files.rows["bytes_written"].sum() > 0
+        return checkpoint_bursts(self.segments, self.files) if written else no_bursts()
+
+    def window(self, window_ns: tuple[int, int]) -> Segments:
+        """Gives the calls that were running between two moments; reads no more than their row groups."""
+        return load_segments(self.processes, self.files.index, window_ns)
+
+    def cached(self, name: str, make: Callable[[], Any]) -> Any:
+        """Gives what `make` made when it was first asked for under a name."""
+        if name not in self.__dict__:
+            self.__dict__[name] = make()
+        return self.__dict__[name]
+
+
+def process_name(process: ProcessData) -> str:
+    """Gives the name that a process is picked by."""
+    return f"{process.meta['host']}:{process.pid}"
+
+
+def time_in(summary: SummaryData, io_class: int) -> float | None:
+    """Gives a class's wall-clock seconds."""
+    clock = summary.wall_clock
+    return {READ: clock.read_s, META: clock.meta_s}.get(io_class, clock.write_s)
+
+
+def _no_segments() -> Segments:
+    return load_segments([], [])
