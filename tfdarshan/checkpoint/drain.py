@@ -1,0 +1,282 @@
+"""Takes waiting checkpoints to the slow tier in the background, one at a time, the oldest first."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from tfdarshan.checkpoint.errors import (
+    CopyCancelledError,
+    SourceError,
+    StaleCheckpointError,
+    TierAwayError,
+    TierInUseError,
+)
+from tfdarshan.checkpoint.fast_tier import FastTier
+from tfdarshan.checkpoint.ledger import Ledger
+from tfdarshan.checkpoint.manifest import Entry, Published
+from tfdarshan.checkpoint.pairing import open_slow
+from tfdarshan.checkpoint.slow_tier import Publication, SlowTier
+from tfdarshan.errors import ConfigurationError, reason
+
+WhenFull = Literal["wait", "skip", "newest"]
+WHEN_FULL = ("wait", "skip", "newest")
+# An entry that the fast tier does not give back this often is set aside: those behind it still can be saved.
+SOURCE_TRIES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrainOptions:
+    """How the drain goes about it.
+
+    Attributes:
+        max_pending: Checkpoints that may wait or be copied when another is saved.
+        when_full: What a save does when so many wait: "wait" for one to become durable, "skip" itself, or
+            save and keep only the "newest" of those whose copying has not begun.
+        wait_limit_s: How long "wait" waits before it does as "newest" does: a slow tier that is away must
+            not hold up a job for ever.
+        first_retry_s: Seconds before the slow tier is tried again; doubled after each failure.
+        last_retry_s: The most seconds between two tries.
+        nice: The thread's niceness, 0 to 19: how far it gives way to training.
+    """
+
+    max_pending: int = 2
+    when_full: WhenFull = "wait"
+    wait_limit_s: float = 600.0
+    first_retry_s: float = 0.5
+    last_retry_s: float = 30.0
+    nice: int = 5
+
+    def __post_init__(self) -> None:
+        if self.when_full not in WHEN_FULL:
+            raise ConfigurationError(
+                f"when_full must be one of {', '.join(WHEN_FULL)}, not {self.when_full!r}."
+            )
+        if self.max_pending < 1:
+            raise ConfigurationError(f"max_pending must be 1 or more, not {self.max_pending!r}.")
+        if not 0 <= self.nice <= 19:
+            raise ConfigurationError(f"nice must be from 0 to 19, not {self.nice!r}.")
+
+
+@dataclass(frozen=True)
+class DrainStatus:
+    """Where the drain stands: what waits, what was made durable last, and what keeps it from going on."""
+
+    pending: tuple[Entry, ...]
+    durable: Published | None
+    problem: str
+    tries: int
+
+
+class Drain:
+    """A thread that owns the slow tier.
+
+    Args:
+        fast: The fast tier, open.
+        slow: The slow tier; it is opened here, and again whenever it comes back.
+        ledger: What happened is written to it.
+        options: How to go about it.
+        on_durable: Called in the thread after each checkpoint that became durable.
+    """
+
+    def __init__(
+        self,
+        fast: FastTier,
+        slow: SlowTier,
+        ledger: Ledger,
+        options: DrainOptions,
+        *,
+        on_durable: Callable[[Publication], None] | None = None,
+        cancel: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._fast = fast
+        self._slow = slow
+        self._ledger = ledger
+        self._options = options
+        self._on_durable = on_durable
+        self._cancel = cancel
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._pending: list[Entry] = []
+        self._active: Entry | None = None
+        self._stopping = False
+        self._problem = ""
+        self._tries = 0
+        self._durable: Published | None = None
+        self._thread = threading.Thread(target=self._run, name="tfdarshan burst drain", daemon=True)
+
+    def start(self, waiting: list[Entry]) -> None:
+        """Starts with what an earlier owner left waiting."""
+        self._pending = list(waiting)
+        self._thread.start()
+
+    def add(self, entry: Entry) -> None:
+        """Adds a checkpoint that the fast tier has sealed."""
+        with self._changed:
+            self._pending.append(entry)
+            if self._options.when_full == "newest":
+                self._supersede()
+            self._changed.notify_all()
+
+    def admit(self) -> bool:
+        """Applies back pressure before a save: waits if it has to; False where the save is to be skipped."""
+        with self._changed:
+            if len(self._pending) < self._options.max_pending or self._options.when_full == "newest":
+                return True
+            if self._options.when_full == "skip":
+                return False
+            if not self._changed.wait_for(self._has_room, timeout=self._options.wait_limit_s):
+                self._supersede()
+            return True
+
+    def wait(self, timeout_s: float | None = None, *, give_up_on_problem: bool = False) -> bool:
+        """Waits until all that was added is durable; False where it is not.
+
+        Args:
+            timeout_s: The longest to wait, None for ever.
+            give_up_on_problem: Whether to stop waiting when the slow tier has failed and is to be tried
+                again.
+        """
+
+        def over() -> bool:
+            return (
+                not self._pending
+                or not self._thread.is_alive()
+                or (give_up_on_problem and bool(self._problem))
+            )
+
+        with self._changed:
+            self._changed.wait_for(over, timeout=timeout_s)
+            return not self._pending
+
+    def wait_for_progress(self, timeout_s: float) -> bool:
+        """Waits until one checkpoint less waits; False where the time is up or the slow tier fails before."""
+        with self._changed:
+            before = len(self._pending)
+            if not before:
+                return False
+            self._changed.wait_for(lambda: len(self._pending) < before or bool(self._problem), timeout_s)
+            return len(self._pending) < before
+
+    def stop(self) -> None:
+        """Ends the thread; a copy under way is given up and done again by the next owner."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self._cancel()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._slow.close()
+
+    def status(self) -> DrainStatus:
+        """Says where it stands."""
+        with self._changed:
+            return DrainStatus(tuple(self._pending), self._durable, self._problem, self._tries)
+
+    def _has_room(self) -> bool:
+        return len(self._pending) < self._options.max_pending or not self._thread.is_alive()
+
+    def _supersede(self) -> None:
+        """Drops all that wait but the newest and the one whose copying has begun."""
+        for entry in self._pending[:-1]:
+            if entry is not self._active:
+                self._pending.remove(entry)
+                with suppress(OSError):
+                    self._fast.remove(entry)
+                self._ledger.record("superseded", entry.id, checkpoint=entry.name)
+
+    def _run(self) -> None:
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self._options.nice)
+        while (entry := self._next()) is not None:
+            try:
+                self._take(entry)
+            except CopyCancelledError:
+                continue
+            except StaleCheckpointError as error:
+                self._set_aside(entry, "stale", str(error))
+            except SourceError as error:
+                if self._tries + 1 >= SOURCE_TRIES:
+                    self._set_aside(entry, "failed", reason(error))
+                else:
+                    self._pause(error)
+            except Exception as error:
+                # Whatever it is, the checkpoint is safe where it is, and training goes on.
+                self._pause(error)
+
+    def _next(self) -> Entry | None:
+        with self._changed:
+            self._active = None
+            self._changed.wait_for(lambda: self._pending or self._stopping)
+            if self._stopping:
+                return None
+            self._active = self._pending[0]
+            return self._active
+
+    def _take(self, entry: Entry) -> None:
+        if not self._slow.present():
+            self._slow.close()
+            open_slow(self._slow, self._fast)
+        publication = self._slow.publish(entry, self._fast.path(entry))
+        durable_at, tries = self._clock(), self._tries + 1
+        # Durably, before the next one is published: an older checkpoint must not come back after a newer one.
+        self._fast.remove(entry)
+        with self._changed:
+            self._pending.remove(entry)
+            waiting = tuple(self._pending)
+            self._durable, self._problem, self._tries = publication.published, "", 0
+        self._ledger.record(
+            "slow_durable",
+            entry.id,
+            checkpoint=entry.name,
+            target=publication.published.target,
+            step=entry.step,
+            saved_at=entry.saved_at,
+            size_bytes=entry.size_bytes,
+            files=len(entry.files),
+            fast_durable_at=entry.fast_durable_at,
+            slow_durable_at=durable_at,
+            copy_s=publication.copy_s,
+            verify_s=publication.verify_s,
+            tries=tries,
+            backlog_checkpoints=len(waiting),
+            backlog_bytes=sum(other.size_bytes for other in waiting),
+        )
+        if self._on_durable is not None:
+            self._on_durable(publication)
+        with self._changed:
+            self._changed.notify_all()
+
+    def _set_aside(self, entry: Entry, outcome: str, why: str) -> None:
+        try:
+            kept = self._fast.set_aside(entry)
+        except OSError as error:
+            self._pause(error)
+            return
+        self._ledger.record(outcome, entry.id, checkpoint=entry.name, reason=f"{why} It is kept in {kept}.")
+        with self._changed:
+            self._pending.remove(entry)
+            self._problem, self._tries = "", 0
+            self._changed.notify_all()
+
+    def _pause(self, error: Exception) -> None:
+        """Says what is wrong and waits before the next try."""
+        with self._changed:
+            self._problem = _sentence(error)
+            self._tries += 1
+            delay_s = self._options.first_retry_s * 2 ** min(self._tries - 1, 16)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._stopping, timeout=min(delay_s, self._options.last_retry_s))
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, (TierAwayError, TierInUseError)):
+        return str(error)
+    path = getattr(error, "filename", None)
+    return f"{path}: {reason(error)}" if path else f"{type(error).__name__}: {reason(error)}"

@@ -1,0 +1,237 @@
+"""The queue on the fast tier: checkpoints that are complete and durable there and wait for the slow tier."""
+
+from __future__ import annotations
+
+import errno
+import json
+import uuid
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.checkpoint.bundle import Bundle
+from tfdarshan.checkpoint.copying import Copier
+from tfdarshan.checkpoint.errors import BurstBufferError, IncompleteCheckpointError
+from tfdarshan.checkpoint.manifest import MANIFEST, Entry, entry_json, read_entry
+from tfdarshan.checkpoint.ownership import FolderLock
+from tfdarshan.checkpoint.storage import Storage
+
+CONTROL = ".tfdarshan-burst"
+QUEUE = "queue"
+IDENTITY = "tier.json"
+PAIRING = "slow.json"
+PARTIAL, DONE, ASIDE = ".partial", ".done", ".aside"
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The slow tier that a fast tier drains to: its folder and its identity."""
+
+    folder: str
+    id: str
+
+
+class FastTier:
+    """A folder on fast storage, owned by one burst buffer.
+
+    A checkpoint is in the queue when `queue/<order>-<id>/` exists under exactly that name. Everything in it
+    was synced before it got the name, so that it is whole whenever it is seen.
+
+    Args:
+        folder: Where checkpoints are written first.
+        storage: The file operations.
+        clock: Gives seconds since the epoch.
+    """
+
+    def __init__(self, folder: Path, *, storage: Storage, clock: Callable[[], float]) -> None:
+        self.folder = folder
+        self.control = folder / CONTROL
+        self.id = ""
+        self._queue = self.control / QUEUE
+        self._storage = storage
+        self._clock = clock
+        self._lock = FolderLock(self.control / "lock")
+        self._next_order = 1
+
+    def open(self) -> list[Entry]:
+        """Takes ownership, removes what an earlier owner did not finish, and gives what still waits.
+
+        Raises:
+            TierInUseError: Another burst buffer owns the folder.
+            OSError: The folder cannot be written.
+        """
+        self._storage.make_folder(self._queue)
+        self._lock.acquire()
+        try:
+            self.id = self._identity()
+            for folder in self._queue.iterdir():
+                if folder.suffix in (PARTIAL, DONE):
+                    self._storage.remove_folder(folder)
+            waiting = pending_entries(self.folder)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._next_order = max((entry.order for entry in waiting), default=0) + 1
+        return waiting
+
+    def close(self) -> None:
+        """Gives the folder up."""
+        self._lock.release()
+
+    def seal(
+        self,
+        bundle: Bundle,
+        *,
+        saved_at: float,
+        unique: str | None = None,
+        step: int | None = None,
+        copies: Collection[str] = (),
+        copier: Copier | None = None,
+    ) -> Entry:
+        """Puts a complete checkpoint into the queue, durably; from then on its own files may be removed.
+
+        Args:
+            bundle: The checkpoint, on the fast tier's file system.
+            saved_at: When its saving began, in seconds since the epoch.
+            unique: The entry's id; None makes one.
+            step: The training step.
+            copies: Files to copy with `copier`; all others get a second name, which costs nothing but must
+                not be written to any more.
+            copier: What copies them.
+
+        Raises:
+            IncompleteCheckpointError: A file vanished or changed meanwhile.
+            OSError: The fast tier failed or is full.
+        """
+        storage, order, unique = self._storage, self._next_order, unique or new_id()
+        self._next_order += 1
+        final = self._queue / f"{order:08}-{unique}"
+        partial = final.with_name(final.name + PARTIAL)
+        storage.make_folder(partial)
+        try:
+            for file in bundle.files:
+                _pin(storage, bundle.folder / file, partial / file, copier if file in copies else None)
+            for file in bundle.files:
+                storage.sync_file(partial / file)
+            entry = Entry(
+                id=unique,
+                order=order,
+                name=bundle.name,
+                kind=bundle.kind,
+                files=bundle.files,
+                size_bytes=sum((partial / file).stat().st_size for file in bundle.files),
+                saved_at=saved_at,
+                fast_durable_at=self._clock(),
+                fast_id=self.id,
+                step=step,
+            )
+            storage.write_json(partial / MANIFEST, entry_json(entry))
+            storage.sync_folder(partial)
+            storage.rename(partial, final)
+            storage.sync_folder(self._queue)
+        except BaseException:
+            for folder in (final, partial):
+                with suppress(OSError):
+                    storage.remove_folder(folder)
+            raise
+        return entry
+
+    def path(self, entry: Entry) -> Path:
+        """Gives the folder that holds an entry's files."""
+        return self._queue / f"{entry.order:08}-{entry.id}"
+
+    def remove(self, entry: Entry) -> None:
+        """Takes an entry out of the queue, durably: it does not come back, whatever happens next."""
+        self._leave(entry, DONE)
+        self._storage.remove_folder(self.path(entry).with_name(self.path(entry).name + DONE))
+
+    def set_aside(self, entry: Entry) -> Path:
+        """Takes an entry out of the queue and keeps its files; gives their folder."""
+        return self._leave(entry, ASIDE)
+
+    def paired(self) -> Pairing | None:
+        """Gives the slow tier that this one drains to, None before the first time."""
+        return read_pairing(self.folder)
+
+    def pair(self, pairing: Pairing) -> None:
+        """Remembers the slow tier."""
+        text = json.dumps({"folder": pairing.folder, "id": pairing.id}) + "\n"
+        self._storage.replace_file(self.control / PAIRING, text, scratch=self.control)
+
+    def _leave(self, entry: Entry, suffix: str) -> Path:
+        folder = self.path(entry)
+        gone = folder.with_name(folder.name + suffix)
+        if folder.exists():
+            self._storage.rename(folder, gone)
+        self._storage.sync_folder(self._queue)
+        return gone
+
+    def _identity(self) -> str:
+        known = _json_field(self.control / IDENTITY, "id")
+        if known:
+            return known
+        fresh = new_id()
+        text = json.dumps({"id": fresh}) + "\n"
+        self._storage.replace_file(self.control / IDENTITY, text, scratch=self.control)
+        return fresh
+
+
+def new_id() -> str:
+    """Makes an identity that nothing else has."""
+    return uuid.uuid4().hex[:16]
+
+
+def pending_entries(folder: Path) -> list[Entry]:
+    """Lists what waits in a fast tier's queue, oldest first, without owning it.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    queue = folder / CONTROL / QUEUE
+    try:
+        names = [path for path in queue.iterdir() if not path.suffix]
+    except FileNotFoundError:
+        return []
+    entries = [entry for path in names if (entry := read_entry(path / MANIFEST)) is not None]
+    return sorted(entries, key=lambda entry: entry.order)
+
+
+def read_pairing(folder: Path) -> Pairing | None:
+    """Gives the slow tier that a fast tier drains to, without owning it."""
+    path = folder / CONTROL / PAIRING
+    target, unique = _json_field(path, "folder"), _json_field(path, "id")
+    return Pairing(target, unique) if target and unique else None
+
+
+def _json_field(path: Path, field: str) -> str:
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))[field])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _pin(storage: Storage, source: Path, target: Path, copier: Copier | None) -> None:
+    try:
+        if copier is None:
+            storage.link(source, target)
+            return
+        before = source.stat()
+        copier.copy(source, target)
+        after = source.stat()
+    except FileNotFoundError as error:
+        raise IncompleteCheckpointError(f"{source} was removed before it was taken over.") from error
+    except OSError as error:
+        if copier is None and error.errno in NO_LINKS:
+            raise BurstBufferError(
+                f"{target.parent} cannot hold a hard link: {error.strerror}; "
+                "the fast tier must be a file system with hard links."
+            ) from error
+        raise
+    if (before.st_mtime_ns, before.st_size, before.st_ino) != (
+        after.st_mtime_ns,
+        after.st_size,
+        after.st_ino,
+    ):
+        raise IncompleteCheckpointError(f"{source} was written to while it was taken over.")

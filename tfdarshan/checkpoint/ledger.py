@@ -1,0 +1,175 @@
+"""What each checkpoint cost and when it was durable: JSON lines, one event each, and the rows they add up to.
+
+Lines are appended to `<fast_dir>/.tfdarshan-burst/ledger.jsonl` as things happen, so that a killed job loses
+none of them; while a tfdarshan session records they go to `<session>/<host>.<pid>.checkpoints.jsonl` as well.
+`<slow_dir>/.tfdarshan-burst/ledger.jsonl` gets the events of every checkpoint that became durable there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.checkpoint.fast_tier import CONTROL
+from tfdarshan.session_directory import host_name
+
+LEDGER = "ledger.jsonl"
+SESSION_SUFFIX = ".checkpoints.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointRow:
+    """One checkpoint.
+
+    Attributes:
+        id: Unlike that of any other.
+        checkpoint: Its name on the fast tier.
+        target: Its name on the slow tier.
+        step: The training step, where it is known.
+        outcome: The last that happened: "saved" (its capture began), "fast_durable", "slow_durable", or for
+            one that will not get there "skipped", "superseded", "stale", "failed".
+        saved_at: When saving began, in seconds since the epoch.
+        blocked_s: Seconds for which the caller of save() waited.
+        waited_s: Seconds of these that were back pressure.
+        size_bytes: Bytes of all its files.
+        files: Number of its files.
+        fast_durable_at: When it was durable on the fast tier, in seconds since the epoch.
+        slow_durable_at: When it was durable on the slow tier, in seconds since the epoch.
+        copy_s: Seconds of copying to the slow tier, with syncing.
+        verify_s: Seconds of reading the copy back.
+        tries: How often the slow tier was tried.
+        backlog_checkpoints: Checkpoints that still waited when this one was durable.
+        backlog_bytes: Bytes of these.
+        reason: Why it did not get there.
+    """
+
+    id: str
+    checkpoint: str | None = None
+    target: str | None = None
+    step: int | None = None
+    outcome: str = "saved"
+    saved_at: float | None = None
+    blocked_s: float | None = None
+    waited_s: float | None = None
+    size_bytes: int | None = None
+    files: int | None = None
+    fast_durable_at: float | None = None
+    slow_durable_at: float | None = None
+    copy_s: float | None = None
+    verify_s: float | None = None
+    tries: int | None = None
+    backlog_checkpoints: int | None = None
+    backlog_bytes: int | None = None
+    reason: str | None = None
+
+
+FIELDS = frozenset(field.name for field in fields(CheckpointRow))
+# An event of a checkpoint that is as far as it gets; "saved" may be recorded after them.
+OUTCOMES = ("saved", "fast_durable", "slow_durable", "skipped", "superseded", "stale", "failed")
+
+
+class Ledger:
+    """Appends events; a ledger that cannot be written is no reason for a checkpoint to fail.
+
+    Args:
+        fast_folder: The fast tier.
+        slow_folder: The slow tier.
+        clock: Gives seconds since the epoch.
+    """
+
+    def __init__(
+        self, fast_folder: Path, slow_folder: Path, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._fast = fast_folder / CONTROL / LEDGER
+        self._slow = slow_folder / CONTROL / LEDGER
+        self._clock = clock
+        self._sessions: dict[str, Path | None] = {}
+        self._lines: dict[str, list[str]] = {}
+        self._lock = threading.Lock()
+        self.unwritten = 0
+
+    def record(self, event: str, unique: str, **values: Any) -> None:
+        """Appends one event of a checkpoint; `values` are columns of `CheckpointRow`."""
+        line = json.dumps({"event": event, "at": self._clock(), "id": unique, **values}) + "\n"
+        with self._lock:
+            session = self._sessions.setdefault(unique, _session_file())
+            self._append(self._fast, line)
+            if session is not None:
+                self._append(session, line)
+            self._keep_for_slow(event, unique, line)
+
+    def _keep_for_slow(self, event: str, unique: str, line: str) -> None:
+        lines = self._lines.setdefault(unique, [])
+        lines.append(line)
+        if any('"slow_durable"' in kept for kept in lines):
+            self._append(self._slow, "".join(lines))
+            lines.clear()
+        if event not in ("saved", "fast_durable", "slow_durable"):
+            del self._lines[unique]
+
+    def _append(self, path: Path, text: str) -> None:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                os.write(descriptor, text.encode())
+            finally:
+                os.close(descriptor)
+        except OSError:
+            self.unwritten += 1
+
+
+def read_ledger(path: Path) -> list[CheckpointRow]:
+    """Adds a ledger's events up to one row per checkpoint, in the order of saving; [] without a file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return fold_events(event for line in lines if (event := _event(line)) is not None)
+
+
+def fold_events(events: Iterable[dict[str, Any]]) -> list[CheckpointRow]:
+    """Adds events up to one row per checkpoint, in the order of their saving."""
+    rows: dict[str, CheckpointRow] = {}
+    for event in events:
+        row = rows.get(event["id"]) or CheckpointRow(id=event["id"])
+        known = {name: value for name, value in event.items() if name in FIELDS}
+        if OUTCOMES.index(event["event"]) > OUTCOMES.index(row.outcome):
+            known["outcome"] = event["event"]
+        rows[row.id] = replace(row, **known)
+    return sorted(rows.values(), key=lambda row: row.saved_at or 0.0)
+
+
+def ledger_path(folder: Path) -> Path:
+    """Gives where a tier's ledger is."""
+    return folder / CONTROL / LEDGER
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    """Reads a line; None for one that a crash cut short."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    known = isinstance(event, dict) and event.get("event") in OUTCOMES and "id" in event
+    return event if known else None
+
+
+def _session_file() -> Path | None:
+    """Gives the file of the session that records in this process, if there is one; loads nothing for it."""
+    profiler = sys.modules.get("tfdarshan.profiler")
+    active = getattr(profiler, "_active", None)
+    if active is None or not active.in_this_process():
+        return None
+    path: Path = active.path / f"{host_name()}.{os.getpid()}{SESSION_SUFFIX}"
+    return path

@@ -1,0 +1,243 @@
+"""Both tiers, the drain between them and the ledger: what every way of saving puts its checkpoints into."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.checkpoint.bundle import Bundle
+from tfdarshan.checkpoint.copying import Copier
+from tfdarshan.checkpoint.drain import Drain, DrainOptions, DrainStatus, WhenFull
+from tfdarshan.checkpoint.errors import BurstBufferError, TierAwayError
+from tfdarshan.checkpoint.fast_tier import FastTier
+from tfdarshan.checkpoint.ledger import Ledger
+from tfdarshan.checkpoint.manifest import Entry
+from tfdarshan.checkpoint.pairing import open_slow
+from tfdarshan.checkpoint.retention import Retention
+from tfdarshan.checkpoint.slow_tier import Publication, SlowTier
+from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.errors import ConfigurationError, reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class BurstOptions:
+    """How checkpoints get from the fast to the slow tier.
+
+    Attributes:
+        max_to_keep: Checkpoints that stay on the slow tier; None keeps all.
+        keep_checkpoint_every_n_hours: As in tf.train.CheckpointManager.
+        max_pending: Checkpoints that may wait or be copied when another is saved.
+        when_full: What a save does when so many wait: "wait", "skip" or "newest".
+        wait_limit_s: How long "wait" waits before it does as "newest" does.
+        bandwidth_mb_s: The most MB/s to write to the slow tier; None is all there is.
+        buffer_mb: Memory to copy through, in MiB.
+        verify: Whether every copy is read back and compared before it counts.
+        nice: How far copying gives way to training, 0 to 19.
+        drain_at_exit: Whether the end of the process waits for checkpoints that are not durable yet; what
+            waits is kept for the next run anyway.
+    """
+
+    max_to_keep: int | None = 5
+    keep_checkpoint_every_n_hours: float | None = None
+    max_pending: int = 2
+    when_full: WhenFull = "wait"
+    wait_limit_s: float = 600.0
+    bandwidth_mb_s: float | None = None
+    buffer_mb: int = 8
+    verify: bool = True
+    nice: int = 5
+    drain_at_exit: bool = True
+
+    def __post_init__(self) -> None:
+        if self.bandwidth_mb_s is not None and self.bandwidth_mb_s <= 0:
+            raise ConfigurationError(f"bandwidth_mb_s must be positive or None, not {self.bandwidth_mb_s!r}.")
+        if self.buffer_mb < 1:
+            raise ConfigurationError(f"buffer_mb must be 1 or more, not {self.buffer_mb!r}.")
+
+
+class Pipeline:
+    """Takes complete checkpoints on the fast tier and makes them durable on the slow one.
+
+    Args:
+        fast_dir: Folder on fast storage.
+        slow_dir: Folder on slow, lasting storage.
+        options: See `BurstOptions`.
+        storage: The file operations.
+        on_durable: Called in the drain's thread after each checkpoint that became durable.
+
+    Raises:
+        ConfigurationError: An option or a folder cannot be used.
+        TierInUseError: Another burst buffer owns one of the folders.
+        BurstBufferError: A folder cannot be read or written.
+    """
+
+    def __init__(
+        self,
+        fast_dir: str | os.PathLike[str],
+        slow_dir: str | os.PathLike[str],
+        options: BurstOptions,
+        *,
+        storage: Storage | None = None,
+        on_durable: Callable[[Publication], None] | None = None,
+    ) -> None:
+        fast_folder, slow_folder = tier_folders(fast_dir, slow_dir)
+        storage = storage or Storage()
+        drain_options = DrainOptions(
+            max_pending=options.max_pending,
+            when_full=options.when_full,
+            wait_limit_s=options.wait_limit_s,
+            nice=options.nice,
+        )
+        rate = None if options.bandwidth_mb_s is None else options.bandwidth_mb_s * 1e6
+        copier = Copier(storage, buffer_bytes=options.buffer_mb << 20, bytes_per_s=rate)
+        self.options = options
+        self.fast = FastTier(fast_folder, storage=storage, clock=time.time)
+        self.slow = SlowTier(
+            slow_folder,
+            storage=storage,
+            copier=copier,
+            retention=Retention(
+                max_to_keep=options.max_to_keep, every_n_hours=options.keep_checkpoint_every_n_hours
+            ),
+            verify=options.verify,
+        )
+        self.ledger = Ledger(fast_folder, slow_folder)
+        # Copies on the fast tier itself, of files that are still written to, have a buffer of their own.
+        self._capture_copier = Copier(storage)
+        self.drain = Drain(
+            self.fast,
+            self.slow,
+            self.ledger,
+            drain_options,
+            on_durable=on_durable,
+            cancel=copier.cancelled.set,
+        )
+        self._owner_pid = os.getpid()
+        self._closed = False
+        self.drain.start(self._open())
+        atexit.register(self._close_at_exit)
+
+    def _open(self) -> list[Entry]:
+        try:
+            waiting = self.fast.open()
+        except OSError as error:
+            raise _unusable("fast tier", self.fast.folder, error) from error
+        try:
+            open_slow(self.slow, self.fast)
+        except TierAwayError:
+            # It was there before: what is saved waits on the fast tier until it comes back.
+            pass
+        except OSError as error:
+            self.fast.close()
+            raise _unusable("slow tier", self.slow.folder, error) from error
+        except BaseException:
+            self.fast.close()
+            raise
+        return waiting
+
+    def capture(
+        self,
+        bundle: Bundle,
+        *,
+        unique: str,
+        saved_at: float,
+        step: int | None = None,
+        copies: Collection[str] = (),
+    ) -> Entry:
+        """Makes a complete checkpoint durable on the fast tier and hands it to the drain.
+
+        Raises:
+            IncompleteCheckpointError: A file vanished or changed meanwhile.
+            OSError: The fast tier failed or is full.
+        """
+        self.check_usable()
+        entry = self.fast.seal(
+            bundle, saved_at=saved_at, unique=unique, step=step, copies=copies, copier=self._capture_copier
+        )
+        self.ledger.record(
+            "fast_durable",
+            unique,
+            checkpoint=entry.name,
+            step=step,
+            saved_at=saved_at,
+            size_bytes=entry.size_bytes,
+            files=len(entry.files),
+            fast_durable_at=entry.fast_durable_at,
+        )
+        self.drain.add(entry)
+        return entry
+
+    def check_usable(self) -> None:
+        """Refuses a process or a time in which checkpoints cannot be taken.
+
+        Raises:
+            BurstBufferError: It is closed, or this is a forked child.
+        """
+        if os.getpid() != self._owner_pid:
+            raise BurstBufferError(
+                "this burst buffer belongs to the parent process: make one with other folders in the child."
+            )
+        if self._closed:
+            raise BurstBufferError(f"the burst buffer of {self.slow.folder} is closed: make a new one.")
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits until all that was saved is durable on the slow tier; False where the time was up before."""
+        return self.drain.wait(timeout_s)
+
+    def status(self) -> DrainStatus:
+        """Says what waits, what is durable, and what is wrong."""
+        return self.drain.status()
+
+    def close(self, *, wait: bool = True, give_up_on_problem: bool = False) -> bool:
+        """Stops; what is not durable stays on the fast tier for the next owner.
+
+        Args:
+            wait: Whether to wait for what is not durable yet.
+            give_up_on_problem: Whether not to wait for a slow tier that has failed.
+
+        Returns:
+            Whether all is durable.
+        """
+        if self._closed or os.getpid() != self._owner_pid:
+            return True
+        done = self.drain.wait(None if wait else 0, give_up_on_problem=give_up_on_problem)
+        self._closed = True
+        atexit.unregister(self._close_at_exit)
+        self.drain.stop()
+        self.fast.close()
+        return done
+
+    def _close_at_exit(self) -> None:
+        with suppress(OSError):
+            self.close(wait=self.options.drain_at_exit, give_up_on_problem=True)
+
+
+def tier_folders(fast_dir: str | os.PathLike[str], slow_dir: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Gives both folders as absolute paths.
+
+    Raises:
+        ConfigurationError: They are the same, one within the other, or not local.
+    """
+    folders = []
+    for name, given in (("fast_dir", fast_dir), ("slow_dir", slow_dir)):
+        text = os.fsdecode(os.fspath(given))
+        if not text or "://" in text:
+            raise ConfigurationError(f"{name} must be a local folder, not {text!r}.")
+        folders.append(Path(text).absolute())
+    fast, slow = folders
+    if fast.resolve() == slow.resolve():
+        raise ConfigurationError(f"fast_dir and slow_dir are both {fast}: they must be two folders.")
+    return fast, slow
+
+
+def _unusable(what: str, folder: Path, error: OSError) -> BurstBufferError | OSError:
+    if isinstance(error, BurstBufferError):
+        return error
+    return BurstBufferError(
+        f"{what} {folder} cannot be used: {reason(error)}; choose a folder you can write to."
+    )

@@ -1,0 +1,350 @@
+"""Makes checkpoints durable on the slow tier; at any instant its state file names a complete one."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.checkpoint.bundle import checkpoint_files, other_name, renamed_file
+from tfdarshan.checkpoint.copying import CopiedFile, Copier
+from tfdarshan.checkpoint.errors import DamagedCopyError, StaleCheckpointError, TierAwayError
+from tfdarshan.checkpoint.fast_tier import CONTROL, IDENTITY
+from tfdarshan.checkpoint.manifest import MANIFEST, Entry, Published, read_published
+from tfdarshan.checkpoint.ownership import FolderLock
+from tfdarshan.checkpoint.retention import Retention, next_state
+from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
+from tfdarshan.checkpoint.storage import Storage
+
+INCOMING, MANIFESTS, RETIRING = "incoming", "manifests", "retiring"
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A checkpoint that is durable on the slow tier, and the seconds of copying and of verifying."""
+
+    published: Published
+    copy_s: float
+    verify_s: float
+
+
+class SlowTier:
+    """A folder on slow, lasting storage, owned by one burst buffer.
+
+    Args:
+        folder: Where `tf.train.latest_checkpoint` looks.
+        storage: The file operations.
+        copier: Copies and verifies.
+        retention: How many checkpoints stay.
+        verify: Whether every copy is read back before it counts.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        storage: Storage,
+        copier: Copier,
+        retention: Retention,
+        verify: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.folder = folder
+        self.control = folder / CONTROL
+        self._incoming = self.control / INCOMING
+        self._manifests = self.control / MANIFESTS
+        self._retiring = self.control / RETIRING
+        self._storage = storage
+        self._copier = copier
+        self._retention = retention
+        self._verify = verify
+        self._clock = clock
+        self._lock = FolderLock(self.control / "lock")
+        self._unfinished = True
+
+    def open(self, expected_id: str | None) -> str:
+        """Takes ownership, finishes or removes what an earlier owner left, and gives the tier's identity.
+
+        Args:
+            expected_id: The identity it must have; None takes any, and makes the folder if need be.
+
+        Raises:
+            TierAwayError: It is not the tier that is expected, as when it is not mounted.
+            TierInUseError: Another burst buffer owns it.
+            OSError: It cannot be read or written.
+        """
+        if expected_id is not None and tier_id(self.folder) != expected_id:
+            raise TierAwayError(
+                f"slow tier {self.folder} is not the folder that checkpoints went to before: is it mounted?"
+            )
+        for folder in (self._incoming, self._manifests, self._retiring):
+            self._storage.make_folder(folder)
+        self._sync_new_folders()
+        self._lock.acquire()
+        try:
+            unique = tier_id(self.folder) or self._make_identity()
+            self._recover()
+        except BaseException:
+            self._lock.release()
+            raise
+        return unique
+
+    def close(self) -> None:
+        """Gives the folder up."""
+        self._lock.release()
+
+    def present(self) -> bool:
+        """Says whether the folder that is owned is still there."""
+        return self._lock.held()
+
+    def publish(self, entry: Entry, source: Path) -> Publication:
+        """Makes a checkpoint durable and the latest one.
+
+        Once this returns, `tf.train.latest_checkpoint` names this checkpoint or a later one, whatever
+        happens.
+
+        Args:
+            entry: The checkpoint.
+            source: The folder with its files.
+
+        Raises:
+            TierAwayError: The slow tier is gone for now.
+            StaleCheckpointError: Another fast tier has put a newer one there.
+            SourceError: It cannot be read from the fast tier.
+            OSError: The slow tier failed or is full; nothing has changed there, and a later try may succeed.
+        """
+        if not self.present():
+            raise TierAwayError(f"slow tier {self.folder} is gone: is it mounted?")
+        if self._unfinished:
+            self._recover()
+        self._unfinished = True
+        publication = self._confirmed(entry)
+        if publication is None:
+            publication = self._publish(entry, source)
+        else:
+            self._unfinished = False
+        return publication
+
+    def stale(self, entry: Entry) -> bool:
+        """Says whether the slow tier holds a newer checkpoint that came from elsewhere."""
+        state = read_state(self.folder)
+        if entry.kind == "file":
+            latest = self._manifest(entry.name)
+            return _newer(latest, entry)
+        if state is None:
+            return False
+        latest = self._manifest(state.latest)
+        if latest is None:
+            return dict(state.kept).get(state.latest, 0.0) > entry.saved_at
+        return _newer(latest, entry)
+
+    def state(self) -> CheckpointState | None:
+        """Reads the state file."""
+        return read_state(self.folder)
+
+    def _publish(self, entry: Entry, source: Path) -> Publication:
+        if self.stale(entry):
+            raise StaleCheckpointError(
+                f"{entry.name} is older than what another fast tier has put into {self.folder} since."
+            )
+        state = read_state(self.folder)
+        target = entry.name if entry.kind == "file" else self._free_name(entry.name, state)
+        publication = self._bring(entry, source, target)
+        arrived = self._incoming / entry.id
+        for file in publication.published.copied:
+            self._storage.rename(arrived / file.name, self.folder / file.name)
+        self._storage.sync_folder(self.folder)
+        dropped: list[str] = []
+        if entry.kind == "tensorflow":
+            following, dropped = next_state(state, target, entry.saved_at, self._retention)
+            # A name in another folder was put there by somebody else: it is forgotten, its files stay.
+            dropped = [name for name in dropped if "/" not in name]
+            for name in dropped:
+                self._storage.write_file(self._retiring / name, "")
+            if dropped:
+                self._storage.sync_folder(self._retiring)
+            self._write_state(following)
+        with suppress(OSError):
+            # The checkpoint is durable: tidying up may wait until the next time.
+            self._settle(publication.published)
+            for name in dropped:
+                self._remove_checkpoint(name)
+            self._unfinished = False
+        return publication
+
+    def _bring(self, entry: Entry, source: Path, target: str) -> Publication:
+        """Copies all files into the incoming folder, verifies them, writes their manifest, durably."""
+        arriving, started = self._incoming / entry.id, self._clock()
+        self._storage.remove_folder(arriving)
+        self._storage.make_folder(arriving)
+        try:
+            copied = tuple(
+                self._copier.copy(source / file, arriving / renamed_file(file, entry.name, target))
+                for file in entry.files
+            )
+            at_copied = self._clock()
+            if self._verify:
+                for file in copied:
+                    self._copier.verify(file, arriving / file.name)
+            verify_s = self._clock() - at_copied
+            published = Published(entry=entry, target=target, copied=copied)
+            self._storage.write_json(arriving / MANIFEST, published.as_json())
+        except BaseException:
+            with suppress(OSError):
+                self._storage.remove_folder(arriving)
+            raise
+        self._storage.sync_folder(arriving)
+        self._storage.sync_folder(self._incoming)
+        return Publication(published, at_copied - started, verify_s)
+
+    def _confirmed(self, entry: Entry) -> Publication | None:
+        """Gives what was published before, once it is certain to be durable; None if that cannot be said."""
+        published = self._known(entry)
+        if published is None:
+            return None
+        state = read_state(self.folder)
+        if entry.kind == "tensorflow" and (state is None or state.latest != published.target):
+            return Publication(published, 0.0, 0.0)
+        started = self._clock()
+        try:
+            for file in published.copied:
+                self._copier.verify(file, self.folder / file.name)
+                self._storage.sync_file(self.folder / file.name)
+        except (DamagedCopyError, FileNotFoundError):
+            return None
+        self._storage.sync_folder(self.folder)
+        if entry.kind == "tensorflow" and state is not None:
+            self._write_state(state)
+        return Publication(published, 0.0, self._clock() - started)
+
+    def _known(self, entry: Entry) -> Published | None:
+        for path in self._manifests.iterdir():
+            published = read_published(path)
+            if published is not None and published.entry.id == entry.id:
+                return published
+        return None
+
+    def _write_state(self, state: CheckpointState) -> None:
+        self._storage.replace_file(self.folder / STATE_NAME, state.text(), scratch=self.control)
+
+    def _free_name(self, name: str, state: CheckpointState | None) -> str:
+        """Gives the name, or one like it that no checkpoint has: two of them must never mix."""
+        taken = state.names if state else frozenset()
+        candidate, attempt = name, 1
+        while candidate in taken or checkpoint_files(self.folder, candidate):
+            attempt += 1
+            candidate = other_name(name, attempt)
+        return candidate
+
+    def _recover(self) -> None:
+        """Finishes what became visible and removes what did not."""
+        state = read_state(self.folder)
+        named = state.names if state else frozenset()
+        for arriving in self._incoming.iterdir():
+            published = read_published(arriving / MANIFEST)
+            if published is not None and self._is_visible(published, arriving, named):
+                self._settle(published)
+            else:
+                self._withdraw(published, arriving)
+        for intent in self._retiring.iterdir():
+            if intent.name in named:
+                self._storage.remove(intent)
+            else:
+                self._remove_checkpoint(intent.name)
+        self._unfinished = False
+
+    @staticmethod
+    def _is_visible(published: Published, arriving: Path, named: frozenset[str]) -> bool:
+        if published.entry.kind == "tensorflow":
+            return published.target in named
+        return not (arriving / published.copied[-1].name).exists()
+
+    def _settle(self, published: Published) -> None:
+        arriving = self._incoming / published.entry.id
+        self._storage.rename(arriving / MANIFEST, self._manifests / f"{published.target}.json")
+        self._storage.remove_folder(arriving)
+
+    def _withdraw(self, published: Published | None, arriving: Path) -> None:
+        """Takes back the files of a checkpoint that the state does not name, then its incoming folder."""
+        if published is not None and published.entry.kind == "tensorflow":
+            for file in reversed(published.copied):
+                if not (arriving / file.name).exists():
+                    self._storage.remove(self.folder / file.name)
+            self._storage.sync_folder(self.folder)
+        self._storage.remove_folder(arriving)
+
+    def _remove_checkpoint(self, name: str) -> None:
+        """Removes a checkpoint that the state no longer names, its index first: it is never half there."""
+        index, *shards = checkpoint_files(self.folder, name) or [f"{name}.index"]
+        self._storage.remove(self.folder / index)
+        self._storage.sync_folder(self.folder)
+        for shard in shards:
+            self._storage.remove(self.folder / shard)
+        self._storage.sync_folder(self.folder)
+        self._storage.remove(self._manifests / f"{name}.json")
+        self._storage.remove(self._retiring / name)
+
+    def _sync_new_folders(self) -> None:
+        """A new folder is lost in a power cut, with all that is in it, unless its parent is synced."""
+        self._storage.sync_folder(self.control)
+        self._storage.sync_folder(self.folder)
+        with suppress(PermissionError):
+            self._storage.sync_folder(self.folder.parent)
+
+    def _make_identity(self) -> str:
+        unique = uuid.uuid4().hex[:16]
+        text = json.dumps({"id": unique}) + "\n"
+        self._storage.replace_file(self.control / IDENTITY, text, scratch=self.control)
+        self._storage.sync_folder(self.folder)
+        return unique
+
+    def _manifest(self, name: str) -> Published | None:
+        return read_published(self._manifests / f"{name}.json")
+
+
+def tier_id(folder: Path) -> str:
+    """Gives a slow tier's identity, "" where it has none.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return str(json.loads((folder / CONTROL / IDENTITY).read_text(encoding="utf-8"))["id"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return ""
+
+
+def damaged_files(folder: Path, copier: Copier) -> dict[str, str]:
+    """Reads all checkpoints of a slow tier back, and says what is wrong with those that changed since.
+
+    Returns:
+        A sentence for each checkpoint that is not what was written, by its name.
+    """
+    problems = {}
+    for path in sorted((folder / CONTROL / MANIFESTS).glob("*.json")):
+        published = read_published(path)
+        for file in published.copied if published else ():
+            problem = _problem(file, folder / file.name, copier)
+            if published and problem:
+                problems[published.target] = problem
+    return problems
+
+
+def _problem(file: CopiedFile, path: Path, copier: Copier) -> str:
+    try:
+        copier.verify(file, path)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    return ""
+
+
+def _newer(latest: Published | None, entry: Entry) -> bool:
+    return (
+        latest is not None
+        and latest.entry.fast_id != entry.fast_id
+        and latest.entry.saved_at > entry.saved_at
+    )

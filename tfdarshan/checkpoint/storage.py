@@ -1,0 +1,140 @@
+"""The file operations that the burst buffer's protocol consists of: a crash may fall before any."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+Step = Callable[[str, Path], None]
+
+
+def _no_step(_operation: str, _path: Path) -> None:
+    """What is called before each operation when nobody watches."""
+
+
+class Storage:
+    """File operations that raise OSError and are durable where they say so.
+
+    Args:
+        before: Called with the operation's name and path before each one; an OSError that it raises stands
+            for the operation's own, which is how tests let any step fail or be the last.
+    """
+
+    def __init__(self, before: Step = _no_step) -> None:
+        self._before = before
+
+    def make_folder(self, folder: Path) -> None:
+        """Makes a folder and its parents; one that exists is fine."""
+        self._before("mkdir", folder)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def link(self, source: Path, target: Path) -> None:
+        """Gives a file a second name, which keeps its bytes when the first name is removed."""
+        self._before("link", target)
+        os.link(source, target)
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Renames, replacing a file that has the new name; durable after `sync_folder` of both folders."""
+        self._before("rename", target)
+        source.replace(target)
+
+    def remove(self, path: Path) -> None:
+        """Removes a file; one that is not there is fine."""
+        self._before("unlink", path)
+        path.unlink(missing_ok=True)
+
+    def remove_folder(self, folder: Path) -> None:
+        """Removes a folder with all that is in it; one that is not there is fine."""
+        self._before("rmtree", folder)
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+
+    def open(self, path: Path, flags: int) -> int:
+        """Opens a file and gives its descriptor."""
+        self._before("open", path)
+        return os.open(path, flags | os.O_CLOEXEC, 0o666)
+
+    def read(self, descriptor: int, view: memoryview, path: Path) -> int:
+        """Fills `view` from a file and gives the bytes read: fewer only at its end."""
+        self._before("read", path)
+        filled = 0
+        while filled < len(view):
+            count = os.readv(descriptor, [view[filled:]])
+            if not count:
+                break
+            filled += count
+        return filled
+
+    def write(self, descriptor: int, view: memoryview, path: Path) -> None:
+        """Writes all of `view`."""
+        self._before("write", path)
+        while view:
+            view = view[os.write(descriptor, view) :]
+
+    def sync(self, descriptor: int, path: Path) -> None:
+        """Makes an open file's bytes durable."""
+        self._before("fsync", path)
+        os.fsync(descriptor)
+
+    def sync_file(self, path: Path) -> None:
+        """Makes a file's bytes durable, whoever wrote them."""
+        descriptor = self.open(path, os.O_RDONLY)
+        try:
+            self.sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Makes a folder's names durable."""
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self.sync(descriptor, folder)
+        finally:
+            os.close(descriptor)
+
+    def write_file(self, path: Path, text: str) -> None:
+        """Writes a new small file and makes its bytes durable, not its name."""
+        descriptor = self.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            self.write(descriptor, memoryview(text.encode()), path)
+            self.sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def replace_file(self, path: Path, text: str, *, scratch: Path) -> None:
+        """Puts `text` in place of a file at once and durably: at any time it holds all of the old or the new.
+
+        Args:
+            path: The file.
+            text: What it holds from now on.
+            scratch: A folder of the same file system for the temporary file.
+        """
+        temporary = scratch / f"{path.name}.new"
+        self.write_file(temporary, text)
+        self.rename(temporary, path)
+        self.sync_folder(path.parent)
+
+    def write_json(self, path: Path, value: Any) -> None:
+        """Writes a new JSON file and makes its bytes durable, not its name."""
+        self.write_file(path, json.dumps(value, indent=1) + "\n")
+
+
+def set_direct(descriptor: int, direct: bool) -> bool:
+    """Switches a descriptor past the page cache or back; False where its file system cannot.
+
+    A copy past the page cache leaves no dirty pages that other writers would wait for, evicts nothing, and
+    is read back from the device.
+    """
+    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    wanted = flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, wanted)
+    except OSError:
+        return False
+    return True
