@@ -155,6 +155,15 @@ class Drain:
             self._changed.wait_for(over, timeout=timeout_s)
             return not self._pending
 
+    def wait_patiently(self, limit_s: float) -> bool:
+        """Waits until all is durable; False where the slow tier failed for `limit_s` without any progress."""
+        with self._changed:
+            while self._pending and self._thread.is_alive():
+                gone = self._changed.wait_for(self._fewer_than(len(self._pending)), timeout=limit_s)
+                if not gone and self._problem:
+                    break
+            return not self._pending
+
     def wait_for_progress(self, timeout_s: float) -> bool:
         """Waits until one checkpoint less waits; False where the time is up or the slow tier fails before."""
         with self._changed:
@@ -178,6 +187,9 @@ class Drain:
         """Says where it stands."""
         with self._changed:
             return DrainStatus(tuple(self._pending), self._durable, self._problem, self._tries)
+
+    def _fewer_than(self, count: int) -> Callable[[], bool]:
+        return lambda: len(self._pending) < count
 
     def _has_room(self) -> bool:
         return len(self._pending) < self._options.max_pending or not self._thread.is_alive()

@@ -111,10 +111,15 @@ class FastTier:
         partial = final.with_name(final.name + PARTIAL)
         storage.make_folder(partial)
         try:
+            before = _signatures(bundle)
             for file in bundle.files:
                 _pin(storage, bundle.folder / file, partial / file, copier if file in copies else None)
             for file in bundle.files:
                 storage.sync_file(partial / file)
+            if copies and _signatures(bundle) != before:
+                raise IncompleteCheckpointError(
+                    f"{bundle.folder / bundle.name} was written to while it was taken over."
+                )
             entry = Entry(
                 id=unique,
                 order=order,
@@ -213,25 +218,26 @@ def _json_field(path: Path, field: str) -> str:
 
 
 def _pin(storage: Storage, source: Path, target: Path, copier: Copier | None) -> None:
-    try:
-        if copier is None:
-            storage.link(source, target)
-            return
-        before = source.stat()
+    if copier is not None:
         copier.copy(source, target)
-        after = source.stat()
+        return
+    try:
+        storage.link(source, target)
     except FileNotFoundError as error:
         raise IncompleteCheckpointError(f"{source} was removed before it was taken over.") from error
     except OSError as error:
-        if copier is None and error.errno in NO_LINKS:
+        if error.errno in NO_LINKS:
             raise BurstBufferError(
                 f"{target.parent} cannot hold a hard link: {error.strerror}; "
                 "the fast tier must be a file system with hard links."
             ) from error
         raise
-    if (before.st_mtime_ns, before.st_size, before.st_ino) != (
-        after.st_mtime_ns,
-        after.st_size,
-        after.st_ino,
-    ):
-        raise IncompleteCheckpointError(f"{source} was written to while it was taken over.")
+
+
+def _signatures(bundle: Bundle) -> list[tuple[int, int, int]]:
+    """Gives what tells a version of each file from the next."""
+    try:
+        found = [(bundle.folder / file).stat() for file in bundle.files]
+    except FileNotFoundError as error:
+        raise IncompleteCheckpointError(f"{error.filename} was removed before it was taken over.") from error
+    return [(status.st_mtime_ns, status.st_size, status.st_ino) for status in found]

@@ -197,7 +197,8 @@ class Pipeline:
         """Stops; what is not durable stays on the fast tier for the next owner.
 
         Args:
-            wait: Whether to wait for what is not durable yet.
+            wait: Whether to wait for what is not durable yet; while the slow tier fails, not for longer
+                than `wait_limit_s`.
             give_up_on_problem: Whether not to wait for a slow tier that has failed.
 
         Returns:
@@ -205,7 +206,10 @@ class Pipeline:
         """
         if self._closed or os.getpid() != self._owner_pid:
             return True
-        done = self.drain.wait(None if wait else 0, give_up_on_problem=give_up_on_problem)
+        if give_up_on_problem or not wait:
+            done = self.drain.wait(None if wait else 0, give_up_on_problem=True)
+        else:
+            done = self.drain.wait_patiently(self.options.wait_limit_s)
         self._closed = True
         atexit.unregister(self._close_at_exit)
         self.drain.stop()

@@ -329,7 +329,8 @@ def damaged_files(folder: Path, copier: Copier) -> dict[str, str]:
         published = read_published(path)
         for file in published.copied if published else ():
             problem = _problem(file, folder / file.name, copier)
-            if published and problem:
+            # One that is retired meanwhile is not damaged.
+            if published and problem and path.exists():
                 problems[published.target] = problem
     return problems
 

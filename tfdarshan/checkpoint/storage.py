@@ -107,6 +107,10 @@ class Storage:
         finally:
             os.close(descriptor)
 
+    def mark(self, path: Path) -> None:
+        """Makes an empty file, of which nothing is durable."""
+        os.close(self.open(path, os.O_WRONLY | os.O_CREAT))
+
     def replace_file(self, path: Path, text: str, *, scratch: Path) -> None:
         """Puts `text` in place of a file at once and durably: at any time it holds all of the old or the new.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from tfdarshan.commands import (
     advise,
+    burst,
     doctor,
     export,
     files,
@@ -31,6 +32,7 @@ COMMANDS = (
     files,
     advise,
     stage,
+    burst,
     export,
     import_log,
     rebuild,

@@ -1,4 +1,4 @@
-"""Real TensorFlow checkpoints of two shards with known values, and copies of them made the way TensorFlow writes."""
+"""Real TensorFlow checkpoints of several shards with known values, and copies made as TensorFlow writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VALUES = 60_000
 
 
 def make_pool(folder: Path) -> None:
-    """Saves checkpoints 1 to POOL_SIZE; all values of number n are n, but for a pattern that differs as well."""
+    """Saves checkpoints 1 to POOL_SIZE, whose values tell their number."""
     import tensorflow as tf
 
     policy = tf.train.experimental.MaxShardSizePolicy(max_shard_size=SHARD_BYTES)
@@ -37,7 +37,7 @@ def pool_files(pool: Path, number: int) -> list[Path]:
 
 
 def write_like_tensorflow(pool: Path, prefix: Path, number: int) -> None:
-    """Writes checkpoint `number`: shards in a temporary folder and renamed, then the index in place, no fsync."""
+    """Writes checkpoint `number`: shards under temporary names, then the index in place, no fsync."""
     temporary = Path(f"{prefix}_temp")
     temporary.mkdir(exist_ok=True)
     stem = f"pool-{pool_number(number)}"

@@ -1,6 +1,7 @@
-"""Saves checkpoints through a burst buffer until it is killed, or kills itself before a chosen step; no TensorFlow here.
+"""Saves checkpoints until it is killed, or kills itself before a chosen step; no TensorFlow here.
 
-`steps POOL ROOT` does it in a new folder of ROOT for every step that there is; `run POOL FOLDER` goes on for ever.
+`steps POOL ROOT` does it in a new folder of ROOT for every step that there is; `run POOL FOLDER` goes on for
+ever.
 """
 
 from __future__ import annotations

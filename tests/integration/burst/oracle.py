@@ -11,7 +11,7 @@ from tests.integration.burst.checkpoint_pool import VALUES, pool_number
 
 
 def restorable_number(slow: Path) -> int:
-    """Gives the number of the checkpoint that TensorFlow takes for the latest, after reading all of it; 0 for none."""
+    """Gives the number of what TensorFlow takes for the latest, after reading all of it; 0 for none."""
     latest = tf.train.latest_checkpoint(str(slow))
     if latest is None:
         return 0

@@ -1,0 +1,256 @@
+"""`tfdarshan burst`: makes the checkpoints of a job durable on slower storage, without touching its code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.checkpoint.burst_status import TierStatus, burst_status
+from tfdarshan.checkpoint.drain import WHEN_FULL
+from tfdarshan.checkpoint.errors import BurstBufferError
+from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.slow_tier import Publication
+from tfdarshan.checkpoint.watch import Watch
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
+
+POLL_S = 0.5
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb and its own verbs."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "burst",
+        help="copy a job's checkpoints to lasting storage, safely, while it runs",
+        description="Make the checkpoints that a job writes to a fast folder durable on a slow one. "
+        "At any instant the slow folder holds a complete checkpoint. Each verb has --json.",
+    )
+    inner = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    run = inner.add_parser(
+        "run",
+        help="watch a job's folder until stopped",
+        description="Watch the folder a job writes its checkpoints to, until SIGINT or SIGTERM; "
+        "then take over the last one and wait until all are durable. A second signal ends at once.",
+    )
+    _add_tiers(run)
+    _add_options(run)
+    add_json(run)
+    run.set_defaults(command=run_command)
+    drain = inner.add_parser(
+        "drain",
+        help="finish what an ended job left waiting",
+        description="Make durable what waits on the fast tier of a job that has ended.",
+    )
+    _add_tiers(drain)
+    _add_options(drain)
+    add_json(drain)
+    drain.set_defaults(command=drain_command)
+    status = inner.add_parser(
+        "status",
+        help="what waits, what is durable, what it cost",
+        description="Say what waits on a fast tier, what is durable on a slow one, and what it cost.",
+    )
+    status.add_argument("folder", metavar="DIR", type=Path, help="the fast or the slow folder")
+    status.add_argument(
+        "--verify", action="store_true", help="read all durable checkpoints back and compare their digests"
+    )
+    add_json(status)
+    status.set_defaults(command=status_command)
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Watches until a signal comes, then drains."""
+    stop = threading.Event()
+    pipeline = _pipeline(arguments)
+    previous = {
+        number: signal.signal(number, _stopper(stop, number)) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        watch = Watch(pipeline)
+        told = ""
+        while not stop.wait(POLL_S):
+            told = _look(watch, pipeline, told)
+        _look(watch, pipeline, told)
+    finally:
+        done = pipeline.close()
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+    return _ended(pipeline, done)
+
+
+def drain_command(arguments: argparse.Namespace) -> int:
+    """Drains what waits."""
+    pipeline = _pipeline(arguments)
+    waiting = len(pipeline.status().pending)
+    done = pipeline.close()
+    if not waiting and not arguments.json:
+        print(f"nothing waits in {arguments.fast}")
+    return _ended(pipeline, done)
+
+
+def status_command(arguments: argparse.Namespace) -> int:
+    """Says how a tier stands."""
+    try:
+        status = burst_status(arguments.folder, verify=arguments.verify)
+    except BurstBufferError:
+        raise
+    except OSError as error:
+        raise BurstBufferError(f"{arguments.folder} cannot be read: {reason(error)}.") from error
+    if arguments.json:
+        print_json(status)
+    else:
+        _print_status(status)
+    return 1 if status.damaged else 0
+
+
+def _add_tiers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("fast", metavar="FAST", type=Path, help="the folder that the job writes to")
+    parser.add_argument("slow", metavar="SLOW", type=Path, help="the folder where checkpoints are to last")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    defaults = BurstOptions()
+    parser.add_argument(
+        "--max-to-keep",
+        type=int,
+        metavar="N",
+        default=defaults.max_to_keep,
+        help=f"checkpoints that stay in SLOW, 0 for all (default: {defaults.max_to_keep})",
+    )
+    parser.add_argument(
+        "--keep-checkpoint-every-n-hours",
+        type=float,
+        metavar="HOURS",
+        help="keep one of the older ones for ever, so often",
+    )
+    parser.add_argument(
+        "--max-pending",
+        type=int,
+        metavar="N",
+        default=defaults.max_pending,
+        help=f"checkpoints that may wait in FAST (default: {defaults.max_pending})",
+    )
+    parser.add_argument(
+        "--when-full",
+        choices=WHEN_FULL,
+        default="newest",
+        help="what becomes of one more when so many wait (default: newest, which takes their place)",
+    )
+    parser.add_argument(
+        "--bandwidth-mb-s", type=float, metavar="MB", help="write no faster than this (default: no limit)"
+    )
+    parser.add_argument(
+        "--buffer-mb",
+        type=int,
+        metavar="MIB",
+        default=defaults.buffer_mb,
+        help=f"memory to copy through (default: {defaults.buffer_mb})",
+    )
+    parser.add_argument(
+        "--wait-limit-s",
+        type=float,
+        metavar="S",
+        default=defaults.wait_limit_s,
+        help=f"how long to try a failing SLOW at the end (default: {defaults.wait_limit_s:g})",
+    )
+    parser.add_argument(
+        "--verify",
+        action=argparse.BooleanOptionalAction,
+        default=defaults.verify,
+        help="read every copy back before it counts (default: yes)",
+    )
+
+
+def _pipeline(arguments: argparse.Namespace) -> Pipeline:
+    if not arguments.fast.is_dir():
+        raise ConfigurationError(f"{arguments.fast} is no folder: name the one that the job writes to.")
+    options = BurstOptions(
+        max_to_keep=arguments.max_to_keep or None,
+        keep_checkpoint_every_n_hours=arguments.keep_checkpoint_every_n_hours,
+        max_pending=arguments.max_pending,
+        when_full=arguments.when_full,
+        wait_limit_s=arguments.wait_limit_s,
+        bandwidth_mb_s=arguments.bandwidth_mb_s,
+        buffer_mb=arguments.buffer_mb,
+        verify=arguments.verify,
+    )
+
+    def tell(publication: Publication) -> None:
+        published = publication.published
+        if arguments.json:
+            print(json.dumps({"durable": published.target, "bytes": published.entry.size_bytes}), flush=True)
+        else:
+            size, took = human_bytes(published.entry.size_bytes), human_seconds(publication.copy_s)
+            print(f"durable: {arguments.slow / published.target}, {size} copied in {took}", flush=True)
+
+    return Pipeline(arguments.fast, arguments.slow, options, on_durable=tell)
+
+
+def _stopper(stop: threading.Event, number: int) -> Any:
+    def handle(_signal: int, _frame: Any) -> None:
+        if stop.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        stop.set()
+
+    return handle
+
+
+def _look(watch: Watch, pipeline: Pipeline, told: str) -> str:
+    """Takes what is new, and says what is wrong, once for each thing that is."""
+    problem = pipeline.status().problem
+    try:
+        watch.take_new()
+    except OSError as error:
+        problem = f"{pipeline.fast.folder}: {reason(error)}"
+    if problem and problem != told:
+        with suppress(OSError):
+            print(f"tfdarshan: {problem.rstrip('.')}; trying again", file=sys.stderr, flush=True)
+    return problem
+
+
+def _ended(pipeline: Pipeline, done: bool) -> int:
+    if done:
+        return 0
+    status = pipeline.status()
+    left = plural(len(status.pending), "checkpoint")
+    raise BurstBufferError(
+        f"{left} could not be made durable ({status.problem or 'stopped'}): "
+        f"run `tfdarshan burst drain {pipeline.fast.folder} {pipeline.slow.folder}` again."
+    )
+
+
+def _print_status(status: TierStatus) -> None:
+    owner = status.owner
+    print(f"{status.folder}: {status.tier} tier, " + (f"in use by {owner}" if owner else "in use by nobody"))
+    if status.tier == "fast":
+        print(f"  drains to    {status.slow_folder or '(not known yet)'}")
+        print(
+            f"  waiting      {plural(len(status.pending), 'checkpoint')}, {exact_bytes(status.pending_bytes)}"
+        )
+        for entry in status.pending:
+            print(f"    {entry.name}  {human_bytes(entry.size_bytes)}")
+    else:
+        print(f"  durable      {status.durable or 'no TensorFlow checkpoint'}")
+        print(f"  kept         {', '.join(status.kept) or 'none'}")
+    for name, problem in status.damaged.items():
+        print(f"  damaged      {name}: {problem}")
+    if status.verified is not None and not status.damaged:
+        print(f"  verified     {plural(status.verified, 'checkpoint')}, all as written")
+    if status.interval_cost:
+        print(f"  saving       {status.interval_cost}")
+    for row in status.ledger[-10:]:
+        blocked = "-" if row.blocked_s is None else human_seconds(row.blocked_s)
+        lag = "-"
+        if row.slow_durable_at is not None and row.saved_at is not None:
+            lag = human_seconds(row.slow_durable_at - row.saved_at)
+        size = "-" if row.size_bytes is None else human_bytes(row.size_bytes)
+        name = row.checkpoint or "-"
+        print(f"    {name:<24} {row.outcome:<13} {size:>9}  blocked {blocked:>9}  durable after {lag}")
