@@ -72,7 +72,8 @@ class CheckpointRow:
 
 FIELDS = frozenset(field.name for field in fields(CheckpointRow))
 # An event of a checkpoint that is as far as it gets; "saved" may be recorded after them.
-OUTCOMES = ("saved", "fast_durable", "slow_durable", "skipped", "superseded", "stale", "failed")
+GIVEN_UP = ("skipped", "superseded", "stale", "failed")
+OUTCOMES = ("saved", "fast_durable", "slow_durable", *GIVEN_UP)
 
 
 class Ledger:
@@ -91,6 +92,7 @@ class Ledger:
         self._slow = slow_folder / CONTROL / LEDGER
         self._clock = clock
         self._sessions: dict[str, Path | None] = {}
+        self._seen: dict[str, set[str]] = {}
         self._lines: dict[str, list[str]] = {}
         self._lock = threading.Lock()
         self.unwritten = 0
@@ -106,13 +108,17 @@ class Ledger:
             self._keep_for_slow(event, unique, line)
 
     def _keep_for_slow(self, event: str, unique: str, line: str) -> None:
+        """Appends to the slow tier's ledger from the time on when the checkpoint is durable there."""
+        seen = self._seen.setdefault(unique, set())
+        seen.add(event)
         lines = self._lines.setdefault(unique, [])
         lines.append(line)
-        if any('"slow_durable"' in kept for kept in lines):
+        if "slow_durable" in seen:
             self._append(self._slow, "".join(lines))
             lines.clear()
-        if event not in ("saved", "fast_durable", "slow_durable"):
-            del self._lines[unique]
+        if seen >= {"saved", "slow_durable"} or event in GIVEN_UP:
+            for kept in (self._seen, self._lines, self._sessions):
+                kept.pop(unique)  # type: ignore[attr-defined]
 
     def _append(self, path: Path, text: str) -> None:
         try:

@@ -68,6 +68,14 @@ class FolderLock:
 
     def release(self) -> None:
         """Gives the lock up; does nothing without it."""
+        if self._descriptor is not None:
+            # A child that is just being forked has the descriptor too: closing alone would leave it the lock.
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self.forget()
+
+    def forget(self) -> None:
+        """Closes the file and leaves the lock to whoever else has it open."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             with suppress(OSError):
@@ -105,7 +113,7 @@ _locks: weakref.WeakSet[FolderLock] = weakref.WeakSet()
 
 def _release_in_child() -> None:
     for lock in list(_locks):
-        lock.release()
+        lock.forget()
 
 
 os.register_at_fork(after_in_child=_release_in_child)

@@ -13,6 +13,7 @@ from tfdarshan.errors import reason
 STATE_NAME = "checkpoint"
 FIELD = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|(\S+))\s*$')
 ESCAPE = re.compile(rb"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
+UNQUOTABLE = re.compile(r"""[\x00-\x1f\x7f"'\\]""")
 LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
@@ -70,7 +71,7 @@ def parse_state(text: str, folder: Path) -> CheckpointState:
         BurstBufferError: It cannot be understood.
     """
     fields: dict[str, list[str]] = {}
-    for line in text.splitlines():
+    for line in text.split("\n"):
         match = FIELD.match(line)
         if match:
             quoted = match[2] if match[2] is not None else match[3]
@@ -96,8 +97,7 @@ def _relative(name: str, folder: Path) -> str:
 
 
 def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{escaped}"'
+    return '"' + UNQUOTABLE.sub(lambda match: f"\\{ord(match[0]):03o}", name) + '"'
 
 
 def _unquoted(text: str) -> str:
