@@ -12,6 +12,7 @@ from tfdarshan.checkpoint.errors import IncompleteCheckpointError
 Kind = Literal["tensorflow", "file"]
 SHARD = re.compile(r"\.data-(\d{5})-of-(\d{5})$")
 INDEX = ".index"
+DIGITS = re.compile(r"\d+")
 NUMBERED = re.compile(r"^(?P<stem>.*)-(?P<number>\d+)$")
 
 
@@ -72,6 +73,11 @@ def number_of(name: str) -> int | None:
     """Gives the number at a checkpoint name's end: 3 of "ckpt-3"."""
     match = NUMBERED.match(name)
     return int(match["number"]) if match else None
+
+
+def series_of(name: str) -> str:
+    """Gives what the checkpoints of one series have in common: their name but for its numbers."""
+    return DIGITS.sub("#", name)
 
 
 def other_name(name: str, attempt: int) -> str:

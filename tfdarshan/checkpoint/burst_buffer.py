@@ -49,7 +49,8 @@ class BurstBuffer:
         fast_to_keep: Checkpoints that stay on the fast tier under their own names.
         storage: The file operations, which tests let fail.
         options: See `tfdarshan.checkpoint.pipeline.BurstOptions`: max_to_keep, keep_checkpoint_every_n_hours,
-            max_pending, when_full, wait_limit_s, bandwidth_mb_s, buffer_mb, verify, nice, drain_at_exit.
+            max_pending, when_full, wait_limit_s, retry_s, bandwidth_mb_s, buffer_mb, verify, nice,
+            drain_at_exit.
 
     Raises:
         ConfigurationError: An option or a folder cannot be used.

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from tfdarshan.checkpoint.bundle import series_of
 from tfdarshan.checkpoint.errors import (
     CopyCancelledError,
     SourceError,
@@ -37,7 +38,8 @@ class DrainOptions:
     Attributes:
         max_pending: Checkpoints that may wait or be copied when another is saved.
         when_full: What a save does when so many wait: "wait" for one to become durable, "skip" itself, or
-            save and keep only the "newest" of those whose copying has not begun.
+            save and keep only the "newest" of those whose copying has not begun. Each series has its
+            newest: names that differ by more than their numbers are of different ones.
         wait_limit_s: How long "wait" waits before it does as "newest" does: a slow tier that is away must
             not hold up a job for ever.
         first_retry_s: Seconds before the slow tier is tried again; doubled after each failure.
@@ -120,7 +122,7 @@ class Drain:
         """Adds a checkpoint that the fast tier has sealed."""
         with self._changed:
             self._pending.append(entry)
-            if self._options.when_full == "newest":
+            if self._options.when_full == "newest" or len(self._pending) > self._options.max_pending:
                 self._supersede()
             self._changed.notify_all()
 
@@ -131,8 +133,8 @@ class Drain:
                 return True
             if self._options.when_full == "skip":
                 return False
-            if not self._changed.wait_for(self._has_room, timeout=self._options.wait_limit_s):
-                self._supersede()
+            # Without room by then it takes the place of those that wait.
+            self._changed.wait_for(self._has_room, timeout=self._options.wait_limit_s)
             return True
 
     def wait(self, timeout_s: float | None = None, *, give_up_on_problem: bool = False) -> bool:
@@ -195,9 +197,10 @@ class Drain:
         return len(self._pending) < self._options.max_pending or not self._thread.is_alive()
 
     def _supersede(self) -> None:
-        """Drops all that wait but the newest and the one whose copying has begun."""
-        for entry in self._pending[:-1]:
-            if entry is not self._active:
+        """Drops what waits but for the newest of its series and the one whose copying has begun."""
+        newest = {series_of(entry.name): entry for entry in self._pending}
+        for entry in list(self._pending):
+            if entry is not self._active and entry is not newest[series_of(entry.name)]:
                 self._pending.remove(entry)
                 with suppress(OSError):
                     self._fast.remove(entry)

@@ -118,7 +118,7 @@ class Ledger:
             lines.clear()
         if seen >= {"saved", "slow_durable"} or event in GIVEN_UP:
             for kept in (self._seen, self._lines, self._sessions):
-                kept.pop(unique)  # type: ignore[attr-defined]
+                kept.pop(unique)
 
     def _append(self, path: Path, text: str) -> None:
         try:

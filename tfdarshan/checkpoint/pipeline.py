@@ -13,7 +13,7 @@ from pathlib import Path
 from tfdarshan.checkpoint.bundle import Bundle
 from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.drain import Drain, DrainOptions, DrainStatus, WhenFull
-from tfdarshan.checkpoint.errors import BurstBufferError, TierAwayError
+from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.ledger import Ledger
 from tfdarshan.checkpoint.manifest import Entry
@@ -34,6 +34,7 @@ class BurstOptions:
         max_pending: Checkpoints that may wait or be copied when another is saved.
         when_full: What a save does when so many wait: "wait", "skip" or "newest".
         wait_limit_s: How long "wait" waits before it does as "newest" does.
+        retry_s: Seconds before a slow tier that failed is tried again; doubled each time, up to 30 s.
         bandwidth_mb_s: The most MB/s to write to the slow tier; None is all there is.
         buffer_mb: Memory to copy through, in MiB.
         verify: Whether every copy is read back and compared before it counts.
@@ -47,6 +48,7 @@ class BurstOptions:
     max_pending: int = 2
     when_full: WhenFull = "wait"
     wait_limit_s: float = 600.0
+    retry_s: float = 0.5
     bandwidth_mb_s: float | None = None
     buffer_mb: int = 8
     verify: bool = True
@@ -54,6 +56,8 @@ class BurstOptions:
     drain_at_exit: bool = True
 
     def __post_init__(self) -> None:
+        if self.retry_s <= 0:
+            raise ConfigurationError(f"retry_s must be positive, not {self.retry_s!r}.")
         if self.bandwidth_mb_s is not None and self.bandwidth_mb_s <= 0:
             raise ConfigurationError(f"bandwidth_mb_s must be positive or None, not {self.bandwidth_mb_s!r}.")
         if self.buffer_mb < 1:
@@ -91,6 +95,7 @@ class Pipeline:
             max_pending=options.max_pending,
             when_full=options.when_full,
             wait_limit_s=options.wait_limit_s,
+            first_retry_s=options.retry_s,
             nice=options.nice,
         )
         rate = None if options.bandwidth_mb_s is None else options.bandwidth_mb_s * 1e6
@@ -127,14 +132,14 @@ class Pipeline:
             waiting = self.fast.open()
         except OSError as error:
             raise _unusable("fast tier", self.fast.folder, error) from error
+        known = self.fast.paired()
         try:
             open_slow(self.slow, self.fast)
-        except TierAwayError:
-            # It was there before: what is saved waits on the fast tier until it comes back.
-            pass
         except OSError as error:
-            self.fast.close()
-            raise _unusable("slow tier", self.slow.folder, error) from error
+            # Where it worked before, what is saved waits on the fast tier until it does so again.
+            if known is None or known.folder != str(self.slow.folder) or isinstance(error, TierInUseError):
+                self.fast.close()
+                raise _unusable("slow tier", self.slow.folder, error) from error
         except BaseException:
             self.fast.close()
             raise

@@ -68,10 +68,20 @@ def add_parser(verbs: Any) -> None:
 def run_command(arguments: argparse.Namespace) -> int:
     """Watches until a signal comes, then drains."""
     stop = threading.Event()
-    pipeline = _pipeline(arguments)
     previous = {
         number: signal.signal(number, _stopper(stop, number)) for number in (signal.SIGINT, signal.SIGTERM)
     }
+    try:
+        pipeline = _pipeline(arguments)
+        done = _watch(pipeline, stop)
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+    return _ended(pipeline, done)
+
+
+def _watch(pipeline: Pipeline, stop: threading.Event) -> bool:
+    """Takes over what the job saves until told to stop; gives whether all is durable."""
     try:
         watch = Watch(pipeline)
         told = ""
@@ -80,9 +90,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         _look(watch, pipeline, told)
     finally:
         done = pipeline.close()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-    return _ended(pipeline, done)
+    return done
 
 
 def drain_command(arguments: argparse.Namespace) -> int:

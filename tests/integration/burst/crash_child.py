@@ -7,6 +7,7 @@ ever.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import errno
 import itertools
 import os
@@ -23,7 +24,7 @@ from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.checkpoint.storage import Storage
 
 SAVES = 3
-OPTIONS = BurstOptions(max_to_keep=2, max_pending=2, buffer_mb=1)
+OPTIONS = BurstOptions(max_to_keep=2, max_pending=2, buffer_mb=1, retry_s=0.01)
 
 
 class DiesAtStep:
@@ -46,9 +47,10 @@ class FailsAtRandom:
         self._random = random.Random(seed)
         self._share = share
         self._spell = 0
+        self.armed = False
 
     def __call__(self, operation: str, path: Path) -> None:
-        if not os.fspath(path).startswith(self._slow):
+        if not (self.armed and os.fspath(path).startswith(self._slow)):
             return
         if self._spell == 0 and self._random.random() < self._share:
             self._spell = self._random.choice((1, 1, 1, 8))
@@ -116,9 +118,18 @@ def die_at_every_step(pool: Path, root: Path) -> int:
     raise AssertionError
 
 
-def save_for_ever(pool: Path, folder: Path, slow: Path, storage: Storage, on_durable) -> None:
+def save_for_ever(pool: Path, folder: Path, options: argparse.Namespace) -> None:
     """Saves without waiting, beyond what the drain can do."""
-    pipeline = Pipeline(folder / "fast", slow, OPTIONS, storage=storage, on_durable=on_durable)
+    slow = folder / "slow"
+    faults = FailsAtRandom(slow, options.seed, options.failures)
+    pipeline = Pipeline(
+        folder / "fast",
+        slow,
+        dataclasses.replace(OPTIONS, bandwidth_mb_s=options.bandwidth_mb_s),
+        storage=Storage(faults),
+        on_durable=reporter(options.report or folder / "reported"),
+    )
+    faults.armed = True
     print("ready", flush=True)
     for number in itertools.count(next_number(folder, slow)):
         save(pipeline, pool, number)
@@ -129,7 +140,8 @@ def main() -> None:
     parser.add_argument("mode", choices=("steps", "run"))
     parser.add_argument("pool", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--slow", type=Path, help="default: FOLDER/slow")
+    parser.add_argument("--report", type=Path, help="default: FOLDER/reported")
+    parser.add_argument("--bandwidth-mb-s", type=float)
     parser.add_argument(
         "--failures", type=float, default=0.0, help="share of the slow tier's steps that fail"
     )
@@ -138,9 +150,7 @@ def main() -> None:
     if options.mode == "steps":
         print(die_at_every_step(options.pool, options.folder))
         return
-    slow = options.slow or options.folder / "slow"
-    storage = Storage(FailsAtRandom(slow, options.seed, options.failures)) if options.failures else Storage()
-    save_for_ever(options.pool, options.folder, slow, storage, reporter(options.folder / "reported"))
+    save_for_ever(options.pool, options.folder, options)
 
 
 if __name__ == "__main__":

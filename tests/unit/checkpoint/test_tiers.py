@@ -321,7 +321,7 @@ def test_checkpoints_do_not_go_to_another_slow_tier(tmp_path):
     other = SlowTier(tmp_path / "other", storage=Storage(), copier=Copier(Storage()), retention=Retention())
 
     # WHEN / THEN
-    with pytest.raises(ConfigurationError, match="tfdarshan burst drain .*/fast .*/slow"):
+    with pytest.raises(ConfigurationError, match=r"tfdarshan burst drain .*/fast .*/slow"):
         open_slow(other, fast)
     fast.close()
 

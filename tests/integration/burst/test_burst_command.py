@@ -1,0 +1,193 @@
+"""`tfdarshan burst` beside a job of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tfdarshan.checkpoint.bundle import single_file
+from tfdarshan.checkpoint.fast_tier import CONTROL
+from tfdarshan.checkpoint.ownership import owner_of
+from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.commands import main
+
+JOB = Path(__file__).with_name("job.py")
+SAVES = 4
+
+
+@pytest.fixture
+def started():
+    processes = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def wait_for_owner(folder, process):
+    """Waits until the process owns the folder."""
+    deadline_s = time.monotonic() + 60
+    while owner_of(folder / CONTROL / "lock") is None:
+        assert time.monotonic() < deadline_s
+        assert process.poll() is None
+        time.sleep(0.05)
+
+
+def output(capsys, *arguments):
+    code = main([*map(str, arguments)])
+    return code, capsys.readouterr()
+
+
+def test_run_takes_over_what_an_untouched_job_saves(started, tmp_path):
+    # GIVEN a watch that is there before the job writes
+    fast, slow = tmp_path / "fast", tmp_path / "slow"
+    fast.mkdir()
+    burst = started("-m", "tfdarshan", "burst", "run", "--json", fast, slow)
+    wait_for_owner(slow, burst)
+
+    # WHEN the job has saved all, and files have had time to settle
+    job = started(JOB, fast, SAVES)
+    assert job.stdout.readline() == "saved\n"
+    time.sleep(1.5)
+    burst.send_signal(signal.SIGTERM)
+    said, complained = burst.communicate(timeout=120)
+
+    # THEN the last of each is durable and whole
+    assert (burst.returncode, complained) == (0, "")
+    latest = tf.train.latest_checkpoint(str(slow))
+    assert latest == str(slow / f"ckpt-{SAVES}")
+    np.testing.assert_array_equal(
+        tf.train.load_variable(latest, "value/.ATTRIBUTES/VARIABLE_VALUE"),
+        np.full(50_000, SAVES, np.float32),
+    )
+    assert len(keras.models.load_model(slow / "model.keras").get_weights()) == 2
+    assert (slow / f"{SAVES}.weights.h5").read_bytes() == (fast / f"{SAVES}.weights.h5").read_bytes()
+    durable = [json.loads(line)["durable"] for line in said.splitlines()]
+    assert {f"ckpt-{SAVES}", "model.keras", f"{SAVES}.weights.h5"} <= set(durable)
+
+    # and what the job wrote is as it was
+    assert tf.train.latest_checkpoint(str(fast)) == str(fast / f"ckpt-{SAVES}")
+
+
+def test_a_second_watch_takes_nothing_twice(started, tmp_path):
+    # GIVEN a watch that has ended
+    fast, slow = tmp_path / "fast", tmp_path / "slow"
+    fast.mkdir()
+    tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1)), fast, max_to_keep=1).save()
+    for _ in range(2):
+        # WHEN it is run again
+        burst = started("-m", "tfdarshan", "burst", "run", "--json", fast, slow)
+        wait_for_owner(slow, burst)
+        deadline_s = time.monotonic() + 60
+        while tf.train.latest_checkpoint(str(slow)) is None:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.05)
+        time.sleep(1.0)
+        burst.send_signal(signal.SIGINT)
+        burst.communicate(timeout=60)
+        assert burst.returncode == 0
+
+    # THEN
+    assert sorted(path.name for path in slow.glob("[!.]*.index")) == ["ckpt-1.index"]
+
+
+def leave_one_waiting(tmp_path):
+    """Leaves a checkpoint on the fast tier."""
+    fast, slow = tmp_path / "fast", tmp_path / "slow"
+    pipeline = Pipeline(fast, slow, BurstOptions(bandwidth_mb_s=0.01))
+    (fast / "a.keras").write_bytes(bytes(100_000))
+    pipeline.capture(single_file(fast / "a.keras"), unique="one", saved_at=1.0)
+    pipeline.close(wait=False)
+    return fast, slow
+
+
+def test_drain_finishes_what_an_ended_job_left(capsys, tmp_path):
+    # GIVEN
+    fast, slow = leave_one_waiting(tmp_path)
+    assert not (slow / "a.keras").exists()
+    _, said = output(capsys, "burst", "status", "--json", fast)
+    before = json.loads(said.out)
+
+    # WHEN
+    code, said = output(capsys, "burst", "drain", fast, slow)
+
+    # THEN
+    assert [entry["name"] for entry in before["pending"]] == ["a.keras"]
+    assert (code, said.err) == (0, "")
+    assert said.out.startswith(f"durable: {slow / 'a.keras'}, 100.0 kB copied in ")
+    assert (slow / "a.keras").read_bytes() == bytes(100_000)
+    code, said = output(capsys, "burst", "drain", fast, slow)
+    assert (code, said.out) == (0, f"nothing waits in {fast}\n")
+
+
+def test_status_says_what_is_damaged_and_exits_with_it(capsys, tmp_path):
+    # GIVEN a durable file that rots
+    fast, slow = leave_one_waiting(tmp_path)
+    output(capsys, "burst", "drain", fast, slow)
+    code, said = output(capsys, "burst", "status", "--verify", slow)
+    assert (code, "verified     1 checkpoint, all as written" in said.out) == (0, True)
+    with open(slow / "a.keras", "r+b") as file:
+        file.write(b"?")
+
+    # WHEN
+    code, said = output(capsys, "burst", "status", "--verify", slow)
+
+    # THEN
+    assert code == 1
+    assert f"damaged      a.keras: {slow / 'a.keras'}: the copy holds other bytes" in said.out
+
+
+def test_status_names_the_owner(capsys, tmp_path):
+    pipeline = Pipeline(tmp_path / "fast", tmp_path / "slow", BurstOptions())
+
+    _, said = output(capsys, "burst", "status", tmp_path / "slow")
+
+    assert f"slow tier, in use by process {os.getpid()} on" in said.out
+    pipeline.close()
+
+
+def test_wrong_folders_are_refused_in_a_sentence(capsys, tmp_path):
+    (tmp_path / "empty").mkdir()
+
+    code, said = output(capsys, "burst", "status", tmp_path / "empty")
+    assert code == 1
+    assert said.err.startswith(f"tfdarshan: {tmp_path / 'empty'} is no folder of a burst buffer")
+    code, said = output(capsys, "burst", "run", tmp_path / "missing", tmp_path / "slow")
+    assert (code, said.err) == (
+        2,
+        f"tfdarshan: {tmp_path / 'missing'} is no folder: name the one that the job writes to.\n",
+    )
+    code, said = output(capsys, "burst", "drain", tmp_path / "empty", tmp_path / "empty")
+    assert (code, "they must be two folders" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("verb", ["run", "drain", "status"])
+def test_each_verb_has_help_and_json(capsys, verb):
+    with pytest.raises(SystemExit) as ended:
+        main(["burst", verb, "--help"])
+
+    assert ended.value.code == 0
+    assert "--json" in capsys.readouterr().out

@@ -1,0 +1,89 @@
+"""BurstModelCheckpoint beside keras.callbacks.ModelCheckpoint."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+
+from tfdarshan.checkpoint import BurstModelCheckpoint, read_ledger
+from tfdarshan.checkpoint.ledger import ledger_path
+from tfdarshan.errors import ConfigurationError
+
+ROWS = np.random.default_rng(0).random((8, 10), dtype=np.float32)
+
+
+def make_model():
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.layers.Input((10,)), keras.layers.Dense(10)])
+    model.compile("sgd", "mse")
+    return model
+
+
+class Losses(keras.callbacks.Callback):
+    """Gives epochs losses of our choice before others look at them."""
+
+    def __init__(self, losses):
+        super().__init__()
+        self.losses = losses
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs["chosen"] = self.losses[epoch]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "options"),
+    [
+        ("{epoch}-{chosen:.1f}.keras", {}),
+        ("best.keras", {"save_best_only": True}),
+        ("{epoch}.keras", {"save_best_only": True, "mode": "max"}),
+        ("{epoch}.weights.h5", {"save_weights_only": True, "save_best_only": True}),
+        ("batch-{epoch}-{batch}.weights.h5", {"save_weights_only": True, "save_freq": 3}),
+    ],
+)
+def test_the_same_files_as_model_checkpoint_writes(tmp_path, pattern, options):
+    # GIVEN both in the same training
+    options = {"monitor": "chosen", "mode": "min", **options}
+    (tmp_path / "keras").mkdir()
+    theirs = keras.callbacks.ModelCheckpoint(str(tmp_path / "keras" / pattern), **options)
+    ours = BurstModelCheckpoint(tmp_path / "slow" / pattern, fast_dir=tmp_path / "fast", **options)
+    model = make_model()
+
+    # WHEN
+    callbacks = [Losses([3.0, 1.0, 2.0, 0.5]), theirs, ours]
+    model.fit(ROWS, ROWS, epochs=4, batch_size=2, verbose=0, callbacks=callbacks)
+
+    # THEN all are durable when training ends, and hold the same weights
+    names = sorted(path.name for path in (tmp_path / "keras").iterdir())
+    assert names
+    assert sorted(path.name for path in (tmp_path / "slow").glob("[!.]*")) == names
+    for name in names:
+        mine, other = make_model(), make_model()
+        mine.load_weights(tmp_path / "slow" / name)
+        other.load_weights(tmp_path / "keras" / name)
+        for weight, expected in zip(mine.get_weights(), other.get_weights(), strict=True):
+            np.testing.assert_array_equal(weight, expected)
+    assert ours.close()
+    assert not list((tmp_path / "fast").rglob("*.keras")) + list((tmp_path / "fast").rglob("*.h5"))
+
+
+def test_the_ledger_counts_batches_as_steps(tmp_path):
+    callback = BurstModelCheckpoint(tmp_path / "slow" / "{epoch}.keras", fast_dir=tmp_path / "fast")
+    make_model().fit(ROWS, ROWS, epochs=3, batch_size=2, verbose=0, callbacks=[callback])
+    callback.close()
+
+    rows = read_ledger(ledger_path(tmp_path / "slow"))
+    assert [(row.checkpoint, row.step) for row in rows] == [("1.keras", 4), ("2.keras", 8), ("3.keras", 12)]
+    assert all(row.blocked_s > 0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "said"),
+    [
+        ("{epoch}/model.keras", {}, "must be without placeholders"),
+        ("model.keras", {"max_to_kep": 1}, "no such option"),
+    ],
+)
+def test_wrong_options_are_refused(tmp_path, path, options, said):
+    with pytest.raises(ConfigurationError, match=said):
+        BurstModelCheckpoint(tmp_path / "slow" / path, fast_dir=tmp_path / "fast", **options)
