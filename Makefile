@@ -87,7 +87,10 @@ bench: $(STAMPS)/extra-bench
 	@tools/setup-debian.sh tools strace
 	@$(MAKE) --no-print-directory $(STAMPS)/dftracer || \
 	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
-	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python $(BIN)/python -m tests.perf $(BENCH)
+	@$(MAKE) --no-print-directory $(STAMPS)/orbax || \
+	    echo "tfdarshan: Orbax could not be installed; its rows are left out" >&2
+	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python ORBAX_PYTHON=$(CURDIR)/$(VENV)-orbax/bin/python \
+	    $(BIN)/python -m tests.perf $(BENCH)
 
 docs: $(STAMPS)/extra-docs
 	@$(BIN)/python tools/fill_docs.py
@@ -99,7 +102,7 @@ clean:
 	@find csrc tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-orbax $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 
@@ -134,4 +137,13 @@ $(STAMPS)/dftracer: | $(STAMPS)/venv
 	@$(PYTHON) -m venv $(VENV)-dftracer
 	@$(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) --only-binary :all: dftracer==2.2.0 2>/dev/null || \
 	    $(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) --only-binary :all: dftracer
+	@touch $@
+
+# It sees the packages of $(VENV), TensorFlow among them, and adds Orbax with what that needs.
+$(STAMPS)/orbax: | $(STAMPS)/extra-bench
+	@echo "making $(VENV)-orbax, where Orbax saves checkpoints for comparison"
+	@$(PYTHON) -m venv $(VENV)-orbax
+	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
+	    $$($(VENV)-orbax/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/base.pth
+	@$(VENV)-orbax/bin/python -m pip $(PIP_INSTALL) --only-binary :all: orbax-checkpoint
 	@touch $@

@@ -17,6 +17,7 @@ from tests.perf.analysis_cost import analysis_cost
 from tests.perf.attach_cost import attach_cost
 from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
+from tests.perf.checkpoint_cost import CheckpointJob, checkpoint_cost
 from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
 from tests.perf.redirect_cost import redirect_cost
@@ -38,8 +39,10 @@ PART_NAMES = (
     "tab",
     "advise",
     "staged",
+    "checkpoint",
     "bounds",
 )
+FULL_JOB = CheckpointJob()
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Repetitions:
     advised_files: int = 1_000_000
     advice_runs: int = 3
     redirect_rounds: int = 11
+    checkpoint_job: CheckpointJob = FULL_JOB
 
 
 FULL_ADVISED_FILES = 10_000_000
@@ -72,6 +76,7 @@ QUICK = Repetitions(
     advised_files=50_000,
     advice_runs=1,
     redirect_rounds=2,
+    checkpoint_job=CheckpointJob(steps=20, every=5, pause_s=0.05, scale=20),
 )
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
@@ -95,6 +100,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "tab": partial(tab_cost, files=repetitions.analysed_files),
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
+        "checkpoint": partial(checkpoint_cost, job=repetitions.checkpoint_job),
         "bounds": bounds_cost,
     }
 

@@ -12,10 +12,16 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 
-def run_child(module: str, *arguments: object) -> Any:
-    """Runs `python -m tests.perf.<module> ARGUMENTS`; what it prints on its last line is the result."""
+def run_child(module: str, *arguments: object, python: str | None = None) -> Any:
+    """Runs `python -m tests.perf.<module> ARGUMENTS`; what it prints on its last line is the result.
+
+    Args:
+        module: The module.
+        arguments: Its arguments.
+        python: The interpreter, where it is not this one.
+    """
     ran = subprocess.run(
-        [sys.executable, "-m", f"tests.perf.{module}", *map(str, arguments)],
+        [python or sys.executable, "-m", f"tests.perf.{module}", *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2"},
         capture_output=True,

@@ -62,7 +62,7 @@ class FastTier:
             TierInUseError: Another burst buffer owns the folder.
             OSError: The folder cannot be written.
         """
-        self._storage.make_folder(self._queue)
+        self._storage.make_folder(self._queue, parents=True)
         self._lock.acquire()
         try:
             self.id = self._identity()

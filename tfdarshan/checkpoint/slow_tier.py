@@ -81,8 +81,10 @@ class SlowTier:
             raise TierAwayError(
                 f"slow tier {self.folder} is not the folder that checkpoints went to before: is it mounted?"
             )
+        # What is not there any more must not be made anew beside the real one, on another disk.
+        new = expected_id is None
         for folder in (self._incoming, self._manifests, self._retiring):
-            self._storage.make_folder(folder)
+            self._storage.make_folder(folder, parents=new)
         self._sync_new_folders()
         self._lock.acquire()
         try:

@@ -29,10 +29,10 @@ class Storage:
     def __init__(self, before: Step = _no_step) -> None:
         self._before = before
 
-    def make_folder(self, folder: Path) -> None:
-        """Makes a folder and its parents; one that exists is fine."""
+    def make_folder(self, folder: Path, *, parents: bool = False) -> None:
+        """Makes a folder, and its parents if told so; one that exists is fine."""
         self._before("mkdir", folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=parents, exist_ok=True)
 
     def link(self, source: Path, target: Path) -> None:
         """Gives a file a second name, which keeps its bytes when the first name is removed."""

@@ -1,5 +1,6 @@
 """Both tiers with made-up files: which one fails when, what stays, and who may own them."""
 
+import contextlib
 import errno
 import json
 import os
@@ -309,6 +310,39 @@ def test_a_slow_tier_that_vanishes_is_noticed_before_anything_is_written(tiers, 
     with pytest.raises(TierAwayError):
         tiers.publish(entry)
     assert os.listdir(tmp_path / "slow") == []
+
+
+def test_a_slow_tier_that_vanishes_at_any_step_is_not_made_anew(tmp_path):
+    """Its path may be a mount point: what is written there would fill another disk, and be lost."""
+    for step in range(1, 1000):
+        # GIVEN a slow tier that goes away before this step of publishing
+        tiers = Tiers(tmp_path / str(step))
+        tiers.publish(tiers.seal(1))
+        entry = tiers.seal(2)
+        slow, away = tiers.slow.folder, tmp_path / str(step) / "away"
+        left = [step]
+
+        def vanish(_operation, path, slow=slow, away=away, left=left):
+            if str(path).startswith(str(slow)):
+                left[0] -= 1
+                if left[0] == 0:
+                    slow.rename(away)
+
+        tiers.slow._storage._before = vanish
+
+        # WHEN
+        with contextlib.suppress(OSError):
+            tiers.slow.publish(entry, tiers.fast.path(entry))
+
+        # THEN
+        if left[0] > 0:
+            tiers.close()
+            break
+        assert not slow.exists(), f"step {step}"
+        latest = read_state(away).latest
+        assert_whole(away, latest, int(latest[-1]))
+        tiers.close()
+    assert 40 < step < 999
 
 
 def test_checkpoints_do_not_go_to_another_slow_tier(tmp_path):
