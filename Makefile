@@ -41,11 +41,11 @@ demo: $(STAMPS)/extra-demo
 	@$(BIN)/python -m workloads.demo
 
 test: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools chromium g++ strace valgrind
+	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs
 	@$(PYTEST) -m "not long"
 
 test-long: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools chromium g++ strace valgrind
+	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs
 	@$(PYTEST) -m long --timeout 3600
 
 test-native: $(STAMPS)/extra-test
@@ -84,7 +84,7 @@ format: $(STAMPS)/extra-lint
 	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS)
 
 bench: $(STAMPS)/extra-bench
-	@tools/setup-debian.sh tools strace
+	@tools/setup-debian.sh tools strace mount mkfs.ext4:e2fsprogs
 	@$(MAKE) --no-print-directory $(STAMPS)/dftracer || \
 	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/orbax || \

@@ -2,7 +2,8 @@
 # Installs what Debian packages as far as this user may, and says in one line what stays missing.
 #
 #   tools/setup-debian.sh build PYTHON      what building needs: venv, headers, a compiler; fails without
-#   tools/setup-debian.sh tools NAME...     programs some tests or benchmarks use; goes on without
+#   tools/setup-debian.sh tools NAME...     programs some tests or benchmarks use; goes on without. PROGRAM:PACKAGE
+#                                           where the package has another name.
 set -u
 
 say() { printf 'tfdarshan: %s\n' "$*" >&2; }
@@ -68,13 +69,14 @@ setup_build() {
 setup_tools() {
     missing=""
     for name in "$@"; do
-        has "$name" || missing="$missing $name"
+        has "${name%%:*}" || missing="$missing ${name##*:}"
     done
     [ -n "$missing" ] || return 0
     # shellcheck disable=SC2086
     install_packages $missing
-    for name in $missing; do
-        has "$name" || say "$name is missing: what needs it is skipped; as root: apt-get install $name"
+    for name in "$@"; do
+        has "${name%%:*}" ||
+            say "${name%%:*} is missing: what needs it is skipped; as root: apt-get install ${name##*:}"
     done
     return 0
 }

@@ -29,6 +29,8 @@ WhenFull = Literal["wait", "skip", "newest"]
 WHEN_FULL = ("wait", "skip", "newest")
 # An entry that the fast tier does not give back this often is set aside: those behind it still can be saved.
 SOURCE_TRIES = 3
+# A call to storage that hangs cannot be ended: the process that wants to end does not wait for it.
+STOP_LIMIT_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +184,7 @@ class Drain:
             self._changed.notify_all()
         self._cancel()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join()
+            self._thread.join(STOP_LIMIT_S)
         self._slow.close()
 
     def status(self) -> DrainStatus:

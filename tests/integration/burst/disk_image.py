@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -81,5 +82,6 @@ def after_power_cut(state: bytes, folder: Path) -> Iterator[Path]:
 
 
 def can_mount() -> bool:
-    """Says whether this user may mount loop devices here."""
-    return os.geteuid() == 0 and Path("/dev/loop-control").exists()
+    """Says whether this user may mount loop devices here, and has the programs for it."""
+    programs = all(map(shutil.which, ("losetup", "mkfs.ext4", "e2fsck")))
+    return programs and os.geteuid() == 0 and Path("/dev/loop-control").exists()

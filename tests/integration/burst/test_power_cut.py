@@ -22,7 +22,7 @@ from tests.integration.burst.disk_image import (
 from tests.integration.burst.oracle import check_all_named, reported_numbers, restorable_number
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 
-pytestmark = pytest.mark.skipif(not can_mount(), reason="mounting a loop device needs root")
+pytestmark = pytest.mark.skipif(not can_mount(), reason="mounting a loop device needs root and e2fsprogs")
 
 LONGEST_S = 0.7
 # Slow enough to read the disk between two writes.
