@@ -89,9 +89,9 @@ def _rows(found: dict[str, dict[str, Any]], plain_s: float) -> list[Row]:
     mb = found["none"]["bytes"] / 1e6
     for way, result in found.items():
         stall_s = sum(result["stalls_s"])
-        less = (
-            f"{sum(synced['stalls_s']) / stall_s:.1f}x less than direct + fsync" if synced and stall_s else ""
-        )
+        less = ""
+        if synced and way not in ("none", "direct + fsync"):
+            less = f"{sum(synced['stalls_s']) / stall_s:.1f}x less than direct + fsync"
         group = f"checkpoints of {mb:,.0f} MB on the hdd tier: waiting for all saves"
         wanted = sum(synced["stalls_s"]) / 50 if synced and way == "burst buffer" else None
         rows.append(single_row(group, way, "s", [stall_s], wanted=wanted, note=less))

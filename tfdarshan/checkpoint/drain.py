@@ -210,7 +210,9 @@ class Drain:
 
     def _run(self) -> None:
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self._options.nice)
+            thread = threading.get_native_id()
+            own = os.getpriority(os.PRIO_PROCESS, thread)
+            os.setpriority(os.PRIO_PROCESS, thread, max(own, self._options.nice))
         while (entry := self._next()) is not None:
             try:
                 self._take(entry)

@@ -94,6 +94,7 @@ class Ledger:
         self._sessions: dict[str, Path | None] = {}
         self._seen: dict[str, set[str]] = {}
         self._lines: dict[str, list[str]] = {}
+        self._late: list[str] = []
         self._lock = threading.Lock()
         self.unwritten = 0
 
@@ -107,18 +108,29 @@ class Ledger:
                 self._append(session, line)
             self._keep_for_slow(event, unique, line)
 
+    def flush(self) -> None:
+        """Appends what the slow tier's ledger has not been given yet."""
+        with self._lock:
+            text, self._late = "".join(self._late), []
+            if text:
+                self._append(self._slow, text)
+
     def _keep_for_slow(self, event: str, unique: str, line: str) -> None:
-        """Appends to the slow tier's ledger from the time on when the checkpoint is durable there."""
+        """Keeps the events of what becomes durable; only the drain's own event writes to the slow tier.
+
+        A save that returns after its checkpoint was durable must not wait for slow storage: its line is late.
+        """
         seen = self._seen.setdefault(unique, set())
         seen.add(event)
-        lines = self._lines.setdefault(unique, [])
-        lines.append(line)
+        self._lines.setdefault(unique, []).append(line)
         if "slow_durable" in seen:
-            self._append(self._slow, "".join(lines))
-            lines.clear()
+            self._late += self._lines.pop(unique)
+        if event == "slow_durable":
+            text, self._late = "".join(self._late), []
+            self._append(self._slow, text)
         if seen >= {"saved", "slow_durable"} or event in GIVEN_UP:
-            for kept in (self._seen, self._lines, self._sessions):
-                kept.pop(unique)
+            del self._seen[unique], self._sessions[unique]
+            self._lines.pop(unique, None)
 
     def _append(self, path: Path, text: str) -> None:
         try:

@@ -218,6 +218,8 @@ class Pipeline:
         self._closed = True
         atexit.unregister(self._close_at_exit)
         self.drain.stop()
+        if done:
+            self.ledger.flush()
         self.fast.close()
         return done
 

@@ -224,10 +224,13 @@ class SlowTier:
         return Publication(published, 0.0, self._clock() - started)
 
     def _known(self, entry: Entry) -> Published | None:
-        for path in self._manifests.iterdir():
-            published = read_published(path)
-            if published is not None and published.entry.id == entry.id:
+        """Gives what the entry was published as, if it was: under its name or one that gave way."""
+        candidate, attempt = entry.name, 1
+        while (published := self._manifest(candidate)) is not None:
+            if published.entry.id == entry.id:
                 return published
+            attempt += 1
+            candidate = other_name(entry.name, attempt)
         return None
 
     def _write_state(self, state: CheckpointState) -> None:

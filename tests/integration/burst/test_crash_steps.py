@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.integration.burst.checkpoint_pool import write_like_tensorflow
 from tests.integration.burst.oracle import check_all_named, reported_numbers, restorable_number
 from tfdarshan.checkpoint.bundle import find_bundle
@@ -25,6 +27,7 @@ def leftovers(folder: Path) -> list[str]:
     return [os.fspath(path) for path in left]
 
 
+@pytest.mark.timeout(900)
 def test_nothing_is_lost_or_torn_whatever_step_is_the_last(pool, tmp_path):
     # GIVEN children that were killed before step 1, 2, 3 ... up to one that came to the end
     ran = subprocess.run(

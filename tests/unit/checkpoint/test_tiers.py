@@ -110,6 +110,7 @@ def test_state_files_and_retention(tiers, tmp_path):
     assert pending_entries(tmp_path / "fast") == []
 
 
+@pytest.mark.timeout(900)
 def test_any_step_may_fail_once(tmp_path):
     """Publishing the third checkpoint retires the first; every step of that fails in turn."""
     for step in range(1, 1000):
@@ -312,6 +313,7 @@ def test_a_slow_tier_that_vanishes_is_noticed_before_anything_is_written(tiers, 
     assert os.listdir(tmp_path / "slow") == []
 
 
+@pytest.mark.timeout(900)
 def test_a_slow_tier_that_vanishes_at_any_step_is_not_made_anew(tmp_path):
     """Its path may be a mount point: what is written there would fill another disk, and be lost."""
     for step in range(1, 1000):
