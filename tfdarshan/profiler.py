@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan import _bridge, steps, tf_profiler
+from tfdarshan import _bridge, pending, steps, tf_profiler
 from tfdarshan.errors import ConfigurationError, SessionActiveError, StorageError
 from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
@@ -67,6 +67,8 @@ class Profile:
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
         global _active
+        # The writer of an earlier session would be in this one, and libdarshan's records would be lost to it.
+        pending.wait()
         with _lock:
             holder = _current_holder()
             if holder is not None:
