@@ -76,6 +76,8 @@ def _about(result: Result) -> list[str]:
     load = result.machine.partition("; ")[2]
     lines = [f"{size}, {runs}; {checks}", *([load] if load else [])]
     lines += [f"WRONG: {check.what}: {check.counted:,}, not {check.expected:,}" for check in wrong]
+    if "files" in result.settings:
+        lines.append(f"{result.settings['files']:,} files, {result.settings['megabytes']:,} MB")
     if result.tier_said:
         lines.append(result.tier_said)
     return [*lines, *dict.fromkeys(result.notes)]

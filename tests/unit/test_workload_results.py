@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -70,3 +71,24 @@ def test_pages_and_results_that_cannot_be_used_are_one_sentence(tmp_path: Path) 
     write_result(make_result(), tmp_path).write_text("{}")
     with pytest.raises(SessionDataError, match=r"microbench-hdd\.json cannot be read"):
         read_results(tmp_path)
+
+
+def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from workloads.plots import draw_plots
+
+    # GIVEN a micro-benchmark with 1 and 8 threads
+    result = make_result()
+    result.arms = [
+        Arm(f"read, {threads} threads", {"variant": "read", "threads": threads}) for threads in (1, 8)
+    ]
+    result.arms[1].add(speedup=2.25)
+    # WHEN it is drawn twice
+    drawn = draw_plots([result], tmp_path)
+    first = drawn[0].read_bytes()
+    draw_plots([result], tmp_path)
+    # THEN there is its plot and no other, the same both times
+    assert [path.name for path in tmp_path.iterdir()] == [drawn[0].name] == ["workloads-threads.svg"]
+    assert ElementTree.fromstring(first).tag.endswith("svg")
+    assert drawn[0].read_bytes() == first
+    assert draw_plots([], tmp_path) == []
