@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.file_totals import BYTES_READ, BYTES_WRITTEN, META_TIMES, READ_TIMES, READS
+from tfdarshan.analysis.file_totals import BYTES_READ, BYTES_WRITTEN, META_TIMES, READ_TIMES, READS
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
 from tfdarshan.staging.cache_share import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
-from tfdarshan.wall_clock import measure_wall_clock
 
 
 @dataclass(frozen=True)
