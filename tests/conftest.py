@@ -33,10 +33,15 @@ def detached() -> Iterator[None]:
     _assert_detached()
 
 
-@pytest.fixture(autouse=True)
-def no_trace_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests of TensorFlow's profiler have processes of their own; here it depends on the order of tests."""
-    monkeypatch.setattr(tf_profiler, "tensorflow_imported", lambda: False)
+@pytest.fixture(autouse=True, scope="session")
+def no_trace_by_chance() -> Iterator[None]:
+    """Tests of TensorFlow's profiler have processes of their own; here it depends on the order of tests.
+
+    For all fixtures: what TensorFlow says on stderr, a file here, would be among a recorded job's calls.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tf_profiler, "tensorflow_imported", lambda: False)
+        yield
 
 
 @pytest.fixture(autouse=True)
