@@ -2,6 +2,8 @@
 # configured for and, as root on Debian, the few programs that come from there.
 PYTHON ?= python3
 VENV ?= .venv
+# What only root runs (mkfs, losetup) may be missing in PATH where root did not log in.
+export PATH := $(PATH):/usr/sbin:/sbin
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 
 BIN := $(VENV)/bin

@@ -8,6 +8,7 @@ nothing else: one thread reaches it, so nothing scales with threads here.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -162,8 +163,11 @@ def _number_of(name: str) -> str:
 
 
 def _call(*command: str) -> str:
+    # Where root did not log in, PATH may lack what only root runs.
+    folders = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     try:
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        program = shutil.which(command[0], path=folders) or command[0]
+        run = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=True)
     except FileNotFoundError as error:
         raise ConfigurationError(
             f"{command[0]} is not installed: apt-get install e2fsprogs mount, or use --backend emulation."
