@@ -154,6 +154,16 @@ void tfd_slots_reset_in_child(void)
     shared_chunk = NULL;
 }
 
+/* Each field in one instruction: a signal handler of the same thread may add to it at any moment. */
+static void add_traffic(struct tfd_other_traffic *sum, const struct tfd_other_traffic *more)
+{
+    __atomic_fetch_add(&sum->reads, more->reads, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->bytes_read, more->bytes_read, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->writes, more->writes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->bytes_written, more->bytes_written, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->other_calls, more->other_calls, __ATOMIC_RELAXED);
+}
+
 /* A signal handler came in while its thread was recording: that window is some
  * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
@@ -163,11 +173,9 @@ void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_w
     struct tfd_other_traffic *skipped = &slot->early;
     if (atomic_load(&slot->generation) == atomic_load(&tfd_shared->generation) && slot->thread)
         skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
-    skipped->reads += bytes_read > 0;
-    skipped->bytes_read += bytes_read;
-    skipped->writes += bytes_written > 0;
-    skipped->bytes_written += bytes_written;
-    skipped->other_calls += !bytes_read && !bytes_written;
+    const struct tfd_other_traffic call = {bytes_read > 0, bytes_read, bytes_written > 0, bytes_written,
+                                           !bytes_read && !bytes_written};
+    add_traffic(skipped, &call);
 }
 
 /* Thread record 0 is the shared chunk's. */
@@ -231,15 +239,10 @@ static uint32_t session_to_join(void)
     return generation && own_pid() == tfd_session.pid ? generation : 0;
 }
 
-/* What signal handlers did while the slot was being set up. */
+/* What signal handlers did while the slot was being set up. Those that come now add to the thread's sums. */
 static void add_early(struct tfd_slot *slot)
 {
-    struct tfd_other_traffic *skipped = &slot->thread->other[TFD_OTHER_SKIPPED], early = slot->early;
-    skipped->reads += early.reads;
-    skipped->bytes_read += early.bytes_read;
-    skipped->writes += early.writes;
-    skipped->bytes_written += early.bytes_written;
-    skipped->other_calls += early.other_calls;
+    add_traffic(&slot->thread->other[TFD_OTHER_SKIPPED], &slot->early);
     slot->early = (struct tfd_other_traffic){0};
 }
 
