@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
+from tests.conftest import LIBDARSHAN
 from tests.integration.darshan_log.test_export import summary_report
 from tfdarshan import darshan_format, schema
 from tfdarshan.commands import main
@@ -295,9 +296,8 @@ def test_without_pydarshan_the_way_to_it_is_named(log, tmp_path):
 @pytest.mark.darshan
 def test_log_of_an_unmodified_libdarshan(tmp_path):
     # GIVEN a log with segments of two threads
-    library = os.environ.get("TFDARSHAN_DARSHAN_LIBRARY")
-    if not library:
-        pytest.skip("TFDARSHAN_DARSHAN_LIBRARY does not name a libdarshan")
+    if not LIBDARSHAN:
+        pytest.skip("no libdarshan: set TFDARSHAN_DARSHAN_LIBRARY to the libdarshan.so to test with")
     (tmp_path / "data").write_bytes(bytes(100_000))
     program = (
         "import os, sys, threading\n"
@@ -310,7 +310,7 @@ def test_log_of_an_unmodified_libdarshan(tmp_path):
     )
     log = tmp_path / "real.darshan"
     environment = {
-        "LD_PRELOAD": library,
+        "LD_PRELOAD": LIBDARSHAN,
         "DARSHAN_ENABLE_NONMPI": "1",
         "DARSHAN_LOGFILE": str(log),
         "DXT_ENABLE_IO_TRACE": "1",
