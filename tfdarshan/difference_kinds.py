@@ -14,9 +14,8 @@ from tfdarshan.unseen_calls import may_change, operation_bits
 # Timestamps and durations are taken by two clock readings around the same call: a thread may lose the
 # processor between them.
 CLOCK_TOLERANCE_S = 0.05
-# Calls that were under way at stop may be in one count and not in the other: one of each thread. A thread
-# that loses the processor in the middle of its call stays there for that long on a busy machine.
-UNDER_WAY_S = 0.1
+# Calls that were under way at stop may be in one count and not in the other: one of each thread.
+UNDER_WAY_S = 0.005
 
 KINDS = {
     "stat names": "libdarshan has no wrapper for the stat functions of newer C libraries",
