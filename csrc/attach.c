@@ -21,6 +21,8 @@
 #include "mount_table.h"
 #include "path_filter.h"
 #include "path_table.h"
+#include "tf_profiler.h"
+#include "tf_settings.h"
 #include "recorder.h"
 #include "spool_file.h"
 #include "stop_request.h"
@@ -83,6 +85,8 @@ static void after_fork_in_child(void)
     tfd_spool_reset_locks_in_child();
     tfd_slots_reset_in_child();
     tfd_darshan_reset_in_child();
+    tfd_tf_settings_reset_in_child();
+    tfd_tf_session_reset_in_child();
     tfd_session.active = tfd_session.active && tfd_session.follow_children;
     if (tfd_session.active)
         atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);

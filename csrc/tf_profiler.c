@@ -39,6 +39,16 @@ static struct {
 static struct tfd_tf_report last;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A session that another thread was at may be half changed: then nothing of it is used, or freed. */
+void tfd_tf_session_reset_in_child(void)
+{
+    if (pthread_mutex_trylock(&lock)) {
+        memset(&session, 0, sizeof session);
+        session.spool = -1;
+    }
+    pthread_mutex_init(&lock, NULL);
+}
+
 static int64_t realtime_ns(void)
 {
     struct timespec now;
