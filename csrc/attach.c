@@ -258,6 +258,7 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     tfd_darshan_end(0);
     atomic_store(&tfd_shared->generation, 0);
     tfd_quiesce();
+    tfd_darshan_detach();
     unlink(tfd_session.spool.path);
     tfd_spool_unmap(&tfd_session.spool);
     tfd_session.active = false;
@@ -305,6 +306,7 @@ static int stop(struct tfd_attach_report *report)
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
+    tfd_darshan_detach();
     tfd_session.active = false;
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED); /* before the request: see tfd_child_begin */
     if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children)
