@@ -94,8 +94,8 @@ int tfd_darshan_snapshot(int at_stop)
     for (int i = 0; i < 2; i++) {
         int status = tfd_darshan_check_records(modules[i].module, modules[i].record_bytes);
         if (!status)
-            status = reserve(&copies[at_stop][i], bytes_in(core, modules[i].module) +
-                                                        ROOM_FOR_NEW * modules[i].record_bytes);
+            status = reserve(&copies[at_stop][i],
+                             bytes_in(core, modules[i].module) + ROOM_FOR_NEW * modules[i].record_bytes);
         if (status)
             return status;
     }

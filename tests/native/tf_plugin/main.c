@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     check_joined();
     check_not_collected();
     check_fork();
-    check_fork_at_any_moment(check_repeats(argc, argv, 40));
+    check_fork_at_any_moment(check_repeats(argc, argv, 200) / 5 + 1);
     check_failures();
     enable(directory, 1);
     functions.start(&profiler, NULL);
