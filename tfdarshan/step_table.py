@@ -30,6 +30,19 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    frame = step_bounds(processes)
+    start_ns, end_ns = frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
+    for name, values in _io(processes, start_ns, end_ns).items():
+        frame[name] = values
+    return frame[[column.name for column in schema.STEP_COLUMNS]]
+
+
+def step_bounds(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Gives the steps without their I/O, for which all calls would be read.
+
+    Returns:
+        One row per step: `step`, `start_ns`, `end_ns`, `input_wait_ns`, `source` as `schema.STEP_COLUMNS`.
+    """
     import pandas as pd
 
     owner = processes[0]
@@ -42,12 +55,15 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     if waits is not None:
         within = _covered_between(*waits, start_ns, end_ns)
         wait_ns = np.where(wait_ns == UNKNOWN, within, wait_ns)
-    frame = pd.DataFrame({"step": np.array(number, np.int64), "start_ns": start_ns, "end_ns": end_ns})
-    frame["input_wait_ns"] = wait_ns
-    for name, values in _io(processes, start_ns, end_ns).items():
-        frame[name] = values
-    frame["source"] = pd.Categorical(list(source))
-    return frame[[column.name for column in schema.STEP_COLUMNS]]
+    return pd.DataFrame(
+        {
+            "step": np.array(number, np.int64),
+            "start_ns": start_ns,
+            "end_ns": end_ns,
+            "input_wait_ns": wait_ns,
+            "source": pd.Categorical(list(source)),
+        }
+    )
 
 
 def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:

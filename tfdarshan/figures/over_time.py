@@ -104,12 +104,10 @@ def activity_figure(
         "hovertemplate": "%{y}<br>%{x:.4f} s: %{z:,.3~s}<extra></extra>",
         "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"},
     }
-    shapes = [] if steps is None else _step_marks(steps)
-    shapes += [] if bursts is None else _burst_shapes(bursts)
     return figure(
         [heat],
         height=max(180, 90 + 20 * len(found.names)),
-        shapes=shapes,
+        shapes=mark_shapes(steps, bursts),
         margin=TIMELINE_MARGIN,
         xaxis=TIME_AXIS | {"showgrid": False},
         yaxis={"autorange": "reversed", "type": "category", "showgrid": False},
@@ -197,6 +195,12 @@ def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
         xaxis=TIME_AXIS,
         yaxis={"title": {"text": "bytes"}, "rangemode": "tozero", "exponentformat": "SI"},
     )
+
+
+def mark_shapes(steps: pd.DataFrame | None, bursts: pd.DataFrame | None) -> list[dict[str, Any]]:
+    """Marks where steps end and checkpoints begin."""
+    of_steps = [] if steps is None else _step_marks(steps)
+    return of_steps + ([] if bursts is None else _burst_shapes(bursts))
 
 
 def _area(name: str, colour: str, middle_ns: Any, rate: Any) -> dict[str, Any]:

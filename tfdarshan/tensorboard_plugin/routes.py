@@ -14,7 +14,7 @@ from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
-from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table, find_files
+from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table
 from tfdarshan.views.panel import Panel, Text, as_json
 from tfdarshan.views.source import process_name
 from tfdarshan.views.timeline import GROUPINGS, Window, timeline_view
@@ -96,10 +96,8 @@ class Routes:
         )
         source, lock = self._source(arguments)
         with lock:
-            return {
-                "panels": as_json([files_table(source, query)]),
-                "matching": find_files(source, query)[1],
-            }
+            table, matching = files_table(source, query)
+            return {"panels": as_json([table]), "matching": matching}
 
     def file(self, arguments: Arguments) -> Answer:
         """Gives one file's page."""

@@ -7,13 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
-from tfdarshan.analysis.checkpoints import checkpoint_bursts, no_bursts
+from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES, load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
+from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, READ, Segments, load_segments
+from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData
@@ -67,7 +68,6 @@ class Source:
     def files(self) -> FileTable:
         """The file table."""
         table = load_files(self.processes)
-        pa.default_memory_pool().release_unused()
         return table if self.redaction is None else redacted_files(table, self.redaction)
 
     @cached_property
@@ -87,19 +87,20 @@ class Source:
         return segments
 
     @cached_property
-    def calls(self) -> int:
-        """How many calls there are to look at."""
-        return sum(process.rows_within() for process in self.processes)
-
-    @property
     def marks(self) -> pd.DataFrame:
-        """The checkpoint bursts, or none where finding them would keep a first page waiting."""
-        return self.bursts if self.calls <= self.most_kept else no_bursts()
+        """Where checkpoints began (`start_ns`), to within a bin of the overview: no calls are read for it."""
+        return write_spans(self.processes, GAP_NS, LEAST_BYTES)
 
     @cached_property
     def bandwidth(self) -> pd.DataFrame:
         """Bandwidth over the whole session."""
         return bandwidth_of_overview(self.processes, TIME_PARTS)
+
+    @cached_property
+    def step_bounds(self) -> pd.DataFrame:
+        """When each step was and what it waited for; its I/O is left at 0, for no calls are read for it."""
+        known = "steps" in self.whole.__dict__
+        return step_time(self.whole.steps if known else self.whole.step_bounds, _no_segments())
 
     @cached_property
     def steps(self) -> pd.DataFrame:
@@ -113,12 +114,18 @@ class Source:
     @cached_property
     def bursts(self) -> pd.DataFrame:
         """Checkpoint bursts."""
-        written = self.files.rows["bytes_written"].sum() > 0
-        return checkpoint_bursts(self.segments, self.files) if written else no_bursts()
+        return load_bursts(self.processes, self._names())
 
-    def window(self, window_ns: tuple[int, int]) -> Segments:
-        """Gives the calls that were running between two moments; reads no more than their row groups."""
-        return load_segments(self.processes, self.files.index, window_ns)
+    def window(self, window_ns: tuple[int, int]) -> tuple[Segments, FileNames]:
+        """Gives the calls that were running between two moments, and their files.
+
+        No more than their row groups are read, and the paths only when they are asked for.
+        """
+        names = self._names()
+        return load_window(self.processes, window_ns, names), names
+
+    def _names(self) -> FileNames:
+        return FileNames() if self.redaction is None else FileNames(self.redaction.path)
 
     def cached(self, name: str, make: Callable[[], Any]) -> Any:
         """Gives what `make` made when it was first asked for under a name."""
