@@ -11,6 +11,7 @@ let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, timer =
 const parts = { matching: 0 };
 
 export async function start(url) {
+  performance.mark("tfdarshan:scripts");
   root = url;
   buildFrame();
   page = await ask("page");
@@ -194,7 +195,9 @@ async function draw(mine, panels) {
     sort: (place) => sortBy(FILE_COLUMNS[place]),
   };
   await drawPanels(parts.view, panels, theme, actions);
-  if (mine === asked) parts.view.dataset.drawn = viewName();
+  if (mine !== asked) return;
+  performance.mark("tfdarshan:drawn");
+  parts.view.dataset.drawn = viewName();
 }
 
 function zoom(start, end) {
