@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.activity import Activity
-from tfdarshan.figures.theme import COMPUTE, HIDDEN, READ, WAIT, WRITE, Figure, figure, plain, seconds
+from tfdarshan.figures.theme import COMPUTE, HIDDEN, META, READ, WAIT, WRITE, Figure, figure, plain, seconds
 from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
@@ -149,16 +149,8 @@ def steps_figure(table: pd.DataFrame) -> Figure:
 
 def overlap_figure(table: pd.DataFrame) -> Figure:
     """Draws how much of each step's I/O may have been waited for, and how much ran beside compute."""
-    names = plain(table.index)
     bars = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": names,
-            "y": seconds(table[column]),
-            "marker": {"color": colour},
-            "hovertemplate": f"step %{{x}}: %{{y:.4f}} s {name}<extra></extra>",
-        }
+        _step_bar(name, table.index, seconds(table[column]), colour, "%{y:.4f} s")
         for name, column, colour in (
             ("waited for, at most", "exposed_io_ns", WAIT),
             ("beside compute, at least", "hidden_io_ns", HIDDEN),
@@ -171,6 +163,33 @@ def overlap_figure(table: pd.DataFrame) -> Figure:
         xaxis={"title": {"text": "step"}},
         yaxis={"title": {"text": "seconds of I/O"}, "rangemode": "tozero"},
     )
+
+
+def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
+    """Draws `storage_by_step` of some steps: reads from storage and from the page cache."""
+    from_storage = table["asked_bytes"] - table["cached_bytes"]
+    bars = [
+        _step_bar("from storage", steps, plain(from_storage), META, "%{y:,} B"),
+        _step_bar("from the page cache", steps, plain(table["cached_bytes"]), COMPUTE, "%{y:,} B"),
+    ]
+    return figure(
+        bars,
+        height=240,
+        barmode="stack",
+        xaxis={"title": {"text": "step"}},
+        yaxis={"title": {"text": "bytes read"}, "rangemode": "tozero", "exponentformat": "SI"},
+    )
+
+
+def _step_bar(name: str, steps: Any, values: list[Any], colour: str, worded: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": plain(steps),
+        "y": values,
+        "marker": {"color": colour},
+        "hovertemplate": f"step %{{x}}: {worded} {name}<extra></extra>",
+    }
 
 
 def checkpoints_figure(bursts: pd.DataFrame) -> Figure:

@@ -16,6 +16,7 @@ from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, READ, Segments, load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
+from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
@@ -110,6 +111,11 @@ class Source:
             (steps[list(STEP_FIGURES)] >= 0).all(axis=None)
         )
         return step_time(steps, _no_segments() if known or not len(steps) else self.segments)
+
+    @cached_property
+    def step_storage(self) -> pd.DataFrame:
+        """What of each step's reads came from storage, by its place in `steps`; only steps that know."""
+        return storage_by_step(self.whole.steps.reset_index(drop=True))
 
     @cached_property
     def bursts(self) -> pd.DataFrame:

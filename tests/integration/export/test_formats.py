@@ -103,3 +103,16 @@ def test_a_notebook_shows_numbers_and_escapes_names(session):
     assert "&quot;quoted&quot;.bin" in shown
     assert "<script" not in shown
     assert shown.count("<rect") > 0
+
+
+def test_a_notebook_shows_what_a_profile_recorded(tmp_path):
+    # GIVEN a profile that has not begun, records, and has ended
+    recorded = tfdarshan.profile(tmp_path / "logs")
+    assert recorded._repr_html_() is None
+    with recorded:
+        assert recorded._repr_html_() is None
+        (tmp_path / "data").write_bytes(bytes(5_000))
+
+    # THEN it shows itself as its session does
+    assert recorded._repr_html_() == recorded.session._repr_html_()
+    assert "5.0 kB" in recorded._repr_html_()
