@@ -17,11 +17,14 @@ from tfdarshan.analysis.segments import META, READ, Segments, load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import storage_by_step
+from tfdarshan.checkpoint.ledger import CheckpointRow
+from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
+from tfdarshan.staging.probe import TierProbe
 from tfdarshan.summary_data import SummaryData, summarize
-from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
+from tfdarshan.views.redaction import Redaction, redacted_files, redacted_ledger, redacted_summary
 
 TIME_PARTS = 400
 STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
@@ -36,6 +39,7 @@ class Source:
         process: Its host:pid to look at alone; None for all.
         redaction: Replaces paths; None shows them.
         most_kept: Where a session has more calls than this, they are read again for each view that asks.
+        fast_tier: What the tier for staged files was measured at; None lets the view assume one.
     """
 
     def __init__(
@@ -44,11 +48,13 @@ class Source:
         process: str | None = None,
         redaction: Redaction | None = None,
         most_kept: int = KEEP_ALL,
+        fast_tier: TierProbe | None = None,
     ) -> None:
         self.whole = session
         self.process = process
         self.redaction = redaction
         self.most_kept = most_kept
+        self.fast_tier = fast_tier
         chosen = [p for p in session.processes if process is None or process_name(p) == process]
         if not chosen:
             raise SessionDataError(f"the session {session.path.name} has no process {process}.")
@@ -121,6 +127,12 @@ class Source:
     def bursts(self) -> pd.DataFrame:
         """Checkpoint bursts."""
         return load_bursts(self.processes, self._names())
+
+    @cached_property
+    def ledger(self) -> list[CheckpointRow]:
+        """The burst buffer's checkpoints."""
+        rows = session_ledger(self.processes)
+        return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
 
     def window(self, window_ns: tuple[int, int]) -> tuple[Segments, FileNames]:
         """Gives the calls that were running between two moments, and their files.
