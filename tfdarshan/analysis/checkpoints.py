@@ -20,6 +20,8 @@ GAP_NS = 500_000_000
 LEAST_BYTES = 1 << 20
 # What savers add to a checkpoint's name: TensorFlow's shards and index, its folder for temporary files.
 SAVER_SUFFIX = re.compile(r"(\.data-\d+-of-\d+|\.index|_temp)?(\.tempstate\d+)?$")
+# A shard in TensorFlow's folder for temporary files, which has the checkpoint's name.
+SHARD = re.compile(r"part-\d+-of-\d+\.")
 COLUMNS = (
     "start_ns", "end_ns", "directory", "name", "files", "writes", "stdio_writes", "syncs", "bytes",
     "write_ns", "thread_ns",
@@ -84,12 +86,14 @@ def _row(writes: Segments, paths: Any, stdio: Array) -> tuple[object, ...]:
     moved = writes.length > 0
     touched, place = np.unique(writes.file, return_inverse=True)
     largest = int(touched[np.argmax(np.bincount(place, writes.length))])
-    path = str(paths[largest].as_py())
+    directory, name = posixpath.split(str(paths[largest].as_py()))
+    if SHARD.match(name):
+        directory, name = posixpath.split(directory)
     return (
         int(writes.start_ns[0]),
         int(writes.end_ns.max()),
-        posixpath.dirname(path),
-        SAVER_SUFFIX.sub("", posixpath.basename(path)),
+        directory,
+        SAVER_SUFFIX.sub("", name),
         len(np.unique(writes.file[moved])),
         int(moved.sum()),
         int((moved & stdio[writes.operation]).sum()),

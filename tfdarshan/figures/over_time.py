@@ -142,7 +142,7 @@ def steps_figure(table: pd.DataFrame) -> Figure:
         [bar("input wait", "input_wait_ns", WAIT), bar("compute and the rest", "compute_ns", COMPUTE), line],
         barmode="stack",
         bargap=0.1 if len(table) < 100 else 0,
-        xaxis={"title": {"text": "step"}},
+        xaxis=_step_axis(table.index),
         yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"},
     )
 
@@ -160,25 +160,32 @@ def overlap_figure(table: pd.DataFrame) -> Figure:
         bars,
         height=240,
         barmode="stack",
-        xaxis={"title": {"text": "step"}},
+        xaxis=_step_axis(table.index),
         yaxis={"title": {"text": "seconds of I/O"}, "rangemode": "tozero"},
     )
 
 
 def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
-    """Draws `storage_by_step` of some steps: reads from storage and from the page cache."""
+    """Draws `storage_by_step`, whose index are places in `steps`: reads from storage and page cache."""
     from_storage = table["asked_bytes"] - table["cached_bytes"]
     bars = [
-        _step_bar("from storage", steps, plain(from_storage), META, "%{y:,} B"),
-        _step_bar("from the page cache", steps, plain(table["cached_bytes"]), COMPUTE, "%{y:,} B"),
+        _step_bar("from storage", steps[table.index], plain(from_storage), META, "%{y:,} B"),
+        _step_bar(
+            "from the page cache", steps[table.index], plain(table["cached_bytes"]), COMPUTE, "%{y:,} B"
+        ),
     ]
     return figure(
         bars,
         height=240,
         barmode="stack",
-        xaxis={"title": {"text": "step"}},
+        xaxis=_step_axis(steps),
         yaxis={"title": {"text": "bytes read"}, "rangemode": "tozero", "exponentformat": "SI"},
     )
+
+
+def _step_axis(steps: pd.Index[Any]) -> dict[str, Any]:
+    """Gives an axis that all charts of the same steps share, so that a step is below itself."""
+    return {"title": {"text": "step"}, "range": [int(steps.min()) - 1, int(steps.max()) + 1]}
 
 
 def _step_bar(name: str, steps: Any, values: list[Any], colour: str, worded: str) -> dict[str, Any]:

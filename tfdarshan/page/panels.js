@@ -15,6 +15,8 @@ export function element(tag, attributes = {}, ...children) {
 // `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS), sort(place),
 // choose(argument, value).
 export function drawPanels(container, panels, theme, actions = {}) {
+  const focused = container.contains(document.activeElement) && document.activeElement.matches("input[type=range]")
+    ? document.activeElement.getAttribute("aria-label") : null;
   for (const chart of container.querySelectorAll(".chart")) Plotly.purge(chart);
   container.replaceChildren();
   container.classList.add("panels");
@@ -24,6 +26,8 @@ export function drawPanels(container, panels, theme, actions = {}) {
     container.append(made);
     if (panel.kind === "chart") drawn.push(drawChart(made.querySelector(".chart"), panel, theme, actions));
   }
+  // A slider that asked for these panels goes on answering to keys.
+  if (focused) container.querySelector(`input[type=range][aria-label="${CSS.escape(focused)}"]`)?.focus();
   return Promise.all(drawn);
 }
 

@@ -55,13 +55,10 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
     if not advice.files:
         return [_verdict(advice), *left_out_table(advice)]
     panels: list[Panel] = [_verdict(advice), Tiles(_tiles(advice))]
+    if _room_decides(advice):
+        panels.append(_curve(advice))
     if advice.helps:
-        panels += [
-            _curve(advice),
-            folders_table(source, decision),
-            files_table(source, decision),
-            rules_table(advice),
-        ]
+        panels += [folders_table(source, decision), files_table(source, decision), rules_table(advice)]
     return [*panels, tiers_table(source, advice), *left_out_table(advice), _how(source, decision)]
 
 
@@ -91,6 +88,11 @@ def _input_wait(source: Source) -> float | None:
     known = steps[steps["input_wait_known"]] if len(steps) else steps
     step_ns = int(known["step_ns"].sum()) if len(known) else 0
     return int(known["input_wait_ns"].sum()) / step_ns if step_ns else None
+
+
+def _room_decides(advice: Advice) -> bool:
+    """Says whether staging helps, or would with more room."""
+    return bool(advice.curve) and all(reason.code == "capacity" for reason in advice.reasons)
 
 
 def _verdict(advice: Advice) -> Text:
@@ -126,7 +128,7 @@ def _tiles(advice: Advice) -> list[Tile]:
             f"{facts.concurrency:.1f} calls at a time",
         ),
     ]
-    if not advice.helps:
+    if not _room_decides(advice):
         return tiles
     pays = advice.copy.break_even_epoch
     won = "never won back" if pays is None else f"won back in epoch {pays}"

@@ -15,7 +15,7 @@ from tfdarshan.views.panel import Cell, Table, bytes_per_s, duration, number, si
 from tfdarshan.views.source import Source
 
 MOST_FOLDERS = 20
-MOST_FILES = 50
+MOST_FILES = 20
 
 
 def folders_table(source: Source, decision: Decision) -> Table:
@@ -121,7 +121,7 @@ def rules_table(advice: Advice) -> Table:
         ("range", "number"),
     )
     title = f"Rules, with room for {human_bytes(min(advice.question.room_bytes, advice.bytes))}"
-    return Table("staging-rules", title, columns, cells, half=True)
+    return Table("staging-rules", title, columns, cells)
 
 
 def tiers_table(source: Source, advice: Advice) -> Table:
@@ -145,7 +145,7 @@ def tiers_table(source: Source, advice: Advice) -> Table:
         ("fit", "text"),
     )
     note = "One pass over a file (open, read, close) takes a + size / b, at the run's own concurrency."
-    return Table("staging-tiers", "Time of a pass", columns, cells, note, half=advice.helps)
+    return Table("staging-tiers", "Time of a pass", columns, cells, note)
 
 
 def left_out_table(advice: Advice) -> list[Table]:
@@ -153,7 +153,6 @@ def left_out_table(advice: Advice) -> list[Table]:
     if not advice.left_out:
         return []
     parts = sorted(advice.left_out, key=lambda part: -part.bytes_read)
-    # The tier's folder stands for none.
     cells = [[Cell(part.reason), number(part.files), size(part.bytes_read)] for part in parts]
     columns = (("reason", "text"), ("files", "number"), ("read", "number"))
     return [Table("staging-left-out", "Not considered", columns, cells)]

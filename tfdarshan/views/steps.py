@@ -67,7 +67,7 @@ def _storage(table: pd.DataFrame, storage: pd.DataFrame) -> list[Panel]:
         "step counts where it was asked for."
     )
     title = "Reads of each step: storage or page cache"
-    return [Chart("step-storage", title, step_storage_figure(table.index[storage.index], storage), note)]
+    return [Chart("step-storage", title, step_storage_figure(table.index, storage), note)]
 
 
 def _table(table: pd.DataFrame, storage: pd.DataFrame) -> Table:

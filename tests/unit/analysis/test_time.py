@@ -259,6 +259,16 @@ def test_writes_close_together_are_one_checkpoint(loaded):
     assert (first["bytes"], first["write_ns"], first["end_ns"]) == (4 * mib + 99, 250 * MS, 350 * MS)
 
 
+def test_a_checkpoint_of_tensorflow_has_its_name_and_not_its_temporary_files(loaded):
+    # GIVEN a shard as TensorFlow writes it before it moves it
+    path = "/ckpt/model-5_temp/part-00000-of-00001.data-00000-of-00001"
+    _, files, segments = loaded(([(0, 100, 1, "fwrite", 0, 3 << 20)], [path], [3 << 20]))
+
+    burst = checkpoint_bursts(segments, files).iloc[0]
+
+    assert (burst["directory"], burst["name"]) == ("/ckpt", "model-5")
+
+
 def test_metadata_share_of_calls_and_time(loaded):
     session, _, segments = loaded(([(0, 30, 1, "open", 0, 0), (30, 130, 1, "pread", 0, 9)], ["/a"], [9]))
 
