@@ -131,7 +131,7 @@ def test_checkpoints_show_the_burst_buffers_ledger(tab, server, run):
     for cells, row in zip(rows, ledger, strict=True):
         texts = cells.all_inner_texts()
         assert texts[:2] == [row.checkpoint, str(row.step)]
-        assert texts[3] == human_seconds(row.blocked_s)
+        assert texts[3:5] == [human_seconds(row.blocked_s), human_seconds(row.waited_s)]
         assert cells.nth(5).get_attribute("title").endswith(f"({row.size_bytes:,} B)")
         assert texts[6] == human_seconds(row.fast_durable_at - origin_s)
         assert texts[7] == human_seconds(row.slow_durable_at - origin_s)
