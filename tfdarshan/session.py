@@ -86,10 +86,10 @@ class Session:
 
     @cached_property
     def step_bounds(self) -> pd.DataFrame:
-        """The steps without their I/O, whatever the number of calls: `step_table.step_bounds`."""
-        from tfdarshan.step_table import step_bounds
+        """The steps without their I/O, whatever the number of calls: `step_table.step_marks`."""
+        from tfdarshan.step_table import step_marks
 
-        return step_bounds(self.processes)
+        return step_marks(self.processes)
 
     def summary(self) -> str:
         """Gives the session's summary as text, at most 100 columns wide."""

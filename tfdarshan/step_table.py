@@ -30,14 +30,14 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    frame = step_bounds(processes)
+    frame = step_marks(processes)
     start_ns, end_ns = frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
     for name, values in _io(processes, start_ns, end_ns).items():
         frame[name] = values
     return frame[[column.name for column in schema.STEP_COLUMNS]]
 
 
-def step_bounds(processes: Sequence[ProcessData]) -> pd.DataFrame:
+def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
     """Gives the steps without their I/O, for which all calls would be read.
 
     Returns:
