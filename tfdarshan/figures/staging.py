@@ -68,6 +68,18 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
     return figure(
         traces,
         shapes=shapes,
+        annotations=[
+            {
+                "x": shape["x0"],
+                "y": 1,
+                "yref": "paper",
+                "text": "knee",
+                "showarrow": False,
+                "xanchor": "left",
+                "yanchor": "top",
+            }
+            for shape in shapes
+        ],
         height=340,
         xaxis={
             "title": {"text": "room on the fast tier, bytes"},
@@ -105,5 +117,4 @@ def _knee(at_bytes: int) -> dict[str, object]:
         "y0": 0,
         "y1": 1,
         "line": {"color": META, "width": 1, "dash": "dot"},
-        "label": {"text": "knee", "textposition": "end", "textangle": 0, "xanchor": "left"},
     }
