@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tfdarshan import _bridge, schema
+from tfdarshan.comparison.metric import METRICS
 from tfdarshan.options import Options
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -47,6 +48,13 @@ def options() -> str:
     )
 
 
+def metrics() -> str:
+    """Returns the table of what sessions are compared by."""
+    return table(
+        ("metric", "unit", "meaning"), ((f"`{m.name}`", m.unit or "count", m.about) for m in METRICS)
+    )
+
+
 def hooks() -> str:
     """Returns the table of the hooked symbols by the operation they are recorded as."""
     rows = sorted((hook.operation or "(nothing)", hook.name) for hook in _bridge.hooks())
@@ -63,6 +71,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
     "hooks": hooks,
+    "metrics": metrics,
     "options": options,
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),
     "own-counters": lambda: counters("TFD_"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from tfdarshan.commands import (
     advise,
     burst,
+    compare,
     doctor,
     export,
     files,
@@ -30,6 +31,7 @@ COMMANDS = (
     summary,
     report,
     files,
+    compare,
     advise,
     stage,
     burst,
