@@ -30,6 +30,14 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    frame = step_marks(processes)
+    for name, values in _io(processes, frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()).items():
+        frame[name] = values
+    return frame[[column.name for column in schema.STEP_COLUMNS]]
+
+
+def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Gives the columns of `steps_frame` that need no calls: when steps were, and what they waited."""
     import pandas as pd
 
     owner = processes[0]
@@ -44,10 +52,8 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
         wait_ns = np.where(wait_ns == UNKNOWN, within, wait_ns)
     frame = pd.DataFrame({"step": np.array(number, np.int64), "start_ns": start_ns, "end_ns": end_ns})
     frame["input_wait_ns"] = wait_ns
-    for name, values in _io(processes, start_ns, end_ns).items():
-        frame[name] = values
     frame["source"] = pd.Categorical(list(source))
-    return frame[[column.name for column in schema.STEP_COLUMNS]]
+    return frame
 
 
 def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:

@@ -1,0 +1,119 @@
+"""Too few reads at a time: each waits for the one before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds, percent
+
+NAME = "read_parallelism"
+MOST_READERS = 16
+# A smaller number of readers will do if it saves this much of what the largest does.
+NEARLY = 0.9
+# What n times the readers make calls quicker by, as a power of n: a disk's waits 0.44, a server's 1; a pipe
+# that one reader fills 0.
+WAITS = (0.4, 0.75, 1.0)
+TRANSFERS = (0.0, 0.3, 1.0)
+# Depths count that held for this share of the busy time.
+SEEN = 0.02
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Powers of n that waits and transfers get quicker by."""
+
+    waits: float
+    transfers: float
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where more readers would help."""
+    model = measures.model
+    if not measures.traced:
+        return untraced(NAME, "how many calls ran at a time")
+    readers = model.readers
+    if readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
+        return None
+    low, expected, high = scalings(measures)
+    choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
+    saved = [_saved(measures, n, expected) for n in choices]
+    n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
+    gain = measures.gain(
+        _saved(measures, n, low, alone=True), _saved(measures, n, expected), _saved(measures, n, high)
+    )
+    calls = measures.input_calls
+    mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
+    shown = round(readers)
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"only {shown} {'read runs' if shown == 1 else 'reads run'} at a time",
+        what=f"Input is read by about {readers:.1f} readers, which spend {percent(model.busy_share, 1)} of "
+        f"their time in calls of {human_seconds(mean_s)}: they wait one after the other.",
+        evidence=(
+            Evidence("readers", f"{readers:.1f}", readers),
+            Evidence("threads that read", f"{measures.pipeline.readers.threads:.1f}"),
+            Evidence("queue depth", f"{measures.pipeline.readers.together:.1f}"),
+            Evidence("mean call", human_seconds(mean_s), mean_s),
+            Evidence("readers' time in calls", percent(model.busy_share, 1), model.busy_share),
+        ),
+        unit=model.unit,
+        cost_s=gain.expected_s,
+        cure=Cure(
+            f"Read with {n} calls at a time.",
+            f"dataset = dataset.map(load, num_parallel_calls={n}, deterministic=False)",
+            f"dataset = dataset.map(load{'' if shown <= 1 else f', num_parallel_calls={shown}'})",
+        ),
+        gain=gain,
+        not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
+    )
+
+
+def scalings(measures: Measures) -> tuple[Scaling, Scaling, Scaling]:
+    """Gives lower bound, expectation and upper bound of how calls scale with readers."""
+    found = _fitted(measures)
+    if found is None:
+        low, expected, high = (Scaling(w, t) for w, t in zip(WAITS, TRANSFERS, strict=True))
+        return low, expected, high
+    return (
+        Scaling(0.7 * found, 0.4 * found),
+        Scaling(found, found),
+        Scaling(1.0, 1.0),
+    )
+
+
+def _fitted(measures: Measures) -> float | None:
+    """Gives the power of the depth that bandwidth grows with, where several depths were seen."""
+    levels = measures.pipeline.levels.iloc[1:]
+    seconds, rate = levels["seconds"].to_numpy(), levels["bytes_per_s"].to_numpy()
+    seen = (seconds >= SEEN * seconds.sum()) & (rate > 0)
+    if np.count_nonzero(seen) < 2:
+        return None
+    depth, rate, weight = np.log(levels.index.to_numpy()[seen]), np.log(rate[seen]), np.sqrt(seconds[seen])
+    if np.ptp(depth) < np.log(2) - 1e-9:
+        return None
+    slope = float(np.polyfit(depth, rate, 1, w=weight)[0])
+    return min(max(slope, 0.0), 1.0)
+
+
+def _saved(measures: Measures, readers: float, scaling: Scaling, *, alone: bool = False) -> float:
+    """Gives what P is shorter by with so many readers; `alone`: what is no call stays as it is."""
+    model, cpus = measures.model, measures.machine.cpus or 1.0
+    ratio = model.readers / readers
+    waits = waits_share(measures)
+    storage = model.storage_s * (waits * ratio**scaling.waits + (1 - waits) * ratio**scaling.transfers)
+    other = 1.0 if alone else min(model.readers, cpus) / min(readers, cpus)
+    return float(model.storage_s - storage + model.other_s * (1 - other))
+
+
+def waits_share(measures: Measures) -> float:
+    """Gives the share of the calls' time that is waiting, as against moving bytes."""
+    calls = measures.input_calls
+    if calls.thread_s <= 0:
+        return 1.0
+    moving = measures.read_cost.s_per_byte * measures.group("read").moved_bytes
+    return float(min(1.0, max(0.0, 1 - moving / calls.thread_s)))
