@@ -1,0 +1,30 @@
+"""Large reads, in order and ahead, at all that the disk gives: only another device would be faster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workloads.scenarios.room import Room
+from workloads.scenarios.scenario import Scenario
+from workloads.scenarios.shards import shard_batches, write_shards
+from workloads.scenarios.steps import train
+
+
+def _shards(room: Room) -> list[Path]:
+    records = room.files("records", room.number(1_600, 480), 128_000)
+    return write_shards(records, room.data / "shards", shards=2)
+
+
+def _run(room: Room) -> None:
+    train(shard_batches(_shards(room), batch=16, buffer_bytes=4 << 20), compute_s=0.005)
+
+
+SCENARIO = Scenario(
+    name="a disk at full speed",
+    finding="input_bound",
+    kind="note",
+    cause="a disk read in order, once, at all of its 163 MB/s",
+    prepare=_shards,
+    job=_run,
+    options=lambda room: room.as_if("hdd"),
+)
