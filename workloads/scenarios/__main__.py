@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from workloads.scenarios import SCENARIOS
+from workloads.scenarios.catalogue import SCENARIOS
 from workloads.scenarios.gains_table import as_plain, as_text, fill_page
 
 

@@ -14,7 +14,8 @@ from workloads.scenarios.steps import finished, train
 
 
 def _files(room: Room) -> list[Path]:
-    return [image.path for image in write_images(room.data / "images", room.number(320, 96))]
+    folder, count = room.data / "images", room.number(320, 96)
+    return room.once("images", lambda: [image.path for image in write_images(folder, count)])
 
 
 def _run(room: Room, threads: int) -> None:

@@ -17,7 +17,7 @@ def _files(room: Room) -> list[Path]:
 
 
 def _run(room: Room, *, cache: bool) -> None:
-    train(whole_files(_files(room), threads=8, batch=8, epochs=EPOCHS, cache=cache), compute_s=0.010)
+    train(whole_files(_files(room), threads=16, batch=8, epochs=EPOCHS, cache=cache), compute_s=0.010)
 
 
 def _cured(room: Room, finding: Finding) -> None:

@@ -12,7 +12,7 @@ from workloads.scenarios.steps import train
 
 def _shards(room: Room) -> list[Path]:
     records = room.files("records", room.number(1_600, 480), 128_000)
-    return write_shards(records, room.data / "shards", shards=2)
+    return room.once("shards", lambda: write_shards(records, room.data / "shards", shards=2))
 
 
 def _run(room: Room) -> None:

@@ -63,9 +63,10 @@ def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
     runs = max(len(outcome.before_s) for outcome in outcomes)
     lines = [HEAD, tuple("---" for _ in HEAD), *as_rows(outcomes)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    machine = this_machine().line()
     note = (
-        f"Medians of {runs} runs each, before and after in turn, by the wall clock; on {this_machine().line()}."
-        " A promise is what the finding said of the run before: expected, and from lower to upper bound.\n"
+        f"Medians of {runs} runs each, before and after in turn, by the wall clock; on {machine}.\n"
+        "A promise is what the finding said of the run before: expected, and from lower to upper bound.\n"
     )
     page.write_text(MARKED.sub(lambda _: f"{note}\n{table}", text), encoding="utf-8")
 

@@ -15,7 +15,7 @@ def _files(room: Room) -> list[Path]:
 
 
 def _shards(room: Room) -> list[Path]:
-    return write_shards(_files(room), room.data / "shards", shards=2)
+    return room.once("shards", lambda: write_shards(_files(room), room.data / "shards", shards=2))
 
 
 LOCAL = Scenario(

@@ -25,7 +25,7 @@ def _cured(room: Room, finding: Finding) -> None:
 
 
 def _shards(room: Room) -> list[Path]:
-    return write_shards(_files(room), room.data / "shards", shards=1)
+    return room.once("shards", lambda: write_shards(_files(room), room.data / "shards", shards=1))
 
 
 def _prepare(room: Room) -> None:

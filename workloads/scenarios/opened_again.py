@@ -3,52 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
 from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import generated, train
+from workloads.scenarios.steps import read_by, train
 
-RECORD_BYTES = 50_000
+READERS = 16
+RECORD_BYTES = 20_000
 RECORDS = 100
 
 
 def _files(room: Room) -> list[Path]:
-    return room.files("packed", room.number(6, 3), RECORDS * RECORD_BYTES)
-
-
-def _opened_each_time(paths: list[Path]) -> Iterator[int]:
-    for record in range(RECORDS):
-        for path in paths:
-            descriptor = os.open(path, os.O_RDONLY)
-            yield len(os.pread(descriptor, RECORD_BYTES, record * RECORD_BYTES))
-            os.close(descriptor)
-
-
-def _opened_once(paths: list[Path]) -> Iterator[int]:
-    descriptors = [os.open(path, os.O_RDONLY) for path in paths]
-    for record in range(RECORDS):
-        for descriptor in descriptors:
-            yield len(os.pread(descriptor, RECORD_BYTES, record * RECORD_BYTES))
-    for descriptor in descriptors:
-        os.close(descriptor)
+    return room.files("packed", room.number(16, 5), RECORDS * RECORD_BYTES)
 
 
 def _run(room: Room) -> None:
-    train(generated(lambda: _opened_each_time(_files(room)), batch=10), compute_s=0.005)
+    paths = _files(room)
+
+    def read(number: int) -> int:
+        record, place = divmod(number, len(paths))
+        descriptor = os.open(paths[place], os.O_RDONLY)
+        size_bytes = len(os.pread(descriptor, RECORD_BYTES, record * RECORD_BYTES))
+        os.close(descriptor)
+        return size_bytes
+
+    train(read_by(READERS, read, RECORDS * len(paths), batch=32), compute_s=0.010)
 
 
 def _cured(room: Room, finding: Finding) -> None:
     del finding
-    train(generated(lambda: _opened_once(_files(room)), batch=10), compute_s=0.005)
+    descriptors = [os.open(path, os.O_RDONLY) for path in _files(room)]
+
+    def read(number: int) -> int:
+        record, place = divmod(number, len(descriptors))
+        return len(os.pread(descriptors[place], RECORD_BYTES, record * RECORD_BYTES))
+
+    train(read_by(READERS, read, RECORDS * len(descriptors), batch=32), compute_s=0.010)
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 SCENARIO = Scenario(
     name="opened again and again",
     finding="reopening",
-    cause="an open of 10 ms before every read of 10 ms, of the same six files",
+    cause="an open of 10 ms before every read of 10 ms, a hundred times of each file",
     cure="descriptors that stay open",
     prepare=_files,
     job=_run,

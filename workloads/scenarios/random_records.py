@@ -4,42 +4,47 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
 from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import generated, train
+from workloads.scenarios.steps import read_by, train
 
+READERS = 16
 RECORD_BYTES = 64_000
 
 
 def _records(room: Room) -> int:
-    return room.number(400, 120)
+    return room.number(960, 320)
 
 
 def _file(room: Room) -> list[Path]:
     return room.files("large", 1, _records(room) * RECORD_BYTES)
 
 
-def _rows(path: Path, order: list[int]) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY)
-    for record in order:
-        yield len(os.pread(descriptor, RECORD_BYTES, record * RECORD_BYTES))
+def _run(room: Room) -> None:
+    order = list(range(_records(room)))
+    random.Random(1).shuffle(order)
+    descriptor = os.open(_file(room)[0], os.O_RDONLY)
+
+    def read(number: int) -> int:
+        return len(os.pread(descriptor, RECORD_BYTES, order[number] * RECORD_BYTES))
+
+    train(read_by(READERS, read, len(order), batch=16), compute_s=0.010)
     os.close(descriptor)
 
 
-def _run(room: Room, *, shuffled: bool) -> None:
-    order = list(range(_records(room)))
-    if shuffled:
-        random.Random(1).shuffle(order)
-    train(generated(lambda: _rows(_file(room)[0], order), batch=10), compute_s=0.010)
-
-
 def _cured(room: Room, finding: Finding) -> None:
+    """Reads in order, by one reader: several would leave it."""
     del finding
-    _run(room, shuffled=False)
+    descriptor = os.open(_file(room)[0], os.O_RDONLY)
+
+    def read(number: int) -> int:
+        return len(os.pread(descriptor, RECORD_BYTES, number * RECORD_BYTES))
+
+    train(read_by(1, read, _records(room), batch=16), compute_s=0.010)
+    os.close(descriptor)
 
 
 SCENARIO = Scenario(
@@ -48,7 +53,7 @@ SCENARIO = Scenario(
     cause="records of 64 kB of one large file on a disk, in random order",
     cure="the file in order, to be shuffled in memory",
     prepare=_file,
-    job=lambda room: _run(room, shuffled=True),
+    job=_run,
     cured=_cured,
     options=lambda room: room.as_if("hdd"),
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from workloads.page_cache import drop_from_cache
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,12 @@ class Room:
     Attributes:
         folder: Holds both, and the sessions.
         quick: Whether sizes are small: a second each instead of several.
+        made: What `once` has made.
     """
 
     folder: Path
     quick: bool
+    made: dict[str, Any] = field(default_factory=dict)
 
     @property
     def data(self) -> Path:
@@ -47,8 +51,18 @@ class Room:
         """Gives the options that play a storage in folders, by default where the data is."""
         return {"as_if": storage, "as_if_paths": [f"{folder}/" for folder in folders or (self.data,)]}
 
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Gives what `make` made when it was first asked for: a job must not look for its data again."""
+        if name not in self.made:
+            self.made[name] = make()
+        made: T = self.made[name]
+        return made
+
     def files(self, name: str, count: int, size_bytes: int) -> list[Path]:
         """Gives `count` files of random bytes, written where they are missing."""
+        return self.once(f"{count} {name}", lambda: self._files(name, count, size_bytes))
+
+    def _files(self, name: str, count: int, size_bytes: int) -> list[Path]:
         folder = self.data / name
         folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"{number:05}" for number in range(count)]
@@ -59,6 +73,9 @@ class Room:
 
     def staged(self, paths: list[Path]) -> list[Path]:
         """Gives copies of files on the faster storage, made where they are missing."""
+        return self.once(f"copies of {paths[0]}", lambda: self._staged(paths))
+
+    def _staged(self, paths: list[Path]) -> list[Path]:
         copies = [self.fast / path.relative_to(self.data) for path in paths]
         for path, copy in zip(paths, copies, strict=True):
             if not copy.exists():

@@ -36,7 +36,7 @@ def _order(hot: list[Path], cold: list[Path]) -> list[Path]:
 
 
 def _run(room: Room, hot: list[Path]) -> None:
-    train(whole_files(_order(hot, _cold(room)), threads=4, batch=8), compute_s=0.010)
+    train(whole_files(_order(hot, _cold(room)), threads=16, batch=8), compute_s=0.010)
 
 
 def _cured(room: Room, finding: Finding) -> None:

@@ -1,34 +1,35 @@
-"""Every step looks whether many files are there before it reads one."""
+"""A loader that looks again and again whether a file is there before it reads it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
 from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import generated, train
+from workloads.scenarios.steps import read_by, train
 
-STATS = 5
+READERS = 16
+STATS = 4
 
 
 def _files(room: Room) -> list[Path]:
-    return room.files("small", room.number(80, 32), 20_000)
-
-
-def _rows(paths: list[Path], stats: int) -> Iterator[int]:
-    for path in paths:
-        for _ in range(stats):
-            path.stat()
-        descriptor = os.open(path, os.O_RDONLY)
-        yield len(os.read(descriptor, 1 << 20))
-        os.close(descriptor)
+    return room.files("small", room.number(960, 288), 20_000)
 
 
 def _run(room: Room, stats: int) -> None:
-    train(generated(lambda: _rows(_files(room), stats), batch=4), compute_s=0.005)
+    paths = _files(room)
+
+    def read(number: int) -> int:
+        for _ in range(stats):
+            paths[number].stat()
+        descriptor = os.open(paths[number], os.O_RDONLY)
+        size_bytes = len(os.read(descriptor, 1 << 20))
+        os.close(descriptor)
+        return size_bytes
+
+    train(read_by(READERS, read, len(paths), batch=32), compute_s=0.010)
 
 
 def _cured(room: Room, finding: Finding) -> None:
@@ -39,7 +40,7 @@ def _cured(room: Room, finding: Finding) -> None:
 SCENARIO = Scenario(
     name="asked again and again",
     finding="stat_storm",
-    cause="five stats of 10 ms for every file that is read",
+    cause="four stats of 10 ms for every file that is read",
     cure="a list of the files that is made once",
     prepare=_files,
     job=lambda room: _run(room, STATS),

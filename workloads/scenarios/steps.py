@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 import tfdarshan
@@ -57,3 +58,13 @@ def generated(rows: Callable[[], Iterator[Any]], batch: int, prefetch: int = 2) 
     """Gives batches of numbers that a Python generator reads."""
     dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((), tf.int64))
     return finished(dataset, batch, prefetch)
+
+
+def read_by(readers: int, read: Callable[[int], int], count: int, batch: int, prefetch: int = 2) -> Any:
+    """Gives batches of what `read(number)` gives for the numbers below `count`, so many at a time."""
+
+    def one(number: Any) -> Any:
+        return tf.ensure_shape(tf.numpy_function(lambda n: np.int64(read(int(n))), [number], tf.int64), ())
+
+    dataset = tf.data.Dataset.range(count).map(one, num_parallel_calls=readers, deterministic=False)
+    return finished(dataset, batch, prefetch, threads=readers)

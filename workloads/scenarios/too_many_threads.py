@@ -20,7 +20,7 @@ RECORD_BYTES = 128_000
 
 def _shards(room: Room) -> list[Path]:
     records = room.files("records", room.number(800, 320), RECORD_BYTES)
-    return write_shards(records, room.data / "shards", shards=8)
+    return room.once("shards", lambda: write_shards(records, room.data / "shards", shards=8))
 
 
 def _interleaved(paths: list[Path], threads: int) -> Any:

@@ -1,0 +1,27 @@
+"""The names of all scenarios, for those that must not import TensorFlow to know them."""
+
+NAMES = (
+    "one reader",
+    "no prefetch",
+    "many small files",
+    "reads of nothing",
+    "opened again and again",
+    "random records",
+    "asked again and again",
+    "fits in memory",
+    "hot files on a disk",
+    "one slow mount",
+    "too many threads",
+    "decoding",
+    "small writes",
+    "synced one by one",
+    "checkpoints",
+    "a disk at full speed",
+    "a warm cache",
+    "unseen reads",
+    "a trace cut short",
+    "healthy, local files",
+    "healthy, hidden latency",
+    "healthy, shards",
+    "healthy, checkpoints",
+)
