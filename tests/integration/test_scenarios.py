@@ -1,7 +1,7 @@
 """Jobs of known causes: the right finding comes first, and nothing is found in healthy ones.
 
-The quick forms run once, in one process of their own, as TensorFlow takes long to start. The measured suite, in
-which the cures' gains are held against what was promised, is `make findings`.
+The quick forms run once, in one process of their own, as TensorFlow takes long to start. The measured suite,
+in which the gains of the cures are held against what was promised, is `make findings`.
 """
 
 from __future__ import annotations

@@ -76,6 +76,8 @@ def run_scenario(
         diagnoses.append(diagnose(session))
         first = _first(diagnoses[-1])
         if scenario.cured is not None and first is not None and first.name == scenario.finding:
+            if scenario.convert is not None:
+                scenario.convert(room, first)
             after_s.append(_recorded(scenario, room, partial(_cured, scenario, first))[0])
         say(f"{scenario.name}: run {number + 1} of {repeats}: {diagnoses[-1].verdict.sentence}")
     middle = before_s.index(statistics.median_low(before_s))

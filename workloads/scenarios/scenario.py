@@ -27,6 +27,7 @@ class Scenario:
         job: Does what is recorded.
         cured: The same work with the cure applied, as the finding's own line says; None where nothing can be
             gained.
+        convert: Makes what the cured job reads, outside of what is measured.
         options: Options of the session, by the room: which storage is emulated where.
     """
 
@@ -38,4 +39,5 @@ class Scenario:
     prepare: Job
     job: Job
     cured: CuredJob | None = None
+    convert: CuredJob | None = None
     options: Callable[[Room], Mapping[str, Any]] = field(default=lambda room: {})

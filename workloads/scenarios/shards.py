@@ -24,8 +24,10 @@ def write_shards(files: list[Path], folder: Path, shards: int) -> list[Path]:
     return paths
 
 
-def shard_batches(paths: list[Path], *, batch: int, buffer_bytes: int = 1 << 20, prefetch: int = 2) -> Any:
-    """Gives batches of the sizes of records, read one shard after the other."""
+def shard_batches(
+    paths: list[Path], *, batch: int, buffer_bytes: int = 1 << 20, readers: int | None = None
+) -> Any:
+    """Gives batches of the sizes of records, read one shard after the other or `readers` at a time."""
     names = [str(path) for path in paths]
-    dataset = tf.data.TFRecordDataset(names, buffer_size=buffer_bytes).map(tf.strings.length)
-    return finished(dataset, batch, prefetch)
+    dataset = tf.data.TFRecordDataset(names, buffer_size=buffer_bytes, num_parallel_reads=readers)
+    return finished(dataset.map(tf.strings.length), batch, threads=readers or 2)

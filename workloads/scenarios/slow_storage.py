@@ -1,56 +1,52 @@
-"""Files on a disk, a few of which are read again and again: those go to a faster tier."""
+"""Large files, read once in large parts and by many readers: all that is left to gain is faster storage."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
 from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import train, whole_files
+from workloads.scenarios.steps import read_by, train
 
-TIMES = 6
-
-
-def _hot(room: Room) -> list[Path]:
-    return room.files("hot", room.number(24, 8), 900_000)
+READERS = 16
+PART_BYTES = 500_000
+PARTS = 16
 
 
-def _cold(room: Room) -> list[Path]:
-    return room.files("cold", room.number(96, 32), 900_000)
+def _files(room: Room) -> list[Path]:
+    return room.files("large", room.number(30, 12), PARTS * PART_BYTES)
 
 
 def _prepare(room: Room) -> None:
-    _cold(room)
-    room.staged(_hot(room))
+    room.staged(_files(room))
 
 
-def _order(hot: list[Path], cold: list[Path]) -> list[Path]:
-    """Mixes them: each hot file TIMES times, each cold one once."""
-    often = hot * TIMES
-    every = len(often) / len(cold)
-    mixed = list(often)
-    for place, path in enumerate(cold):
-        mixed.insert(round(place * (every + 1)), path)
-    return mixed
+def _run(paths: list[Path]) -> None:
+    descriptors = [os.open(path, os.O_RDONLY) for path in paths]
 
+    def read(number: int) -> int:
+        place, part = divmod(number, PARTS)
+        return len(os.pread(descriptors[place], PART_BYTES, part * PART_BYTES))
 
-def _run(room: Room, hot: list[Path]) -> None:
-    train(whole_files(_order(hot, _cold(room)), threads=16, batch=8), compute_s=0.010)
+    train(read_by(READERS, read, PARTS * len(paths), batch=16), compute_s=0.005)
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _cured(room: Room, finding: Finding) -> None:
     del finding
-    _run(room, room.staged(_hot(room)))
+    _run(room.staged(_files(room)))
 
 
 SCENARIO = Scenario(
-    name="hot files on a disk",
+    name="slow storage",
     finding="staging",
-    cause="a fifth of the files on a disk is read six times, the others once",
-    cure="the hot files staged to the fast tier",
+    cause="large files on storage of 10 ms a call, read once, 16 calls at a time",
+    cure="the files staged to the local disk",
     prepare=_prepare,
-    job=lambda room: _run(room, _hot(room)),
+    job=lambda room: _run(_files(room)),
     cured=_cured,
-    options=lambda room: room.as_if("hdd"),
+    options=lambda room: room.as_if("bucket"),
 )

@@ -11,11 +11,11 @@ from workloads.scenarios.scenario import Scenario
 from workloads.scenarios.steps import read_by, train
 
 READERS = 16
-STATS = 4
+STATS = 8
 
 
 def _files(room: Room) -> list[Path]:
-    return room.files("small", room.number(960, 288), 20_000)
+    return room.files("small", room.number(640, 192), 20_000)
 
 
 def _run(room: Room, stats: int) -> None:
@@ -40,7 +40,7 @@ def _cured(room: Room, finding: Finding) -> None:
 SCENARIO = Scenario(
     name="asked again and again",
     finding="stat_storm",
-    cause="four stats of 10 ms for every file that is read",
+    cause="eight stats of 10 ms for every file that is read",
     cure="a list of the files that is made once",
     prepare=_files,
     job=lambda room: _run(room, STATS),
