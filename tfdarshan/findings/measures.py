@@ -73,8 +73,8 @@ class Measures:
 
     @property
     def traced(self) -> bool:
-        """Whether input calls have segments: what single calls took is known."""
-        return len(self.pipeline.chosen) > 0
+        """Whether calls have segments: what single calls took is known."""
+        return len(self.segments) > 0
 
     @property
     def kinds_known(self) -> bool:
@@ -207,7 +207,7 @@ def measure(session: Session) -> Measures:
     counts = [meta["counts"] for meta in session.meta]
     made, kept = (sum(int(count[name]) for count in counts) for name in ("events", "segments"))
     imported = "darshan" in session.meta[0]
-    if imported or (len(pipeline.chosen) == 0 and made):
+    if imported or (len(segments) == 0 and made):
         calls = _counted(files.rows[is_input])
     elif kept < made:
         calls = {name: group.scaled(made / kept) for name, group in calls.items()}

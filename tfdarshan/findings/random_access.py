@@ -22,7 +22,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     places = measures.pipeline.chosen[measures.pipeline.kind == KIND["read"]]
     found = scattered_reads(measures.segments, places, len(measures.files))
     reads = measures.group("read")
-    if not found.reads or not reads.thread_s:
+    if not found.reads or not reads.thread_s or not found.thread_s:
         return None
     mean = found.read_bytes / found.reads
     needed = max(found.read_bytes, _covered_bytes(measures, found.files))
