@@ -13,6 +13,7 @@ from tfdarshan.commands import (
     doctor,
     export,
     files,
+    findings,
     import_log,
     rebuild,
     recover,
@@ -28,6 +29,7 @@ from tfdarshan.versions import VERSION
 COMMANDS = (
     run,
     summary,
+    findings,
     report,
     files,
     advise,

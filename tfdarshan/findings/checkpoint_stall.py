@@ -58,8 +58,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         stall_s=gain.expected_s,
         cure=Cure(
             "Save behind the training loop's back: to a fast tier first, and asynchronously.",
-            "checkpoint.save(prefix, options=tf.train.CheckpointOptions(enable_async=True))",
-            "checkpoint.save(prefix)",
+            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
+            "tf.train.CheckpointManager(checkpoint, SLOW, max_to_keep=5).save()",
         ),
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",

@@ -43,7 +43,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         stall_s=gain.expected_s,
         cure=Cure(
             "Sync behind the loop's back: through the burst buffer, or in a thread of its own.",
-            "with tfdarshan.BurstBuffer(fast, slow) as buffer:  # docs/checkpoint-burst-buffer.md",
+            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
             "os.fsync(file.fileno())  # in the loop",
         ),
         gain=gain,

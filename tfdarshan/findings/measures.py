@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -195,9 +196,12 @@ def measure(session: Session) -> Measures:
         SessionDataError: A table is damaged or missing.
     """
     processes = session.processes
-    summary = summarize(session, 0)
-    files = load_files(processes)
-    segments = load_segments(processes, files.index)
+    # Arrow reads and unpacks with the interpreter's lock released.
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(summarize, session, 0)
+        files = load_files(processes)
+        segments = load_segments(processes, files.index)
+        summary = asked.result()
     pa.default_memory_pool().release_unused()
     windows = step_windows(step_marks(processes))
     is_input = input_files(files)

@@ -16,7 +16,7 @@ def paths(count, folder="/data/train"):
 
 
 def busy_readers(make, *, steps=STEPS, readers=READERS, step_ms=100):
-    """Gives calls of readers that never rest: `make(n)` gives turn n's (operation, file, length, offset, ms)."""
+    """Gives calls of readers that never rest: `make(n)` gives turn n: operation, file, length, offset, ms."""
     calls, turn = [], 0
     for reader in range(readers):
         at = 0.0
