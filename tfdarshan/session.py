@@ -85,11 +85,13 @@ class Session:
         return steps_frame(self.processes)
 
     def summary(self) -> str:
-        """Gives the session's summary as text, at most 100 columns wide."""
+        """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
+        from tfdarshan.findings.diagnosis import diagnose
+        from tfdarshan.findings.text import verdict_text
         from tfdarshan.summary import render
         from tfdarshan.summary_data import summarize
 
-        return render(summarize(self))
+        return render(summarize(self), verdict_text(diagnose(self)))
 
 
 def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Session:

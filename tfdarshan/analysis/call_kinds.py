@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.segments import READ, WRITE, Operation, Segments
+from tfdarshan.analysis.segments import BLOCK, READ, WRITE, Operation, Segments
 
 CALL_KINDS = ("open", "close", "stat", "seek", "read", "empty_read", "write", "sync", "other")
 KIND = {name: code for code, name in enumerate(CALL_KINDS)}
@@ -83,10 +83,14 @@ def group_calls(kind: Array, duration_ns: Array, length: Array, within: Array) -
         length: What each moved; counts for reads and writes only.
         within: Which of them stood in the training loop's way.
     """
-    code = kind * np.int8(2) + within
     count = 2 * len(CALL_KINDS)
-    calls, taken = np.bincount(code, minlength=count), np.bincount(code, duration_ns, minlength=count) / 1e9
-    moved = np.bincount(code, length, minlength=count)
+    sums = np.zeros((3, count))
+    for first in range(0, len(kind), BLOCK):
+        block = slice(first, first + BLOCK)
+        code = kind[block] * np.int8(2) + within[block]
+        for row, weight in enumerate((None, duration_ns[block], length[block])):
+            sums[row] += np.bincount(code, weight, minlength=count)
+    calls, taken, moved = sums[0], sums[1] / 1e9, sums[2]
     groups = {}
     for name, place in KIND.items():
         beside, inside = 2 * place, 2 * place + 1

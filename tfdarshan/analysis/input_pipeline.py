@@ -59,10 +59,13 @@ def input_pipeline(
         first, last = np.searchsorted(segments.start_ns, windows.span_ns).tolist()
         mask[:first] = False
         mask[last:] = False
-    chosen = np.flatnonzero(mask)
-    start, end = segments.start_ns[chosen], segments.end_ns[chosen]
-    thread, length = segments.thread[chosen], segments.length[chosen]
-    kind = kind[chosen]
+    chosen = np.flatnonzero(mask).astype(np.int32)
+    del mask
+    # Where all calls are input, as is usual, nothing is copied.
+    rows: Array | slice = slice(first, last) if len(chosen) == last - first else chosen
+    start, end = segments.start_ns[rows], segments.end_ns[rows]
+    thread, length = segments.thread[rows], segments.length[rows]
+    kind = kind[rows]
     within = thread == (-1 if loop_thread is None else loop_thread)
     if windows is not None and within.any():
         own = np.flatnonzero(within)

@@ -37,6 +37,7 @@ class StepModel:
         storage_s: What of P the pipeline spends in calls: their durations over the readers.
         readers: Calls that can run at a time.
         busy_share: Share of the readers' time spent in calls.
+        cpu_s: Processor time of the whole job; None if unknown.
     """
 
     unit: str
@@ -48,6 +49,7 @@ class StepModel:
     storage_s: float
     readers: float
     busy_share: float
+    cpu_s: float | None = None
 
     @property
     def compute_s(self) -> float:
@@ -65,9 +67,20 @@ class StepModel:
         return self.wait_s / self.unit_s if self.wait_s is not None and self.unit_s > 0 else None
 
     @property
-    def pipeline_s(self) -> float:
-        """P; of a pipeline that waits for the steps, what is known of it: its time in calls."""
+    def held_back(self) -> bool:
+        """Whether the pipeline waits for the steps: then it could be quicker than it was.
+
+        So it is where steps hardly wait; and where all processor time and all calls together are no more than
+        what goes on beside compute, so that the wait has another cause.
+        """
         if self.most_wait_s < HELD_BACK * self.unit_s:
+            return True
+        return self.cpu_s is not None and self.storage_s + self.cpu_s < self.overlap * self.compute_s
+
+    @property
+    def pipeline_s(self) -> float:
+        """P; of a pipeline that is held back, what is known of it: its time in calls."""
+        if self.held_back:
             return self.storage_s
         return max(self.most_wait_s + self.overlap * self.compute_s, self.storage_s)
 
@@ -83,4 +96,6 @@ class StepModel:
 
     def saved_s(self, pipeline_less_s: float) -> float:
         """Gives what a step saves when its pipeline takes so much less."""
-        return min(max(pipeline_less_s, 0.0), self.most_wait_s)
+        less_s = min(max(pipeline_less_s, 0.0), self.pipeline_s)
+        shorter_s = self.step_s(self.pipeline_s) - self.step_s(self.pipeline_s - less_s)
+        return min(shorter_s, self.most_wait_s)

@@ -34,6 +34,23 @@ class StepWindows:
         """All waits added up."""
         return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
 
+    @property
+    def typical_compute_s(self) -> float | None:
+        """The median time that steps computed, None if unknown: a first step that compiles is not typical."""
+        if self.wait_end_ns is None:
+            return None
+        return float(np.median(self.end_ns - self.wait_end_ns)) / 1e9
+
+    def hidden_wait_s(self, beside_s: float) -> float:
+        """Gives what steps wait less where `beside_s` of each wait goes on while the step before computes.
+
+        The first step has none before it.
+        """
+        if self.wait_end_ns is None:
+            return 0.0
+        waits = (self.wait_end_ns - self.start_ns)[1:] / 1e9
+        return float(np.minimum(waits, beside_s).sum())
+
     def waiting(self, at_ns: Array) -> Array:
         """Says which moments were in a wait, bool; in none where waits are unknown."""
         if self.wait_end_ns is None:

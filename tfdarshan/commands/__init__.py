@@ -14,6 +14,7 @@ from tfdarshan.commands import (
     doctor,
     export,
     files,
+    findings,
     import_log,
     rebuild,
     recover,
@@ -29,6 +30,7 @@ from tfdarshan.versions import VERSION
 COMMANDS = (
     run,
     summary,
+    findings,
     report,
     files,
     compare,

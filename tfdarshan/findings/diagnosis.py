@@ -57,8 +57,14 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
             charged, left_s = _charged(result, left_s, measures)
             if charged is not None:
                 found.append(charged)
-    found.sort(key=lambda finding: (KINDS.index(finding.kind), -finding.cost_s))
+    found.sort(key=_rank)
     return Diagnosis(make_verdict(measures, found, unknown), tuple(found), tuple(unknown))
+
+
+def _rank(finding: Finding) -> tuple[int, float, float]:
+    """Sorts doubts, problems and notes each by what they cost, then by what they give."""
+    gives_s = finding.gain.expected_s if finding.gain is not None else 0.0
+    return KINDS.index(finding.kind), -finding.cost_s, -gives_s
 
 
 def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Finding | None, float]:

@@ -37,6 +37,4 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         unit=model.unit,
         cost_s=model.wait_s,
-        not_worth="what it waits for is said by the other findings; where there is none, no file call "
-        "explains the wait",
     )

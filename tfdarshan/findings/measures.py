@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,10 +12,12 @@ import pandas as pd
 import pyarrow as pa
 
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
+from tfdarshan.analysis.file_costs import FileCosts, counted_costs, traced_costs
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
 # A finding that costs a smaller share of the time is none.
 LEAST_SHARE = 0.02
 FIT_AT_MOST = 200_000
+# Of the wait a cure saves this much at most, in the lower bound, expectation and upper bound: the first batch
+# is waited for whatever is done, and so are batches that come unevenly.
+MOST_OF_WAIT = (0.85, 0.95, 1.0)
+NOISE = 0.01
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,9 @@ class Measures:
             none, they are what the counters say: all reads as "read", and opens, closes, stats as "other".
         model: The time model.
         machine: Where it ran.
+        loop_thread: The thread that runs the training loop, an index into `segments.threads`.
+        imported: Whether the session is a Darshan log.
+        dropped_calls: Calls that a bound of the trace left without a segment.
     """
 
     summary: SummaryData
@@ -58,11 +68,19 @@ class Measures:
     calls: dict[str, CallGroup]
     model: StepModel
     machine: Machine
+    loop_thread: int | None
+    imported: bool
+    dropped_calls: int
 
     @property
     def traced(self) -> bool:
         """Whether calls have segments: what single calls took is known."""
         return len(self.segments) > 0
+
+    @property
+    def kinds_known(self) -> bool:
+        """Whether the times of opens, stats and empty reads are told apart; a log has those of reads only."""
+        return self.traced and not self.imported
 
     def group(self, *kinds: str) -> CallGroup:
         """Gives calls of some kinds together."""
@@ -79,6 +97,50 @@ class Measures:
         )
 
     @cached_property
+    def costs(self) -> FileCosts:
+        """What the pipeline's calls cost, file by file."""
+        if not self.traced:
+            return counted_costs(self.files, self.is_input)
+        return traced_costs(self.segments, self.pipeline, len(self.files))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The files' sizes in bytes, -1 if unknown."""
+        sizes: Array = self.files.rows["size_bytes"].to_numpy()
+        return sizes
+
+    @cached_property
+    def unique_bytes(self) -> float:
+        """Bytes of the input that was read, each byte once."""
+        read = self.costs.read_bytes
+        known = np.where(self.sizes > 0, np.minimum(read, self.sizes), read)
+        return float(known.sum())
+
+    @cached_property
+    def epochs(self) -> float:
+        """How often the input was read, at least once."""
+        return max(1.0, float(self.costs.read_bytes.sum()) / self.unique_bytes) if self.unique_bytes else 1.0
+
+    @cached_property
+    def slow_share(self) -> float:
+        """Share of the reads' time that the page cache cannot have served."""
+        whole = float(self.costs.read_s.sum())
+        return float(self.costs.slow_s.sum()) / whole if whole > 0 else 0.0
+
+    @cached_property
+    def output(self) -> OutputCalls:
+        """The job's writes."""
+        return output_calls(self.segments, self.windows, self.loop_thread)
+
+    def paths_of(self, rows: Array, most: int = 5) -> tuple[str, ...]:
+        """Gives the paths of some rows of the file table."""
+        return tuple(str(path) for path in self.files.rows["path"].iloc[rows[:most].tolist()])
+
+    def seconds(self, calls: CallGroup) -> float:
+        """Gives what a unit's pipeline, and its loop, spend in calls."""
+        return self.pipeline_s(calls.beside_s) + calls.within_s / self.model.units
+
+    @cached_property
     def input_calls(self) -> CallGroup:
         """All calls on input files."""
         return self.group(*self.calls)
@@ -87,25 +149,44 @@ class Measures:
         """Gives what so much time in the pipeline's calls is of P: seconds of a unit."""
         return thread_s / self.model.readers / self.model.units
 
-    def saved_s(self, calls: CallGroup) -> float:
-        """Gives what a unit saves when calls are not made at all."""
-        return self.model.saved_s(self.pipeline_s(calls.beside_s)) + calls.within_s / self.model.units
-
-    def gain(self, low_s: float, expected_s: float, high_s: float, *, certain_s: float = 0.0) -> Gain:
-        """Makes a gain; all bounded by what can be waited for, the lower bound 0 where nobody knows it.
+    def gain(
+        self,
+        low_s: float,
+        expected_s: float,
+        high_s: float,
+        *,
+        stall_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> Gain:
+        """Makes a gain, within what is waited for; its lower bound is 0 where nobody knows whether it is.
 
         Args:
-            low_s: Lower bound of what a unit's pipeline time P, or its loop, is shorter by.
+            low_s: Lower bound of what a unit's pipeline time P is shorter by.
             expected_s: What it is expected to be shorter by.
             high_s: Upper bound.
-            certain_s: What the loop itself stood still for and will not: in all three, without a bound.
+            stall_s: The same three of what the training loop itself need not stand still for any more.
         """
+        model = self.model
         low, expected, high = (
-            self.model.saved_s(seconds - certain_s) + certain_s for seconds in (low_s, expected_s, high_s)
+            min(model.saved_s(pipeline), most * model.most_wait_s) + loop
+            for pipeline, loop, most in zip((low_s, expected_s, high_s), stall_s, MOST_OF_WAIT, strict=True)
         )
-        if not self.model.certain:
-            low = min(certain_s, low)
-        return Gain(self.model.unit, self.model.unit_s, min(low, expected), expected, max(high, expected))
+        if not model.certain:
+            low = stall_s[0]
+        # Steps are not equally long: a run that changes nothing differs by so much, too.
+        noise_s = NOISE * model.unit_s
+        low = max(0.0, min(low, expected) - noise_s)
+        return Gain(model.unit, model.unit_s, low, expected, max(high, expected) + noise_s)
+
+    def without(self, calls: CallGroup, low: float, expected: float, high: float) -> tuple[Gain, float]:
+        """Gives the gain when such shares of calls are not made, and what of it is no input wait."""
+        pipeline, loop = self.pipeline_s(calls.beside_s), calls.within_s / self.model.units
+        gain = self.gain(
+            low * pipeline,
+            expected * pipeline,
+            high * pipeline,
+            stall_s=(low * loop, expected * loop, high * loop),
+        )
+        return gain, expected * loop
 
 
 def measure(session: Session) -> Measures:
@@ -115,20 +196,26 @@ def measure(session: Session) -> Measures:
         SessionDataError: A table is damaged or missing.
     """
     processes = session.processes
-    summary = summarize(session, 0)
-    files = load_files(processes)
-    segments = load_segments(processes, files.index)
+    # Arrow reads and unpacks with the interpreter's lock released.
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(summarize, session, 0)
+        files = load_files(processes)
+        segments = load_segments(processes, files.index)
+        summary = asked.result()
     pa.default_memory_pool().release_unused()
     windows = step_windows(step_marks(processes))
     is_input = input_files(files)
-    pipeline = input_pipeline(segments, is_input, windows, _loop_thread(session, segments))
+    loop_thread = _loop_thread(session, segments)
+    pipeline = input_pipeline(segments, is_input, windows, loop_thread)
     calls = pipeline.calls
     counts = [meta["counts"] for meta in session.meta]
     made, kept = (sum(int(count[name]) for count in counts) for name in ("events", "segments"))
-    if len(pipeline.chosen) == 0 and made:
+    imported = "darshan" in session.meta[0]
+    if imported or (len(segments) == 0 and made):
         calls = _counted(files.rows[is_input])
     elif kept < made:
         calls = {name: group.scaled(made / kept) for name, group in calls.items()}
+    machine = machine_of(session.meta[0])
     return Measures(
         summary=summary,
         files=files,
@@ -137,8 +224,11 @@ def measure(session: Session) -> Measures:
         windows=windows,
         pipeline=pipeline,
         calls=calls,
-        model=_model(summary, windows, pipeline, calls),
-        machine=machine_of(session.meta[0]),
+        model=_model(summary, windows, pipeline, calls, machine.cpu_s),
+        machine=machine,
+        loop_thread=loop_thread,
+        imported=imported,
+        dropped_calls=sum(int(count.get("events_dropped", 0)) for count in counts),
     )
 
 
@@ -166,6 +256,7 @@ def _model(
     windows: StepWindows | None,
     pipeline: InputPipeline,
     calls: dict[str, CallGroup],
+    cpu_s: float | None,
 ) -> StepModel:
     beside_s = sum(group.beside_s for group in calls.values())
     within_s = sum(group.within_s for group in calls.values())
@@ -183,6 +274,7 @@ def _model(
     count = len(windows.start_ns)
     first, last = windows.span_ns
     unit_s = max((last - first) / 1e9 / count, 1e-9)
+    used_s = None if cpu_s is None else cpu_s / max(summary.duration_s, 1e-9) * unit_s
     wait_s = None if windows.wait_s is None else windows.wait_s / count
     most_s = wait_s if wait_s is not None else min(unit_s, pipeline.union_s / count)
     return StepModel(
@@ -191,11 +283,5 @@ def _model(
         readers=readers.readers,
         busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
         if wait_s is None else readers.busy_share,
+        cpu_s=used_s,
     )  # fmt: skip
-
-
-def typical_compute_s(windows: StepWindows | None) -> float | None:
-    """Gives the median time that a step computed: a first step that compiles is not typical."""
-    if windows is None or windows.wait_end_ns is None:
-        return None
-    return float(np.median(windows.end_ns - windows.wait_end_ns)) / 1e9

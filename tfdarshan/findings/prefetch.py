@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
-from tfdarshan.findings.measures import Measures, typical_compute_s
+from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
 NAME = "prefetch"
@@ -16,14 +16,15 @@ BUSY_CPUS = 0.85
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where the pipeline rests while steps compute, and steps wait while it works."""
     model = measures.model
-    compute_s = typical_compute_s(measures.windows)
-    if model.wait_s is None or compute_s is None:
+    windows = measures.windows
+    compute_s = None if windows is None else windows.typical_compute_s
+    if windows is None or model.wait_s is None or compute_s is None:
         return Unknown(NAME, "whether input is prepared while steps compute: the waits are not known")
     if not measures.traced:
         return untraced(NAME, "whether input is prepared while steps compute")
     if model.overlap >= OVERLAPPED or model.storage_s <= 0:
         return None
-    hidden_s = min(model.wait_s, (1 - model.overlap) * compute_s)
+    hidden_s = windows.hidden_wait_s((1 - model.overlap) * compute_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
     if _cpus_are_busy(measures):
         low = 0.0

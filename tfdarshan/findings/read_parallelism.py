@@ -8,6 +8,7 @@ import numpy as np
 
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.read_split import waits_share
 from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
@@ -24,10 +25,11 @@ SEEN = 0.02
 
 @dataclass(frozen=True)
 class Scaling:
-    """Powers of n that waits and transfers get quicker by."""
+    """Powers of n that waits and transfers get quicker by; `place` of `read_split.waits_share`."""
 
     waits: float
     transfers: float
+    place: int
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -40,10 +42,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     low, expected, high = scalings(measures)
     choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
-    saved = [_saved(measures, n, expected) for n in choices]
+    saved = [_saved(measures, n, expected, alone=True) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     gain = measures.gain(
-        _saved(measures, n, low, alone=True), _saved(measures, n, expected), _saved(measures, n, high)
+        _saved(measures, n, low, alone=True),
+        _saved(measures, n, expected, alone=model.storage_s < model.other_s),
+        _saved(measures, n, high),
     )
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
@@ -77,13 +81,11 @@ def scalings(measures: Measures) -> tuple[Scaling, Scaling, Scaling]:
     """Gives lower bound, expectation and upper bound of how calls scale with readers."""
     found = _fitted(measures)
     if found is None:
-        low, expected, high = (Scaling(w, t) for w, t in zip(WAITS, TRANSFERS, strict=True))
+        low, expected, high = (
+            Scaling(w, t, n) for n, (w, t) in enumerate(zip(WAITS, TRANSFERS, strict=True))
+        )
         return low, expected, high
-    return (
-        Scaling(0.7 * found, 0.4 * found),
-        Scaling(found, found),
-        Scaling(1.0, 1.0),
-    )
+    return Scaling(0.7 * found, 0.4 * found, 0), Scaling(found, found, 1), Scaling(1.0, 1.0, 2)
 
 
 def _fitted(measures: Measures) -> float | None:
@@ -104,16 +106,9 @@ def _saved(measures: Measures, readers: float, scaling: Scaling, *, alone: bool 
     """Gives what P is shorter by with so many readers; `alone`: what is no call stays as it is."""
     model, cpus = measures.model, measures.machine.cpus or 1.0
     ratio = model.readers / readers
-    waits = waits_share(measures)
-    storage = model.storage_s * (waits * ratio**scaling.waits + (1 - waits) * ratio**scaling.transfers)
+    waits = waits_share(measures, scaling.place)
+    # What the page cache served is the processors' work.
+    served = model.storage_s * measures.slow_share
+    storage = served * (waits * ratio**scaling.waits + (1 - waits) * ratio**scaling.transfers)
     other = 1.0 if alone else min(model.readers, cpus) / min(readers, cpus)
-    return float(model.storage_s - storage + model.other_s * (1 - other))
-
-
-def waits_share(measures: Measures) -> float:
-    """Gives the share of the calls' time that is waiting, as against moving bytes."""
-    calls = measures.input_calls
-    if calls.thread_s <= 0:
-        return 1.0
-    moving = measures.read_cost.s_per_byte * measures.group("read").moved_bytes
-    return float(min(1.0, max(0.0, 1 - moving / calls.thread_s)))
+    return float(served - storage + model.other_s * (1 - other))

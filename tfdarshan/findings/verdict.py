@@ -74,7 +74,8 @@ def _lost(measures: Measures, first: Finding) -> str:
     share = model.wait_share
     lost = percent(first.cost_share, 1)
     if share is not None and share >= LEAST_SHARE and first.stall_s < first.cost_s:
-        return f"{percent(share, 1)} of step time waits for input, {lost} of step time because {first.title}."
+        part = percent(min(first.cost_s - first.stall_s, model.most_wait_s), model.most_wait_s)
+        return f"{percent(share, 1)} of step time waits for input, {part} of that because {first.title}."
     return (
         f"{lost} of {'step time' if model.unit == 'step' else 'the session'} is lost because {first.title}."
     )

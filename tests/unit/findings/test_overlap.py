@@ -25,12 +25,14 @@ def test_one_reader_that_always_waits_is_found_first(tmp_path):
     found = diagnose(session)
 
     # THEN
-    assert [finding.name for finding in found.problems] == ["read_parallelism", "prefetch"]
-    first, second = found.problems
+    first = found.problems[0]
+    (second,) = (finding for finding in found.problems if finding.name == "prefetch")
+    assert first.name == "read_parallelism"
     assert found.verdict.finding == "read_parallelism"
     assert "num_parallel_calls=" in first.cure.line
     # ... prefetching alone hides what a step computes, no more
-    assert second.gain.high_s == pytest.approx(0.010)
+    assert second.gain.expected_s < 0.010 * 19 / 20
+    assert second.gain.high_s == pytest.approx(0.010 * 19 / 20 + 0.001)
     # ... and the costs are no more than the wait
     assert sum(finding.cost_s for finding in found.problems) <= 0.090 + 1e-9
 
@@ -42,9 +44,9 @@ def test_no_prefetch_is_found_first_where_steps_compute_long_enough(tmp_path):
     # WHEN
     first = diagnose(session).problems[0]
 
-    # THEN all of the wait can be hidden: 100 ms become 60
+    # THEN all of the wait but the first can be hidden: 100 ms become 60, with 1 % for noise
     assert first.name == "prefetch"
-    assert first.gain.speedup_range[1] == pytest.approx(100 / 60)
+    assert first.gain.speedup_range[1] == pytest.approx(100 / (100 - 40 * 19 / 20 - 1))
     assert first.gain.low_s < first.gain.expected_s < first.gain.high_s
 
 
@@ -67,10 +69,10 @@ def test_no_gain_is_promised_that_the_job_does_not_wait_for(tmp_path):
     # WHEN
     (first,) = diagnose(session).problems
 
-    # THEN any number of readers saves those 10 ms
+    # THEN any number of readers saves those 10 ms, with 1 % for noise
     assert first.name == "read_parallelism"
-    assert first.gain.high_s == pytest.approx(0.010)
-    assert first.gain.speedup == pytest.approx(100 / 90)
+    assert first.gain.high_s == pytest.approx(0.010 + 0.001)
+    assert first.gain.expected_s == pytest.approx(0.0095)
 
 
 def test_without_steps_the_verdict_says_that_it_cannot_tell_and_what_to_record(tmp_path):
@@ -85,4 +87,4 @@ def test_without_steps_the_verdict_says_that_it_cannot_tell_and_what_to_record(t
     assert (found.verdict.state, found.verdict.wait_share, found.problems) == ("unknown", None, ())
     assert "cannot tell" in found.verdict.sentence
     assert "tfdarshan.step()" in found.verdict.record
-    assert {entry.name for entry in found.unknown} == {"input_bound", "prefetch"}
+    assert {"input_bound", "prefetch", "decode_bound"} <= {entry.name for entry in found.unknown}

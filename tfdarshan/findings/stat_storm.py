@@ -1,0 +1,52 @@
+"""Stats by the thousand: files asked for again and again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds
+
+NAME = "stat_storm"
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds stats beyond the one that comes with an open."""
+    if not measures.kinds_known:
+        return untraced(NAME, "what stats cost")
+    stats, opens = measures.group("stat"), measures.group("open")
+    spare = stats.calls - opens.calls
+    if spare <= 0:
+        return None
+    needless = stats.scaled(spare / stats.calls)
+    gain, stall_s = measures.without(needless, 0.7, 1.0, 1.0)
+    rows = measures.files.rows["stats"].to_numpy()
+    most = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
+    each_s = stats.thread_s / stats.calls
+    per_unit = stats.calls / measures.model.units
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"{per_unit:,.0f} stats are made a {measures.model.unit}",
+        what=f"{stats.calls:,.0f} stats for {opens.calls:,.0f} opens, {human_seconds(each_s)} each: the same "
+        "questions about files are asked again and again.",
+        evidence=(
+            Evidence("stats", f"{stats.calls:,.0f}", stats.calls),
+            Evidence("opens", f"{opens.calls:,.0f}", opens.calls),
+            Evidence("mean", human_seconds(each_s), each_s),
+            Evidence("time in them, over all threads", human_seconds(stats.thread_s), stats.thread_s),
+        ),
+        files=measures.paths_of(most[rows[most] > 0]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            "List and check the files once, before training, and keep the list.",
+            "paths = sorted(entry.path for entry in os.scandir(folder))  # once; no exists() or getsize() "
+            "later",
+            "if os.path.exists(path) and os.path.getsize(path) > 0:  # for every sample",
+        ),
+        gain=gain,
+        not_worth="where the answers come from a local disk's cache, in a microsecond each",
+    )
