@@ -21,6 +21,7 @@ from tfdarshan.commands import (
     run,
     stage,
     summary,
+    whatif,
     workload,
 )
 from tfdarshan.errors import ConfigurationError, TfdarshanError
@@ -30,6 +31,7 @@ COMMANDS = (
     run,
     summary,
     findings,
+    whatif,
     report,
     files,
     advise,
