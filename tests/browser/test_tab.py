@@ -15,6 +15,7 @@ pytest.importorskip("tensorboard")
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.job import CHECKPOINT_BYTES, EPOCHS, FILES, SAVES, record_job
 from tests.browser.server import tensorboard
+from tfdarshan.findings.diagnosis import diagnose
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
@@ -127,6 +128,32 @@ def test_every_view_shows_the_sessions_numbers(tab, server, job):
     assert "model-1.weights" in tab.rows("burst-table").first.inner_text()
     tab.go("Steps")
     assert tab.text(".text-panel p:nth-of-type(1)").startswith("This session has no steps")
+
+
+def test_the_overview_begins_with_the_verdict_and_its_findings(tab, server, job):
+    # WHEN
+    tab.open(server)
+    tab.frame.locator("#findings[data-drawn]").wait_for(timeout=60_000)
+
+    # THEN they are the session's
+    expected = diagnose(job.session)
+    assert tab.text(".verdict p:first-child") == expected.verdict.sentence
+    cards = tab.frame.locator(".card")
+    assert [cards.nth(n).get_attribute("data-name") for n in range(cards.count())] == [
+        finding.name for finding in expected.findings
+    ]
+    # ... above everything else
+    top = tab.frame.locator(".verdict").bounding_box()["y"]
+    assert top < tab.frame.locator(".tiles").bounding_box()["y"]
+    # ... and a click shows what to do
+    first = cards.first
+    first.locator("summary").click()
+    assert expected.findings[0].what in first.inner_text()
+    # ... and they are gone in another view, and back
+    tab.go("Patterns")
+    assert tab.frame.locator(".verdict").count() == 0
+    tab.go("Overview")
+    assert tab.text(".verdict p:first-child") == expected.verdict.sentence
 
 
 def test_another_session_to_compare_with_can_be_chosen(server, job):

@@ -22,6 +22,7 @@ from tfdarshan.commands import (
     run,
     stage,
     summary,
+    whatif,
     workload,
 )
 from tfdarshan.errors import ConfigurationError, TfdarshanError
@@ -31,6 +32,7 @@ COMMANDS = (
     run,
     summary,
     findings,
+    whatif,
     report,
     files,
     compare,

@@ -55,8 +55,7 @@ def _finding(name: str, missing: float, whole: float, mapped: float) -> Finding:
         kind="doubt",
         title=f"{percent(missing, whole)} of the bytes {name} were not seen",
         what=f"The kernel charged the job {human_bytes(whole)} {name}; {human_bytes(missing)} of them are in "
-        f"no "
-        f"table: they were {name} {how}. Seconds and gains here leave them out.",
+        f"no table: they were {name} {how}. Seconds and gains here leave them out.",
         evidence=(
             Evidence(f"{name}, by the kernel", human_bytes(whole), whole),
             Evidence("not seen", human_bytes(missing), missing),

@@ -36,8 +36,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem",
         title=f"large files are read out of order, {human_bytes(mean)} at a time",
         what=f"{found.reads:,} reads of {human_bytes(mean)} jump about in {len(found.files):,} files and "
-        f"take "
-        f"{human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
+        f"take {human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
         evidence=(
             Evidence("reads out of order", f"{found.reads:,}", found.reads),
             Evidence("of all reads", percent(found.reads, reads.calls), found.reads / max(reads.calls, 1)),

@@ -42,8 +42,8 @@ def find(measures: Measures) -> Finding | None:
         kind="problem",
         title=f"storage serves the input at {human_bytes(bandwidth)}/s a reader",
         what=f"{human_bytes(all_bytes)} in {len(order):,} files come from storage that is slower than a "
-        f"local disk; "
-        f"{human_bytes(hot_bytes)} of them in {len(hot):,} files give {percent(MOST_OF_IT, 1)} of the gain.",
+        f"local disk; {human_bytes(hot_bytes)} of them in {len(hot):,} files give {percent(MOST_OF_IT, 1)} "
+        f"of the gain.",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in it, over all threads", human_seconds(slow), slow),
