@@ -96,8 +96,8 @@ def run_scenario(
 
 
 def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> tuple[float, tfdarshan.Session]:
-    room.make_cold()
     options = {"include": [f"{room.folder}/"], "tf_profiler": False} | dict(scenario.options(room))
+    room.make_ready()
     with tfdarshan.profile(room.logs, **options) as recorded:
         start_s = time.perf_counter()
         job(room)
@@ -118,12 +118,14 @@ def _problems(outcome: Outcome, *, quick: bool) -> list[str]:
     """Lists what is not as it must be."""
     scenario, problems = outcome.scenario, []
     for found in outcome.found:
-        if scenario.finding:
-            wanted = (scenario.kind, scenario.finding)
-            if not found or found[0] != wanted:
-                problems.append(f"found {_worded(found)} where {scenario.finding} must come first")
-        elif any(kind in KINDS_THAT_ALARM for kind, _ in found):
-            problems.append(f"found {_worded(found)} in a healthy job")
+        wanted = (scenario.kind, scenario.finding)
+        alarms = [entry for entry in found if entry[0] in KINDS_THAT_ALARM]
+        if not scenario.finding and alarms:
+            problems.append(f"found {_worded(alarms)} in a healthy job")
+        elif scenario.kind == "note" and (alarms or wanted not in found):
+            problems.append(f"found {_worded(found)} where {scenario.finding} and only notes must be")
+        elif scenario.finding and scenario.kind != "note" and found[:1] != [wanted]:
+            problems.append(f"found {_worded(found)} where {scenario.finding} must come first")
     if scenario.cured is None or problems or quick:
         return problems
     if outcome.promise is None or outcome.obtained is None:
