@@ -1,4 +1,4 @@
-"""Makes a session of 10 events a file and 2,000 steps, or finds everything in it, and prints what that took."""
+"""Makes a session of 10 events a file and 2,000 steps, or finds all of it, and prints what that took."""
 
 from __future__ import annotations
 
