@@ -89,6 +89,14 @@ class StepModel:
         """What of P is no call: decoding, shuffling, copying; 0 where the steps hold the pipeline back."""
         return max(self.pipeline_s - self.storage_s, 0.0)
 
+    @property
+    def idle_s(self) -> float:
+        """What of P is neither a call nor processor time: readers that wait for each other, and take turns.
+
+        It goes along with the calls when these are fewer or more at a time.
+        """
+        return max(self.other_s - (self.cpu_s or 0.0), 0.0)
+
     def step_s(self, pipeline_s: float, overlap: float | None = None) -> float:
         """Gives S' for another P, or another overlap."""
         o = self.overlap if overlap is None else overlap

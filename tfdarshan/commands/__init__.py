@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from tfdarshan.commands import (
     advise,
     burst,
+    compare,
     doctor,
     export,
     files,
@@ -34,6 +35,7 @@ COMMANDS = (
     whatif,
     report,
     files,
+    compare,
     advise,
     stage,
     burst,

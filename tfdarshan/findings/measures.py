@@ -179,12 +179,16 @@ class Measures:
         return Gain(model.unit, model.unit_s, low, expected, max(high, expected) + noise_s)
 
     def without(self, calls: CallGroup, low: float, expected: float, high: float) -> tuple[Gain, float]:
-        """Gives the gain when such shares of calls are not made, and what of it is no input wait."""
+        """Gives the gain when such shares of calls are not made, and what of it is no input wait.
+
+        At most, the time in which readers wait for each other shrinks as the calls do.
+        """
         pipeline, loop = self.pipeline_s(calls.beside_s), calls.within_s / self.model.units
+        share = calls.beside_s / self.input_calls.beside_s if self.input_calls.beside_s > 0 else 0.0
         gain = self.gain(
             low * pipeline,
             expected * pipeline,
-            high * pipeline,
+            high * (pipeline + share * self.model.idle_s),
             stall_s=(low * loop, expected * loop, high * loop),
         )
         return gain, expected * loop

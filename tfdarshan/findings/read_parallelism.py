@@ -16,9 +16,9 @@ MOST_READERS = 16
 # A smaller number of readers will do if it saves this much of what the largest does.
 NEARLY = 0.9
 # What n times the readers make calls quicker by, as a power of n: a disk's waits 0.44, a server's 1; a pipe
-# that one reader fills 0.
+# that one reader fills 0. Most disks and links are such pipes; a store that limits each stream is not.
 WAITS = (0.4, 0.75, 1.0)
-TRANSFERS = (0.0, 0.3, 1.0)
+TRANSFERS = (0.0, 0.1, 1.0)
 # Depths count that held for this share of the busy time.
 SEEN = 0.02
 
@@ -47,7 +47,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     gain = measures.gain(
         _saved(measures, n, low, alone=True),
         _saved(measures, n, expected, alone=model.storage_s < model.other_s),
-        _saved(measures, n, high),
+        _saved(measures, n, high) + model.idle_s * max(0.0, 1 - readers / n),
     )
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0

@@ -26,7 +26,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if spare <= 0:
         return None
     needless = stats.scaled(spare / stats.calls)
-    gain, stall_s = measures.without(needless, 0.7, 1.0, 1.0)
+    # At most, opens need no stat of their own either.
+    gain, stall_s = measures.without(needless, 0.7, 1.0, stats.calls / spare)
     rows = measures.files.rows["stats"].to_numpy()
     most = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
     each_s = stats.thread_s / stats.calls
