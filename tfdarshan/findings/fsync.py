@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_seconds
+from tfdarshan.units import human_seconds, plural
 
 NAME = "fsync"
+CURE = Cure(
+    "Sync behind the loop's back: through the burst buffer, or in a thread of its own.",
+    "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
+    "os.fsync(file.fileno())  # in the loop",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds syncs by the loop's own thread."""
     if not measures.kinds_known:
-        return untraced(NAME, "what syncs cost")
+        return _counted(measures)
     output, segments = measures.output, measures.segments
     places = output.chosen[output.sync & output.within]
     if not len(places):
@@ -41,11 +47,24 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=Cure(
-            "Sync behind the loop's back: through the burst buffer, or in a thread of its own.",
-            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
-            "os.fsync(file.fileno())  # in the loop",
-        ),
+        cure=CURE,
         gain=gain,
         not_worth="where training must not go on before the data is durable",
+    )
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    syncs = data.posix.syncs
+    if not syncs:
+        return None
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what syncs cost",
+        title=f"{plural(syncs, 'sync')} wait for the device",
+        what="fsync and fdatasync return when the data is on the device.",
+        evidence=(Evidence("syncs", f"{syncs:,}", syncs),),
+        most_s=data.file_time.write_s,
+        cure=CURE,
     )

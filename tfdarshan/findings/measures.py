@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -265,6 +266,9 @@ def _model(
     beside_s = sum(group.beside_s for group in calls.values())
     within_s = sum(group.within_s for group in calls.values())
     readers = pipeline.readers
+    if not len(pipeline.chosen):
+        # Without a trace of calls, each process is a reader.
+        readers = dataclasses.replace(readers, readers=float(max(1, summary.processes)))
     if windows is None:
         whole_s = max(summary.duration_s, 1e-9)
         union_s = pipeline.union_s if len(pipeline.chosen) else (summary.wall_clock.read_s or beside_s)

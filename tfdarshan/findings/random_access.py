@@ -6,19 +6,27 @@ import numpy as np
 
 from tfdarshan.analysis.access_order import scattered_reads
 from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.read_split import seconds_per_byte, wait_of_a_read
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "random_access"
 BLOCK = 1 << 20
+# Share of the reads that go back, from which on they are out of order.
+JUMPS = 0.3
+CURE = Cure(
+    f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory.",
+    "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)",
+    "dataset = indices.shuffle(len(indices)).map(lambda i: read_record(file, i))",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where reading the same bytes in order would take less time."""
     if not measures.traced:
-        return untraced(NAME, "in what order files are read")
+        return _counted(measures)
     places = measures.pipeline.chosen[measures.pipeline.kind == KIND["read"]]
     found = scattered_reads(measures.segments, places, len(measures.files))
     reads = measures.group("read")
@@ -48,11 +56,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
-        cure=Cure(
-            f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory.",
-            "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)",
-            "dataset = indices.shuffle(len(indices)).map(lambda i: read_record(file, i))",
-        ),
+        cure=CURE,
         gain=gain,
         not_worth="where only a small part of each file is wanted, or the files are on NVMe or in memory",
     )
@@ -71,3 +75,24 @@ def _sequential_s(measures: Measures, needed: float) -> list[float]:
         wait * waits * needed / BLOCK + needed * byte_s
         for wait, waits, byte_s in zip((1.0, 0.5, 0.0), wait_of_a_read(measures)[::-1], per_byte, strict=True)
     ]
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    reads, in_order = data.pattern.reads_with_data, data.pattern.sequential_reads
+    files = int(np.count_nonzero(measures.files.rows["reads"]))
+    # The first read of a file is never in order, by Darshan's definition.
+    jumps = reads - in_order - files
+    size = data.posix.bytes_read / max(reads, 1)
+    if jumps < JUMPS * reads or size >= BLOCK:
+        return None
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what reading out of order costs",
+        title=f"{percent(jumps, reads)} of the reads go back in their files, {human_bytes(size)} at a time",
+        what=f"{jumps:,} of {reads:,} reads are not sequential.",
+        evidence=(Evidence("reads", f"{reads:,}", reads), Evidence("not sequential", f"{jumps:,}", jumps)),
+        most_s=data.file_time.read_s,
+        cure=CURE,
+    )

@@ -5,17 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_seconds
+from tfdarshan.units import human_seconds, plural
 
 NAME = "reopening"
+CURE = Cure(
+    "Open each file once and keep it open, or keep what was read in memory.",
+    "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once; or dataset.cache()",
+    "with open(path, 'rb') as file:  # for every sample",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds opens beyond each file's first."""
     if not measures.kinds_known:
-        return untraced(NAME, "what opening files again costs")
+        return _counted(measures)
     costs = measures.costs
     again = np.maximum(costs.opens - 1, 0)
     if not again.any():
@@ -44,11 +50,27 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
-        cure=Cure(
-            "Open each file once and keep it open, or keep what was read in memory.",
-            "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once; or dataset.cache()",
-            "with open(path, 'rb') as file:  # for every sample",
-        ),
+        cure=CURE,
         gain=gain,
         not_worth="with more files than may be open at a time (ulimit -n): then put them into shards",
+    )
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    opens = data.posix.opens + data.stdio.opens
+    files = int(np.count_nonzero(measures.files.rows["opens"]))
+    # Each process has to open a file once.
+    spare = opens - max(files, data.processes)
+    if spare <= files:
+        return None
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what opening files again costs",
+        title=f"files are opened {opens / max(files, 1):.1f} times each",
+        what=f"{plural(opens, 'open')} of {plural(files, 'file')}.",
+        evidence=(Evidence("opens", f"{opens:,}", opens), Evidence("files opened", f"{files:,}", files)),
+        most_s=data.file_time.meta_s,
+        cure=CURE,
     )

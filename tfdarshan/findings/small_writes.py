@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "small_writes"
 SMALL_BYTES = 64 << 10
 BUFFER_BYTES = 1 << 20
+CURE = Cure(
+    "Collect them in a buffer, and write that.",
+    "log = open(path, 'ab', buffering=1 << 20)",
+    "log = open(path, 'ab', buffering=0)",
+)
 # Where the job writes nothing large: what a byte of a large write costs.
 S_PER_BYTE = 1 / 300e6
 
@@ -18,7 +24,7 @@ S_PER_BYTE = 1 / 300e6
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds writes of less than 64 KiB by the loop's own thread."""
     if not measures.kinds_known:
-        return untraced(NAME, "what small writes cost")
+        return _counted(measures)
     output, segments = measures.output, measures.segments
     places = output.chosen[output.within & ~output.sync]
     length, duration = segments.length[places], segments.end_ns[places] - segments.start_ns[places]
@@ -51,11 +57,26 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=Cure(
-            "Collect them in a buffer, and write that.",
-            "log = open(path, 'ab', buffering=1 << 20)",
-            "log = open(path, 'ab', buffering=0)",
-        ),
+        cure=CURE,
         gain=gain,
         not_worth="where each line has to be there when the job is killed",
+    )
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    writes = data.posix.writes + data.stdio.writes
+    moved = data.posix.bytes_written + data.stdio.bytes_written
+    if not writes or moved >= SMALL_BYTES * writes:
+        return None
+    mean = moved / writes
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what small writes cost",
+        title=f"{writes:,} writes are of {human_bytes(mean)} on average",
+        what=f"Buffered, they would be {max(1, round(moved / BUFFER_BYTES)):,}.",
+        evidence=(Evidence("writes", f"{writes:,}", writes), Evidence("mean size", human_bytes(mean), mean)),
+        most_s=data.file_time.write_s,
+        cure=CURE,
     )

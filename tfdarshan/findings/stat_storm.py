@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds
 
 NAME = "stat_storm"
+CURE = Cure(
+    "List and check the files once, before training, and keep the list.",
+    "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
+    "if os.path.exists(path) and os.path.getsize(path) > 0:  # for every sample",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds stats beyond the one that comes with an open."""
     if not measures.kinds_known:
-        return untraced(NAME, "what stats cost")
+        return _counted(measures)
     stats, opens = measures.group("stat"), measures.group("open")
     spare = stats.calls - opens.calls
     if spare <= 0:
@@ -42,12 +48,26 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
-        cure=Cure(
-            "List and check the files once, before training, and keep the list.",
-            "paths = sorted(entry.path for entry in os.scandir(folder))  # once; no exists() or getsize() "
-            "later",
-            "if os.path.exists(path) and os.path.getsize(path) > 0:  # for every sample",
-        ),
+        cure=CURE,
         gain=gain,
         not_worth="where the answers come from a local disk's cache, in a microsecond each",
+    )
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    stats, opens = data.posix.stats, data.posix.opens + data.stdio.opens
+    if stats is None:
+        return untraced(NAME, "what stats cost")
+    if stats <= opens:
+        return None
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what stats cost",
+        title=f"{stats:,} stats are made for {opens:,} opens",
+        what="The same questions about files are asked again and again.",
+        evidence=(Evidence("stats", f"{stats:,}", stats), Evidence("opens", f"{opens:,}", opens)),
+        most_s=data.file_time.meta_s,
+        cure=CURE,
     )

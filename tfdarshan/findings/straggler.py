@@ -11,7 +11,7 @@ import pandas as pd
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
-from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "straggler"
@@ -20,6 +20,8 @@ SLOW_FOLDER, SLOW_FILE, SLOW_CALL = 3.0, 4.0, 10.0
 FEWEST_CALLS = 30
 MANY_READS = 8
 SEVERAL_TIMES = 3
+FEWEST_WRITTEN = 8
+MIB = 1 << 20
 # Stragglers are few: with more files than this the storage as a whole is slow.
 MOST_FOLDERS, MOST_FILES = 0.6, 0.1
 
@@ -36,6 +38,10 @@ class Slow:
 
 def find(measures: Measures) -> Finding | None:
     """Finds folders or files that take far longer than others for the same."""
+    if not measures.kinds_known:
+        written = _slow_writes(measures)
+        if written is not None:
+            return written
     costs = measures.costs
     rows = np.flatnonzero((costs.reads > 0) & (costs.call_s > 0))
     if len(rows) < 2:
@@ -164,3 +170,38 @@ def _at_several_times(measures: Measures, slow: Array, apart_s: float) -> bool:
     end = np.maximum.accumulate(measures.segments.end_ns[places])
     gaps = measures.segments.start_ns[places][1:] - end[:-1]
     return 1 + int(np.count_nonzero(gaps > 1e9 * apart_s)) >= SEVERAL_TIMES
+
+
+def _slow_writes(measures: Measures) -> Finding | None:
+    """Finds files of a log that were written far more slowly than others: a job waits for its slowest one."""
+    table = measures.files.rows
+    moved, taken = table["bytes_written"].to_numpy(), table["write_s"].to_numpy()
+    rows = np.flatnonzero((moved >= MIB) & (table["writes"].to_numpy() >= MANY_READS) & (taken > 0))
+    if len(rows) < FEWEST_WRITTEN:
+        return None
+    per_byte = taken[rows] / moved[rows]
+    usual = float(np.median(per_byte))
+    slow = per_byte >= SLOW_FILE * usual
+    longest_s = float((taken[rows] - usual * moved[rows]).max())
+    duration_s = measures.summary.duration_s
+    if not slow.any() or slow.sum() > MOST_FILES * len(rows) or longest_s < LEAST_SHARE * duration_s:
+        return None
+    files, times = int(slow.sum()), float(np.median(per_byte[slow])) / usual
+    order = np.argsort(-per_byte, kind="stable")
+    return Finding(
+        name=NAME,
+        kind="note",
+        title=f"{plural(files, 'file')} of {len(rows):,} took {times:.0f} times as long to write as others",
+        what=f"The slowest of them took {human_seconds(longest_s)} longer than others of its size, of "
+        f"{human_seconds(duration_s)} in all: a job that waits for all its files loses that.",
+        evidence=(
+            Evidence("slow files", f"{files:,} of {len(rows):,}", files),
+            Evidence("times as slow", f"{times:.1f}", times),
+            Evidence("the slowest took longer by", human_seconds(longest_s), longest_s),
+        ),
+        files=measures.paths_of(rows[order]),
+        unit=measures.model.unit,
+        cost_s=min(longest_s, duration_s),
+        cure=Cure("Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
+        not_worth="where they were slow this once only: look at a second log first",
+    )

@@ -52,15 +52,10 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
             " ".join([*doubts, *sentences]), "slow", model.wait_share, first.name, first.gain, record
         )
     if model.wait_share is None:
-        best = next((finding for finding in findings if finding.gain is not None), None)
-        sentences = [_cannot_tell(measures)]
-        if best is not None and best.gain is not None:
-            sentences.append(
-                f"If it did, {best.title}: {_sentence_start(best)} could give up to "
-                f"{best.gain.speedup_range[1]:.2f}x."
-            )
-        return Verdict(" ".join([*doubts, *sentences]), "unknown", None, best.name if best else "",
-                       best.gain if best else None, record)  # fmt: skip
+        best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
+        text = " ".join([*doubts, _cannot_tell(measures), *_if_it_did(best)])
+        name, gain = ("", None) if best is None else (best.name, best.gain)
+        return Verdict(text, "unknown", None, name, gain, record)
     waits = percent(model.wait_share, 1)
     if model.wait_share < HEALTHY_SHARE:
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
@@ -91,15 +86,25 @@ def _cure(first: Finding) -> list[str]:
     return [f"{first.cure.what}{gives}"]
 
 
-def _sentence_start(finding: Finding) -> str:
-    if finding.cure is None:
-        return "curing that"
-    what = finding.cure.what.rstrip(".")
-    return f"the cure ({what[0].lower()}{what[1:]})"
+def _if_it_did(best: Finding | None) -> list[str]:
+    """Says what costs most if training did wait."""
+    if best is None:
+        return []
+    if best.gain is None or best.cure is None:
+        return [f"What stands out: {best.title}."]
+    upper = best.gain.speedup_range[1]
+    return [f"If it did, it is because {best.title}. {best.cure.what} That could give up to {upper:.2f}x."]
 
 
 def _cannot_tell(measures: Measures) -> str:
     data = measures.summary
     io_s = data.wall_clock.io_s
-    ran = "" if io_s is None else f": file calls were running {percent(io_s, data.duration_s)} of the time"
-    return f"This session cannot tell whether training waited for input{ran}."
+    if io_s is not None:
+        ran = f"file calls were running {percent(io_s, data.duration_s)} of the time"
+    else:
+        # A log adds up the times of files and ranks.
+        times = data.file_time
+        whole_s = max(data.processes * data.duration_s, 1e-9)
+        share = percent(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
+        ran = f"its processes spent at most {share} of their time in file calls"
+    return f"This session cannot tell whether training waited for input; {ran}."
