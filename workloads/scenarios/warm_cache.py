@@ -14,7 +14,7 @@ def _files(room: Room) -> list[Path]:
 
 
 def _run(room: Room) -> None:
-    train(whole_files(_files(room), threads=4, batch=8), compute_s=0.020)
+    train(whole_files(_files(room), threads=4, batch=8), compute_s=0.040)
 
 
 SCENARIO = Scenario(
