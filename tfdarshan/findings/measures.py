@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from tfdarshan.analysis.access_order import streamed_share
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.file_costs import FileCosts, counted_costs, traced_costs
 from tfdarshan.analysis.file_table import FileTable, load_files
@@ -127,6 +128,12 @@ class Measures:
         """Share of the reads' time that the page cache cannot have served."""
         whole = float(self.costs.read_s.sum())
         return float(self.costs.slow_s.sum()) / whole if whole > 0 else 0.0
+
+    @cached_property
+    def streamed_share(self) -> float:
+        """Share of the bytes that are read in large parts, in order."""
+        places = self.pipeline.chosen[self.pipeline.kind == KIND["read"]]
+        return streamed_share(self.segments, places, len(self.files))
 
     @cached_property
     def output(self) -> OutputCalls:
