@@ -31,6 +31,9 @@ class ScatteredReads:
 FEWEST_READS = 8
 # Readers that go through one file side by side, each in order.
 SIDE_BY_SIDE = 16
+# Reads of this size on are parts of a stream; with fewer bytes in such parts there is none.
+STREAM_PART_BYTES = 256 << 10
+LEAST_STREAM = 0.1
 # From this share of reads out of order on, a file counts.
 SCATTERED = 0.3
 
@@ -62,6 +65,25 @@ def scattered_reads(segments: Segments, places: Array, files: int) -> ScatteredR
         int(length[kept].sum()),
         float(duration.sum()) / 1e9,
     )
+
+
+def streamed_share(segments: Segments, places: Array, files: int) -> float:
+    """Gives the share of the bytes read in large parts that go on where the part before ended.
+
+    Args:
+        segments: The session's calls.
+        places: The reads with data to look at, in order of start.
+        files: How many rows the file table has.
+    """
+    moved = float(segments.length[places].sum())
+    places = places[(segments.length[places] >= STREAM_PART_BYTES) & (segments.offset[places] >= 0)]
+    if not len(places) or float(segments.length[places].sum()) < LEAST_STREAM * moved:
+        return 0.0
+    places = places[group_order(segments.file[places], files)]
+    file, offset, length = (column[places] for column in (segments.file, segments.offset, segments.length))
+    goes_on = (file[1:] == file[:-1]) & (offset[1:] == offset[:-1] + length[:-1])
+    in_order = np.concatenate([[False], goes_on]) | np.concatenate([goes_on, [False]])
+    return float(length[in_order].sum()) / moved
 
 
 def _jumps(file: Array, offset: Array, length: Array) -> Array:

@@ -38,6 +38,8 @@ class StepModel:
         readers: Calls that can run at a time.
         busy_share: Share of the readers' time spent in calls.
         cpu_s: Processor time of the whole job; None if unknown.
+        data_s: T_d, of C: copies from the host to the device; None where the trace shows no device.
+        weights_s: T_w, of C: communication; None likewise.
     """
 
     unit: str
@@ -50,6 +52,8 @@ class StepModel:
     readers: float
     busy_share: float
     cpu_s: float | None = None
+    data_s: float | None = None
+    weights_s: float | None = None
 
     @property
     def compute_s(self) -> float:

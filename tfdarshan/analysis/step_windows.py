@@ -64,14 +64,18 @@ def step_windows(steps: pd.DataFrame) -> StepWindows | None:
     """Gives the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
 
     A wait is taken to be at its step's start: TensorFlow's trace begins steps with it, Keras asks for a batch
-    first, and so does a loop that marks its steps.
+    first, and so does a loop that marks its steps. Where waits are known of a part of the session only, as
+    where TensorFlow's trace ended early, its steps are all there are.
     """
     if len(steps) == 0:
         return None
     steps = steps.sort_values("start_ns", kind="stable")
     start, end = steps["start_ns"].to_numpy(np.int64), steps["end_ns"].to_numpy(np.int64)
     wait = steps["input_wait_ns"].to_numpy(np.int64)
-    if (wait < 0).any():
+    known = np.flatnonzero(wait >= 0)
+    if len(known) and len(known) == known[-1] - known[0] + 1:
+        start, end, wait = start[known], end[known], wait[known]
+    elif len(known) < len(wait):
         return StepWindows(start, end, None)
     return StepWindows(start, end, start + np.minimum(wait, end - start))
 

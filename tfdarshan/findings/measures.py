@@ -12,21 +12,24 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from tfdarshan.analysis.access_order import streamed_share
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.file_costs import FileCosts, counted_costs, traced_costs
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.findings.finding import Gain
 from tfdarshan.machine import Machine, machine_of
+from tfdarshan.process_data import ProcessData
 from tfdarshan.staging.time_model import TimeModel, fit_time_model
 from tfdarshan.step_table import step_marks
 from tfdarshan.summary_data import SummaryData, summarize
+from tfdarshan.tf_device_time import device_time
 
 if TYPE_CHECKING:
     from tfdarshan.session import Session
@@ -129,6 +132,12 @@ class Measures:
         return float(self.costs.slow_s.sum()) / whole if whole > 0 else 0.0
 
     @cached_property
+    def streamed_share(self) -> float:
+        """Share of the bytes that are read in large parts, in order."""
+        places = self.pipeline.chosen[self.pipeline.kind == KIND["read"]]
+        return streamed_share(self.segments, places, len(self.files))
+
+    @cached_property
     def output(self) -> OutputCalls:
         """The job's writes."""
         return output_calls(self.segments, self.windows, self.loop_thread)
@@ -229,12 +238,24 @@ def measure(session: Session) -> Measures:
         windows=windows,
         pipeline=pipeline,
         calls=calls,
-        model=_model(summary, windows, pipeline, calls, machine.cpu_s),
+        model=_with_device(_model(summary, windows, pipeline, calls, machine.cpu_s), processes[0], windows),
         machine=machine,
         loop_thread=loop_thread,
         imported=imported,
         dropped_calls=sum(int(count.get("events_dropped", 0)) for count in counts),
     )
+
+
+def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:
+    """Gives the model with what TensorFlow's trace says of copies and communication within the steps."""
+    found = None if windows is None else device_time(owner)
+    if windows is None or found is None:
+        return model
+    parts = [
+        float(covered(*intervals).within(windows.start_ns, windows.end_ns).sum()) / 1e9 / model.units
+        for intervals in (found.copies, found.communication)
+    ]
+    return dataclasses.replace(model, data_s=parts[0], weights_s=parts[1])
 
 
 def _loop_thread(session: Session, segments: Segments) -> int | None:

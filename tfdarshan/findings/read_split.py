@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.intervals import group_order
 from tfdarshan.findings.measures import Measures
 
 # Where all reads are of one size the session does not show what a byte costs. Then a stream is taken to give
-# at
-# least, about, and at most so many bytes per second.
+# at least, about, and at most so many bytes per second.
 STREAMS_BYTES = (100e6, 400e6, 2e9)
 # A fit whose bytes cost a smaller share of a read says nothing about them; nor one that explains less.
 SHOWN = 0.02
 EXPLAINED = 0.3
-# A file read in order in parts of this size is streamed: reading ahead hides what each part would wait.
-STREAM_PART_BYTES = 256 << 10
+# Where this share of the bytes is streamed, reading ahead hides what each part would wait.
 STREAMED = 0.8
 DOUBT = (0.7, 1.0, 1.2)
 
@@ -41,7 +35,7 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
         low, expected, high = (min(mean_s, doubt * measures.read_cost.base_s) for doubt in DOUBT)
     else:
         low, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in seconds_per_byte(measures))
-        if _is_streamed(measures):
+        if measures.streamed_share >= STREAMED:
             low, expected = 0.0, 0.0
     return low, expected, high
 
@@ -67,18 +61,3 @@ def _fitted(measures: Measures) -> float | None:
         and size * model.s_per_byte > SHOWN * model.seconds(size)
     )
     return model.s_per_byte if shown else None
-
-
-def _is_streamed(measures: Measures) -> bool:
-    """Says whether most bytes are read in large parts that go on where the file's part before ended."""
-    places = measures.pipeline.chosen[measures.pipeline.kind == KIND["read"]]
-    segments, files = measures.segments, len(measures.files)
-    places = places[segments.offset[places] >= 0]
-    places = places[group_order(segments.file[places], files)]
-    file, offset, length = (column[places] for column in (segments.file, segments.offset, segments.length))
-    goes_on = (file[1:] == file[:-1]) & (offset[1:] == offset[:-1] + length[:-1])
-    first = np.concatenate([[True], ~goes_on]) & np.concatenate([goes_on, [False]])
-    in_order = np.concatenate([[False], goes_on]) | first
-    large = length >= STREAM_PART_BYTES
-    moved = float(length.sum())
-    return moved > 0 and float(length[in_order & large].sum()) >= STREAMED * moved

@@ -44,7 +44,8 @@ class Parts:
     """Seconds of a unit: storage's part of the pipeline, the rest of it, compute, and what they make.
 
     `device` is the storage as measured or changed, None for another device file by file. What the page cache
-    served is in `other_s`: no device makes it quicker.
+    served is in `other_s`: no device makes it quicker. `data_s` and `weights_s` are parts of `compute_s`:
+    copies to the device and communication, None where the trace shows no device.
     """
 
     device: Storage | None
@@ -52,6 +53,8 @@ class Parts:
     other_s: float
     compute_s: float
     step_s: float
+    data_s: float | None = None
+    weights_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -112,14 +115,22 @@ def what_if(measures: Measures, change: Change) -> WhatIf:
     before_s = model.step_s(model.pipeline_s)
     if not model.certain:
         bounds.append(before_s)
+    device_parts = model.data_s, model.weights_s
     gain = Gain(model.unit, before_s, before_s - max(bounds), before_s - step_s, before_s - min(bounds))
     return WhatIf(
         model.unit,
         model.units,
         requests,
         moved,
-        Parts(expected, model.storage_s - cached_s, model.other_s + cached_s, model.compute_s, before_s),
-        Parts(changed, storage_s, other_s, model.compute_s, step_s),
+        Parts(
+            expected,
+            model.storage_s - cached_s,
+            model.other_s + cached_s,
+            model.compute_s,
+            before_s,
+            *device_parts,
+        ),
+        Parts(changed, storage_s, other_s, model.compute_s, step_s, *device_parts),
         gain,
         tuple(_assumptions(measures, change, readers)),
     )
@@ -196,7 +207,8 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
         f"a {model.unit} is compute C and what the pipeline's time P exceeds o C by: C + max(0, P - o C)",
         f"{beside}: at 0 a step is the sum of both, at 1 the longer of both",
         _pipeline_words(measures),
-        "host-to-device copies and communication are in compute: the session does not tell them apart",
+        "copies to the device and communication are in compute"
+        + ("" if model.data_s is not None else ": the session has no trace of a device to tell them apart"),
         f"input is read by {model.readers:.1f} readers"
         + (f", then by {readers:.0f}" if change.threads else ""),
     ]

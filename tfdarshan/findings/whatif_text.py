@@ -12,6 +12,8 @@ LABELS = (
     ("storage (T_s)", "storage_s"),
     ("pipeline's other work", "other_s"),
     ("compute and the rest", "compute_s"),
+    ("  of it copies (T_d)", "data_s"),
+    ("  communication (T_w)", "weights_s"),
     ("step", "step_s"),
 )
 
@@ -26,6 +28,8 @@ def whatif_text(found: WhatIf) -> str:
     )
     lines = [head, f"  {'':<24}{'now':>14}{'then':>14}"]
     for label, name in LABELS:
+        if getattr(found.before, name) is None:
+            continue
         label = found.unit if label == "step" else label
         now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
         lines.append(f"  {label:<24}{now:>14}{then:>14}")

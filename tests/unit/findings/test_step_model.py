@@ -123,3 +123,23 @@ def test_what_the_loop_reads_outside_of_its_wait_stands_in_its_way(tmp_path):
     # THEN
     assert (group.calls, group.moved_bytes) == (20, 200)
     assert (group.beside_s, group.within_s) == pytest.approx((0.2, 0.1))
+
+
+def test_steps_after_the_end_of_the_trace_are_left_out(tmp_path):
+    # GIVEN 10 steps of 100 ms of which the first four are known to wait 40
+    steps = [(100 * n, 100 * n + 100, 40 if n < 4 else -1) for n in range(10)]
+    session = training(tmp_path, [(100 * n, 100 * n + 40, 1, "pread", 0, 10) for n in range(10)], steps)
+
+    # WHEN
+    measures = measure(session)
+
+    # THEN
+    assert (measures.model.units, measures.model.wait_s) == (4, pytest.approx(0.04))
+    assert measures.group("read").calls == 4
+
+
+def test_waits_known_here_and_there_are_not_known(tmp_path):
+    steps = [(100 * n, 100 * n + 100, 40 if n % 2 else -1) for n in range(10)]
+    session = training(tmp_path, [(0, 40, 1, "pread", 0, 10)], steps)
+
+    assert measure(session).model.wait_s is None
