@@ -76,7 +76,7 @@ class Room:
     def _staged(self, paths: list[Path]) -> list[Path]:
         copies = [self.fast / path.relative_to(self.data) for path in paths]
         for path, copy in zip(paths, copies, strict=True):
-            if not copy.exists():
+            if not copy.exists() or copy.stat().st_size != path.stat().st_size:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
         return copies
