@@ -34,7 +34,7 @@ help:
 	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
-	@echo "make findings     jobs of known causes: what the findings promise, what the cures give (20 minutes)"
+	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"

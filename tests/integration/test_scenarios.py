@@ -17,6 +17,9 @@ import pytest
 
 from workloads.scenarios.names import NAMES
 
+pytest.importorskip("tensorflow")
+pytest.importorskip("PIL")
+
 ROOT = Path(__file__).parents[2]
 LEAST_SCENARIOS = 16
 

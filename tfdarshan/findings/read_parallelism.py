@@ -42,12 +42,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     low, expected, high = scalings(measures)
     choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
-    saved = [_saved(measures, n, expected, alone=True) for n in choices]
+    saved = [_saved(measures, n, expected, other=1.0) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     gain = measures.gain(
-        _saved(measures, n, low, alone=True),
-        _saved(measures, n, expected, alone=model.storage_s < model.other_s),
-        _saved(measures, n, high) + model.idle_s * max(0.0, 1 - readers / n),
+        _saved(measures, n, low, other=1.0),
+        _saved(measures, n, expected, other=1.0 if model.storage_s < model.other_s else None),
+        _saved(measures, n, high, other=readers / n),
     )
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
@@ -102,13 +102,21 @@ def _fitted(measures: Measures) -> float | None:
     return min(max(slope, 0.0), 1.0)
 
 
-def _saved(measures: Measures, readers: float, scaling: Scaling, *, alone: bool = False) -> float:
-    """Gives what P is shorter by with so many readers; `alone`: what is no call stays as it is."""
+def _saved(measures: Measures, readers: float, scaling: Scaling, *, other: float | None = None) -> float:
+    """Gives what P is shorter by with so many readers.
+
+    Args:
+        measures: The session.
+        readers: How many.
+        scaling: How calls scale with them.
+        other: What then is left of what is no call; as many times less as processors share it by default.
+    """
     model, cpus = measures.model, measures.machine.cpus or 1.0
     ratio = model.readers / readers
     waits = waits_share(measures, scaling.place)
     # What the page cache served is the processors' work.
     served = model.storage_s * measures.slow_share
     storage = served * (waits * ratio**scaling.waits + (1 - waits) * ratio**scaling.transfers)
-    other = 1.0 if alone else min(model.readers, cpus) / min(readers, cpus)
+    if other is None:
+        other = min(model.readers, cpus) / min(readers, cpus)
     return float(served - storage + model.other_s * (1 - other))

@@ -43,11 +43,11 @@ def main() -> int:
                 say=lambda line: print(line, file=sys.stderr, flush=True),
             )
             outcomes.append(outcome)
-    print(as_text(outcomes))
+            print(as_text([outcome]), flush=True)
+            if arguments.page:
+                fill_page(arguments.page, outcomes)
     if arguments.json:
         arguments.json.write_text(json.dumps([as_plain(outcome) for outcome in outcomes], indent=1) + "\n")
-    if arguments.page:
-        fill_page(arguments.page, outcomes)
     return int(any(outcome.problems for outcome in outcomes))
 
 

@@ -13,7 +13,7 @@ from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
 from workloads.scenarios.steps import train
 
-EVERY = 10
+EVERY = 20
 
 
 @cache
@@ -26,7 +26,7 @@ def _nothing(room: Room) -> None:
 
 
 def _steps(room: Room) -> int:
-    return room.number(60, 20)
+    return room.number(80, 40)
 
 
 def _run(room: Room) -> None:
@@ -34,7 +34,7 @@ def _run(room: Room) -> None:
     manager = tf.train.CheckpointManager(checkpoint, str(room.written / "saved"), max_to_keep=None)
 
     def save(step: int) -> None:
-        if step % EVERY == EVERY - 1:
+        if step % EVERY == EVERY // 2:
             manager.save(checkpoint_number=step)
 
     train(tf.data.Dataset.range(_steps(room)), compute_s=0.040, after=save)
@@ -43,14 +43,13 @@ def _run(room: Room) -> None:
 def _cured(room: Room, finding: Finding) -> None:
     del finding
     checkpoint = tf.train.Checkpoint(weights=_weights(40))
-    fast = room.fast / "burst"
     buffer = BurstBuffer(
-        checkpoint, fast_dir=str(fast), slow_dir=str(room.written / "saved"), max_to_keep=None
+        checkpoint, fast_dir=str(room.buffered), slow_dir=str(room.written / "saved"), max_to_keep=None
     )
     with buffer:
 
         def save(step: int) -> None:
-            if step % EVERY == EVERY - 1:
+            if step % EVERY == EVERY // 2:
                 buffer.save(step)
 
         train(tf.data.Dataset.range(_steps(room)), compute_s=0.040, after=save)
@@ -61,7 +60,7 @@ def _run_small(room: Room) -> None:
     manager = tf.train.CheckpointManager(checkpoint, str(room.written / "saved"), max_to_keep=None)
 
     def save(step: int) -> None:
-        if step == EVERY:
+        if step == EVERY // 2:
             manager.save(checkpoint_number=step)
 
     train(tf.data.Dataset.range(_steps(room)), compute_s=0.080, after=save)
@@ -70,7 +69,7 @@ def _run_small(room: Room) -> None:
 STALL = Scenario(
     name="checkpoints",
     finding="checkpoint_stall",
-    cause="40 MB saved every 10 steps, which wait for the disk",
+    cause="40 MB saved every 20 steps, which wait for the disk",
     cure="a burst buffer",
     prepare=_nothing,
     job=_run,

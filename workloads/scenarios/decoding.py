@@ -1,4 +1,4 @@
-"""Images on the local disk, decoded by one processor."""
+"""Images on an SSD, decoded by one processor."""
 
 from __future__ import annotations
 
@@ -41,4 +41,5 @@ SCENARIO = Scenario(
     prepare=_files,
     job=lambda room: _run(room, 1),
     cured=_cured,
+    options=lambda room: room.as_if("ssd"),
 )

@@ -12,8 +12,8 @@ from workloads.scenarios.steps import train
 
 
 def _shards(room: Room) -> list[Path]:
-    records = room.files("records", room.number(1_600, 480), 128_000)
-    return room.once("shards", lambda: write_shards(records, room.data / "shards", shards=2))
+    records = room.files("records", room.number(1_800, 720), 128_000)
+    return room.once("shards", lambda: write_shards(records, room.data / "shards", shards=3))
 
 
 def _prepare(room: Room) -> None:
@@ -21,7 +21,7 @@ def _prepare(room: Room) -> None:
 
 
 def _run(paths: list[Path]) -> None:
-    train(shard_batches(paths, batch=16, buffer_bytes=4 << 20), compute_s=0.005)
+    train(shard_batches(paths, batch=16), compute_s=0.005)
 
 
 def _cured(room: Room, finding: Finding) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import ConfigurationError
 from workloads.machine import this_machine
+from workloads.scenarios.names import NAMES
 
 if TYPE_CHECKING:
     from workloads.scenarios.runner import Outcome
@@ -52,7 +53,7 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
 
 
 def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
-    """Puts the table between the marks of a page.
+    """Puts the table between the marks of a page; rows of scenarios that were not run stay.
 
     Raises:
         ConfigurationError: The page has none.
@@ -61,7 +62,8 @@ def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
     if not MARKED.search(text):
         raise ConfigurationError(f"{page} has no <!-- gains:begin --> and <!-- gains:end --> to fill.")
     runs = max(len(outcome.before_s) for outcome in outcomes)
-    lines = [HEAD, tuple("---" for _ in HEAD), *as_rows(outcomes)]
+    rows = _rows_of(MARKED.search(text)[0]) | {row[0]: row for row in as_rows(outcomes)}
+    lines = [HEAD, tuple("---" for _ in HEAD), *(rows[name] for name in NAMES if name in rows)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     machine = this_machine().line()
     note = (
@@ -69,6 +71,12 @@ def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
         "A promise is what the finding said of the run before: expected, and from lower to upper bound.\n"
     )
     page.write_text(MARKED.sub(lambda _: f"{note}\n{table}", text), encoding="utf-8")
+
+
+def _rows_of(table: str) -> dict[str, tuple[str, ...]]:
+    """Gives the rows of a page's table by their scenarios."""
+    cells = [tuple(line.strip("|\n ").split(" | ")) for line in table.splitlines() if line.startswith("| ")]
+    return {row[0]: row for row in cells if row[0] in NAMES}
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ NAMES = (
     "a warm cache",
     "unseen reads",
     "a trace cut short",
-    "healthy, local files",
+    "healthy, an SSD",
     "healthy, hidden latency",
     "healthy, shards",
     "healthy, checkpoints",

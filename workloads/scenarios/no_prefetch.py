@@ -11,11 +11,11 @@ from workloads.scenarios.steps import train, whole_files
 
 
 def _files(room: Room) -> list[Path]:
-    return room.files("small", room.number(1_280, 384), 100_000)
+    return room.files("small", room.number(3_200, 1_280), 20_000)
 
 
 def _run(room: Room, prefetch: int) -> None:
-    train(whole_files(_files(room), threads=16, batch=32, prefetch=prefetch), compute_s=0.030)
+    train(whole_files(_files(room), threads=16, batch=128, prefetch=prefetch), compute_s=0.060)
 
 
 def _cured(room: Room, finding: Finding) -> None:
@@ -26,7 +26,7 @@ def _cured(room: Room, finding: Finding) -> None:
 SCENARIO = Scenario(
     name="no prefetch",
     finding="prefetch",
-    cause="16 readers that rest while a step computes for 30 ms",
+    cause="16 readers that rest while a step computes for 60 ms",
     cure="prefetch(2)",
     prepare=_files,
     job=lambda room: _run(room, 0),

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workloads.page_cache import drop_from_cache
-
 T = TypeVar("T")
 
 
@@ -78,16 +76,28 @@ class Room:
     def _staged(self, paths: list[Path]) -> list[Path]:
         copies = [self.fast / path.relative_to(self.data) for path in paths]
         for path, copy in zip(paths, copies, strict=True):
-            if not copy.exists():
+            if not copy.exists() or copy.stat().st_size != path.stat().st_size:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
         return copies
 
-    def make_cold(self) -> None:
-        """Drops the data from the page cache, and removes what a run has written."""
-        shutil.rmtree(self.written, ignore_errors=True)
-        self.written.mkdir(parents=True)
-        drop_from_cache(path for path in self.data.rglob("*") if path.is_file())
+    def make_ready(self) -> None:
+        """Removes what a run has written, and reads the data into the page cache.
+
+        The emulated storage has no cache: it gives its own times to what the machine's disk would disturb.
+        """
+        for folder in (self.written, self.buffered):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        for folder in (self.data, self.fast):
+            for path in folder.rglob("*"):
+                if path.is_file():
+                    path.read_bytes()
+
+    @property
+    def buffered(self) -> Path:
+        """Where a job writes on the faster storage; empty before each run."""
+        return self.fast / "buffered"
 
     @property
     def written(self) -> Path:

@@ -24,6 +24,7 @@ class Outcome:
 
     Attributes:
         scenario: Which.
+        steps: Steps of a run before the cure and of one with it.
         found: For each recorded run before the cure, the findings in their order, as (kind, name).
         verdict: The sentence of the run that the promise is taken from.
         promise: What the first finding promises; None where nothing is.
@@ -33,6 +34,7 @@ class Outcome:
     """
 
     scenario: Scenario
+    steps: tuple[int, int]
     found: list[list[tuple[str, str]]]
     verdict: str
     promise: Gain | None
@@ -70,20 +72,25 @@ def run_scenario(
     scenario.prepare(room)
     diagnoses: list[Diagnosis] = []
     before_s, after_s = [], []
+    before_steps = after_steps = 0
     for number in range(repeats):
         seconds, session = _recorded(scenario, room, scenario.job)
         before_s.append(seconds)
+        before_steps = len(session.steps)
         diagnoses.append(diagnose(session))
         first = _first(diagnoses[-1])
         if scenario.cured is not None and first is not None and first.name == scenario.finding:
             if scenario.convert is not None:
                 scenario.convert(room, first)
-            after_s.append(_recorded(scenario, room, partial(_cured, scenario, first))[0])
+            seconds, session = _recorded(scenario, room, partial(_cured, scenario, first))
+            after_s.append(seconds)
+            after_steps = len(session.steps)
         say(f"{scenario.name}: run {number + 1} of {repeats}: {diagnoses[-1].verdict.sentence}")
     middle = before_s.index(statistics.median_low(before_s))
     chosen = _first(diagnoses[middle])
     outcome = Outcome(
         scenario=scenario,
+        steps=(before_steps, after_steps),
         found=[[(finding.kind, finding.name) for finding in one.findings] for one in diagnoses],
         verdict=diagnoses[middle].verdict.sentence,
         promise=chosen.gain if chosen is not None and scenario.cured is not None else None,
@@ -91,13 +98,13 @@ def run_scenario(
         after_s=after_s,
         problems=[],
     )
-    outcome.problems.extend(_problems(outcome, quick=quick))
+    outcome.problems.extend(judged(outcome, quick=quick))
     return outcome
 
 
 def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> tuple[float, tfdarshan.Session]:
-    room.make_cold()
     options = {"include": [f"{room.folder}/"], "tf_profiler": False} | dict(scenario.options(room))
+    room.make_ready()
     with tfdarshan.profile(room.logs, **options) as recorded:
         start_s = time.perf_counter()
         job(room)
@@ -114,16 +121,22 @@ def _first(diagnosis: Diagnosis) -> Finding | None:
     return diagnosis.findings[0] if diagnosis.findings else None
 
 
-def _problems(outcome: Outcome, *, quick: bool) -> list[str]:
-    """Lists what is not as it must be."""
+def judged(outcome: Outcome, *, quick: bool) -> list[str]:
+    """Lists what is not as it must be, one sentence each."""
     scenario, problems = outcome.scenario, []
     for found in outcome.found:
-        if scenario.finding:
-            wanted = (scenario.kind, scenario.finding)
-            if not found or found[0] != wanted:
-                problems.append(f"found {_worded(found)} where {scenario.finding} must come first")
-        elif any(kind in KINDS_THAT_ALARM for kind, _ in found):
-            problems.append(f"found {_worded(found)} in a healthy job")
+        wanted = (scenario.kind, scenario.finding)
+        alarms = [entry for entry in found if entry[0] in KINDS_THAT_ALARM]
+        if not scenario.finding and alarms:
+            problems.append(f"found {_worded(alarms)} in a healthy job")
+        elif scenario.kind == "note" and (alarms or wanted not in found):
+            problems.append(f"found {_worded(found)} where {scenario.finding} and only notes must be")
+        elif scenario.finding and scenario.kind != "note" and found[:1] != [wanted]:
+            problems.append(f"found {_worded(found)} where {scenario.finding} must come first")
+    before_steps, after_steps = outcome.steps
+    # Where the number of batches is not known, asking whether there is more is a step.
+    if outcome.after_s and abs(before_steps - after_steps) > 1:
+        problems.append(f"the cured job made {after_steps} steps where {before_steps} were made before")
     if scenario.cured is None or problems or quick:
         return problems
     if outcome.promise is None or outcome.obtained is None:

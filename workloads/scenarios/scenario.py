@@ -20,7 +20,8 @@ class Scenario:
     Attributes:
         name: Of the scenario.
         finding: What must be found first; "" for a healthy job, in which nothing may be found.
-        kind: "problem", "doubt" or "note": what kind of finding that is.
+        kind: "problem", "doubt" or "note": what kind of finding that is. A note need not come before others,
+            but there may be nothing else than notes.
         cause: What makes the job slow, in words.
         cure: What is done about it, in words; "" where nothing can be gained.
         prepare: Makes the data.

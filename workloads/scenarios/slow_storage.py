@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
 from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import read_by, train
+from workloads.scenarios.steps import finished, train
 
 READERS = 16
 PART_BYTES = 500_000
-PARTS = 16
+PARTS = 20
 
 
 def _files(room: Room) -> list[Path]:
-    return room.files("large", room.number(30, 12), PARTS * PART_BYTES)
+    return room.files("large", room.number(30, 16), room.number(2, 1) * PARTS * PART_BYTES)
 
 
 def _prepare(room: Room) -> None:
@@ -24,15 +25,14 @@ def _prepare(room: Room) -> None:
 
 
 def _run(paths: list[Path]) -> None:
-    descriptors = [os.open(path, os.O_RDONLY) for path in paths]
-
-    def read(number: int) -> int:
-        place, part = divmod(number, PARTS)
-        return len(os.pread(descriptors[place], PART_BYTES, part * PART_BYTES))
-
-    train(read_by(READERS, read, PARTS * len(paths), batch=16), compute_s=0.005)
-    for descriptor in descriptors:
-        os.close(descriptor)
+    names = tf.data.Dataset.from_tensor_slices([str(path) for path in paths])
+    parts = names.interleave(
+        lambda name: tf.data.FixedLengthRecordDataset(name, PART_BYTES, buffer_size=PART_BYTES),
+        cycle_length=READERS,
+        num_parallel_calls=READERS,
+        deterministic=False,
+    )
+    train(finished(parts.map(tf.strings.length), batch=16, threads=READERS), compute_s=0.005)
 
 
 def _cured(room: Room, finding: Finding) -> None:

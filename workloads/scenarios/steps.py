@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,12 @@ import tfdarshan
 from workloads.pipeline import untuned
 
 
-def train(
-    batches: Any, compute_s: float, steps: int | None = None, after: Callable[[int], None] = lambda step: None
-) -> None:
+def train(batches: Any, compute_s: float, after: Callable[[int], None] = lambda step: None) -> None:
     """Takes batches and computes on each; `after(step)` runs within the step, when it has computed."""
-    source: Iterator[Any] = islice(iter(batches), steps)
-    number = 0
-    while True:
+    source: Iterator[Any] = iter(batches)
+    known = int(batches.cardinality())
+    # Where the number is not known, asking whether there is more is a step of its own.
+    for number in range(known) if known >= 0 else count():
         with tfdarshan.step() as step:
             with step.input_wait():
                 batch = next(source, None)
@@ -33,7 +32,6 @@ def train(
                 break
             time.sleep(compute_s)
             after(number)
-        number += 1
 
 
 def whole_files(
@@ -60,11 +58,11 @@ def generated(rows: Callable[[], Iterator[Any]], batch: int, prefetch: int = 2) 
     return finished(dataset, batch, prefetch)
 
 
-def read_by(readers: int, read: Callable[[int], int], count: int, batch: int, prefetch: int = 2) -> Any:
-    """Gives batches of what `read(number)` gives for the numbers below `count`, so many at a time."""
+def read_by(readers: int, read: Callable[[int], int], numbers: int, batch: int, prefetch: int = 2) -> Any:
+    """Gives batches of what `read(number)` gives for so many numbers from 0 on, so many at a time."""
 
     def one(number: Any) -> Any:
         return tf.ensure_shape(tf.numpy_function(lambda n: np.int64(read(int(n))), [number], tf.int64), ())
 
-    dataset = tf.data.Dataset.range(count).map(one, num_parallel_calls=readers, deterministic=False)
+    dataset = tf.data.Dataset.range(numbers).map(one, num_parallel_calls=readers, deterministic=False)
     return finished(dataset, batch, prefetch, threads=readers)

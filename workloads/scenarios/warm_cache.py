@@ -10,21 +10,18 @@ from workloads.scenarios.steps import train, whole_files
 
 
 def _files(room: Room) -> list[Path]:
-    return room.files("small", room.number(640, 320), 100_000)
+    return room.files("small", room.number(480, 320), 100_000)
 
 
 def _run(room: Room) -> None:
-    # Read once before, as a run before this one does.
-    for path in _files(room):
-        path.read_bytes()
-    train(whole_files(_files(room), threads=2, batch=32, epochs=4), compute_s=0.002)
+    train(whole_files(_files(room), threads=4, batch=8), compute_s=0.040)
 
 
 SCENARIO = Scenario(
     name="a warm cache",
     finding="page_cache",
-    kind="doubt",
-    cause="all but the first of five passes come from the page cache",
+    kind="note",
+    cause="all of the input is in the page cache from a run before",
     prepare=_files,
     job=_run,
 )

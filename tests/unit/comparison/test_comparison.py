@@ -181,3 +181,13 @@ def test_many_threads_and_epochs_are_the_same_work(tmp_path):
     comparison = compared(tmp_path, image_job(100, 2, 2), image_job(100, 2, 4))
     assert comparison.comparable == YES
     assert comparison.change(find_metric("passes")).before == 2.0
+
+
+def test_files_that_all_have_another_size_are_other_work(tmp_path):
+    # The same names and as many bytes read, but of files that are longer.
+    longer = dataclasses.replace(reads(PATHS, SIZES), size_bytes=reads(PATHS, SIZES).size_bytes * 2)
+    comparison = compared(tmp_path, reads(PATHS, SIZES), longer)
+
+    assert state(comparison, "files read").sentence == "0 files in both, 200 of another size"
+    assert state(comparison, "bytes read").state == "same"
+    assert comparison.comparable == NO
