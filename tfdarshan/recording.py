@@ -146,7 +146,7 @@ class ActiveRecording:
         """
         if self.detached is not None:
             return
-        self.machine = machine_block(self.cpu_s_before)
+        used_s = cpu_seconds() - self.cpu_s_before
         try:
             self.detached = dataclasses.asdict(_bridge.stop_session())
         except StorageError as error:
@@ -154,6 +154,8 @@ class ActiveRecording:
                 raise
             self.detached = {}
             self.add_note(str(error).rstrip("."))
+        # Only now: what it reads is not to be in the session.
+        self.machine = machine_block(used_s)
 
     def add_note(self, note: str) -> None:
         """Adds a sentence to what the metadata says of bounds."""
