@@ -76,13 +76,14 @@ def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Findi
     model = measures.model
     if finding.name == input_bound.NAME or finding.gain is None:
         return dataclasses.replace(finding, cost_share=finding.cost_s / model.unit_s), left_s
-    if finding.gain.expected_s < LEAST_SHARE * model.unit_s:
+    least_s = (LEAST_SHARE if finding.stall_s > 0 else measures.least_share) * model.unit_s
+    if finding.gain.expected_s < least_s:
         return None, left_s
     waited_s = finding.cost_s - finding.stall_s
     claimed_s = min(max(waited_s, 0.0), left_s)
     cost_s = claimed_s + finding.stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    if kind == "problem" and (share < LEAST_SHARE or (not model.certain and finding.stall_s < claimed_s)):
+    if kind == "problem" and (cost_s < least_s or (not model.certain and finding.stall_s < claimed_s)):
         kind = "note"
     return dataclasses.replace(finding, kind=kind, cost_s=cost_s, cost_share=share), left_s - claimed_s

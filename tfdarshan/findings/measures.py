@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 # A finding that costs a smaller share of the time is none.
 LEAST_SHARE = 0.02
+# Where the page cache serves the input, its calls are the processors' work: other load makes them longer.
+LEAST_CACHED_SHARE = 0.05
+CACHED = 0.1
 FIT_AT_MOST = 200_000
 # Of the wait a cure saves this much at most, in the lower bound, expectation and upper bound: the first batch
 # is waited for whatever is done, and so are batches that come unevenly.
@@ -130,6 +133,11 @@ class Measures:
         """Share of the reads' time that the page cache cannot have served."""
         whole = float(self.costs.read_s.sum())
         return float(self.costs.slow_s.sum()) / whole if whole > 0 else 0.0
+
+    @property
+    def least_share(self) -> float:
+        """The share of the time from which on calls on input are worth a finding."""
+        return LEAST_SHARE if self.slow_share > CACHED else LEAST_CACHED_SHARE
 
     @cached_property
     def streamed_share(self) -> float:

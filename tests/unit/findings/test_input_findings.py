@@ -265,3 +265,26 @@ def test_waiting_for_something_else_is_no_finding_of_calls(tmp_path):
     assert "decode_bound" not in {finding.name for finding in found.findings}
     assert found.findings[0].name == "input_bound"
     assert "no file call explains it" in found.verdict.sentence
+
+
+def test_calls_that_memory_serves_are_no_problem_of_storage(tmp_path):
+    # GIVEN files of 100 KB that one reader opens and reads from memory, 3 ms of 100, while steps wait 3.5
+    calls = []
+    for n in range(100):
+        for k in range(10):
+            at = 100 * n + 0.3 * k
+            calls += [
+                (at, at + 0.15, 1, "open", 10 * n + k, 0),
+                (at + 0.15, at + 0.3, 1, "read", 10 * n + k, 100 * KB),
+            ]
+    session = training(
+        tmp_path, calls, epochs_of_steps(100, 100, 3.5), paths=paths(1000), sizes=[100 * KB] * 1000
+    )
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    assert found.problems == ()
+    assert "page_cache" in {finding.name for finding in found.findings}
+    assert found.verdict.state == "healthy"
