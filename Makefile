@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs format help lint test test-core test-long test-native test-pythons \
+.PHONY: bench clean demo distclean docs findings format help lint test test-core test-long test-native test-pythons \
     test-tf-oldest
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
+	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
@@ -93,6 +94,9 @@ bench: $(STAMPS)/extra-bench
 	    echo "tfdarshan: Orbax could not be installed; its rows are left out" >&2
 	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python ORBAX_PYTHON=$(CURDIR)/$(VENV)-orbax/bin/python \
 	    $(BIN)/python -m tests.perf $(BENCH)
+
+findings: $(STAMPS)/extra-test
+	@$(BIN)/python -m workloads.scenarios --page docs/findings.md
 
 docs: $(STAMPS)/extra-docs
 	@$(BIN)/python tools/fill_docs.py

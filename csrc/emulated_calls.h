@@ -84,4 +84,29 @@
     X(putc, int, (int character, FILE *stream), (character, stream), true)                                   \
     X(fflush, int, (FILE * stream), (stream), true)
 
+/* By path; relative ones are looked up from dirfd. */
+#define TFD_EMULATED_STATS(X)                                                                                \
+    X(stat, (const char *path, struct stat *status), (path, status), AT_FDCWD)                               \
+    X(stat64, (const char *path, struct stat64 *status), (path, status), AT_FDCWD)                           \
+    X(lstat, (const char *path, struct stat *status), (path, status), AT_FDCWD)                              \
+    X(lstat64, (const char *path, struct stat64 *status), (path, status), AT_FDCWD)                          \
+    X(fstatat, (int dirfd, const char *path, struct stat *status, int flags), (dirfd, path, status, flags),  \
+      dirfd)                                                                                                 \
+    X(fstatat64, (int dirfd, const char *path, struct stat64 *status, int flags),                            \
+      (dirfd, path, status, flags), dirfd)                                                                   \
+    X(statx, (int dirfd, const char *path, int flags, unsigned mask, struct statx *status),                  \
+      (dirfd, path, flags, mask, status), dirfd)                                                             \
+    X(__xstat, (int version, const char *path, struct stat *status), (version, path, status), AT_FDCWD)      \
+    X(__xstat64, (int version, const char *path, struct stat64 *status), (version, path, status), AT_FDCWD)  \
+    X(__lxstat, (int version, const char *path, struct stat *status), (version, path, status), AT_FDCWD)     \
+    X(__lxstat64, (int version, const char *path, struct stat64 *status), (version, path, status), AT_FDCWD) \
+    X(__fxstatat, (int version, int dirfd, const char *path, struct stat *status, int flags),                \
+      (version, dirfd, path, status, flags), dirfd)                                                          \
+    X(__fxstatat64, (int version, int dirfd, const char *path, struct stat64 *status, int flags),            \
+      (version, dirfd, path, status, flags), dirfd)
+
+#define TFD_EMULATED_SYNCS(X)                                                                                \
+    X(fsync)                                                                                                 \
+    X(fdatasync)
+
 #endif

@@ -10,6 +10,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "descriptor_table.h"
@@ -140,14 +141,19 @@ static void opened(int fd, uint64_t arrival_ns)
         return;
     forget(fd);
     if (file_of(fd) >= FIRST_FILE)
-        tfd_storage_open(arrival_ns);
+        tfd_storage_ask(TFD_ASK_OPEN, arrival_ns);
 }
 
 static void transferred(int fd, int64_t offset, ssize_t bytes, bool writes, uint64_t arrival_ns)
 {
-    uint32_t file = bytes > 0 ? file_of(fd) : OUTSIDE;
+    uint32_t file = bytes >= 0 ? file_of(fd) : OUTSIDE;
     if (file < FIRST_FILE)
         return;
+    if (!bytes) {
+        if (!writes)
+            tfd_storage_ask(TFD_ASK_END_OF_FILE, arrival_ns);
+        return;
+    }
     if (offset < 0) {
         int64_t position = position_of(fd);
         offset = position >= bytes ? position - bytes : -1;
@@ -218,6 +224,53 @@ TFD_EMULATED_TRANSFERS(X)
         return outcome;                                                                                      \
     }
 TFD_EMULATED_STREAMS(X)
+#undef X
+
+static bool is_emulated_below(int dirfd, const char *path)
+{
+    char absolute[PATH_MAX], link[32];
+    if (path[0] == '/')
+        return is_emulated(path, strlen(path));
+    snprintf(link, sizeof link, dirfd == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d", dirfd);
+    ssize_t length = readlink(link, absolute, sizeof absolute - 1);
+    if (length <= 0 || absolute[0] != '/')
+        return false;
+    int rest = snprintf(absolute + length, sizeof absolute - (size_t)length, "/%s", path);
+    return rest > 0 && (size_t)(length + rest) < sizeof absolute &&
+           is_emulated(absolute, (size_t)(length + rest));
+}
+
+static void looked_at(int dirfd, const char *path, uint64_t arrival_ns)
+{
+    int saved_errno = errno;
+    bool emulated = path && is_emulated_below(dirfd, path);
+    errno = saved_errno;
+    if (emulated)
+        tfd_storage_ask(TFD_ASK_STAT, arrival_ns);
+}
+
+#define X(symbol, parameters, arguments, from)                                                               \
+    static int emulated_##symbol parameters                                                                  \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        int result = NEXT(symbol, int, parameters) arguments;                                                \
+        if (!result)                                                                                         \
+            looked_at(from, path, arrival_ns);                                                               \
+        return result;                                                                                       \
+    }
+TFD_EMULATED_STATS(X)
+#undef X
+
+#define X(symbol)                                                                                            \
+    static int emulated_##symbol(int fd)                                                                     \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        int result = NEXT(symbol, int, (int))(fd);                                                           \
+        if (!result && file_of(fd) >= FIRST_FILE)                                                            \
+            tfd_storage_ask(TFD_ASK_SYNC, arrival_ns);                                                       \
+        return result;                                                                                       \
+    }
+TFD_EMULATED_SYNCS(X)
 #undef X
 
 /* The number may be another file's at once: it is forgotten before the call. */
@@ -322,8 +375,8 @@ static const struct {
 } routes[] = {
 #define X(symbol, ...) {TFD_HOOK_##symbol, (void *)emulated_##symbol},
     TFD_EMULATED_OPENS(X) TFD_EMULATED_STREAM_OPENS(X) TFD_EMULATED_TRANSFERS(X) TFD_EMULATED_STREAMS(X)
-        X(close) X(dup2) X(dup3) X(close_range) X(closefrom) X(fclose) X(sendfile) X(sendfile64)
-            X(copy_file_range)
+        TFD_EMULATED_STATS(X) TFD_EMULATED_SYNCS(X) X(close) X(dup2) X(dup3) X(close_range) X(closefrom)
+            X(fclose) X(sendfile) X(sendfile64) X(copy_file_range)
 #undef X
 };
 

@@ -94,10 +94,27 @@ static void wait_until(uint64_t end_ns, uint64_t arrival_ns)
     atomic_fetch_add_explicit(&device->delayed_ns, tfd_storage_now() - now_ns, memory_order_relaxed);
 }
 
-void tfd_storage_open(uint64_t arrival_ns)
+static uint64_t latency_of(enum tfd_storage_question question)
 {
+    switch (question) {
+    case TFD_ASK_OPEN:
+        return model.open_ns;
+    case TFD_ASK_END_OF_FILE:
+        return model.empty_read_ns;
+    case TFD_ASK_STAT:
+        return model.stat_ns;
+    default:
+        return model.sync_ns;
+    }
+}
+
+void tfd_storage_ask(enum tfd_storage_question question, uint64_t arrival_ns)
+{
+    uint64_t latency_ns = latency_of(question);
+    if (!latency_ns && question != TFD_ASK_OPEN)
+        return; /* the device is not asked: the answer is known on this side */
     int saved_errno = errno;
-    wait_until(serve_latency(arrival_ns, model.open_ns), arrival_ns);
+    wait_until(serve_latency(arrival_ns, latency_ns), arrival_ns);
     errno = saved_errno;
 }
 

@@ -19,8 +19,10 @@ struct tfd_request {
 /* Empties the device's queue and begins with another model. 0 or -errno. */
 int tfd_storage_reset(const struct tfd_storage_model *model);
 uint64_t tfd_storage_now(void);
+/* Calls that move nothing. */
+enum tfd_storage_question { TFD_ASK_OPEN, TFD_ASK_END_OF_FILE, TFD_ASK_STAT, TFD_ASK_SYNC };
 /* Return once the device would have served the call. They keep errno. */
-void tfd_storage_open(uint64_t arrival_ns);
+void tfd_storage_ask(enum tfd_storage_question question, uint64_t arrival_ns);
 void tfd_storage_transfer(const struct tfd_request *request);
 void tfd_storage_totals(struct tfd_emulation_totals *totals);
 

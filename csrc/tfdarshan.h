@@ -55,8 +55,9 @@ enum { TFD_STORAGE_PLACES = 64 };
 
 struct tfd_storage_model { /* what is 0 takes no time */
     uint64_t open_ns, read_ns, write_ns;
-    uint32_t concurrency;                 /* calls that pay these at once */
-    uint64_t seek_ns[TFD_STORAGE_PLACES]; /* with 1, 2, 3 ... calls under way */
+    uint64_t empty_read_ns, stat_ns, sync_ns; /* a read that returns nothing; by path; of a file */
+    uint32_t concurrency;                     /* calls that pay these at once */
+    uint64_t seek_ns[TFD_STORAGE_PLACES];     /* with 1, 2, 3 ... calls under way */
     uint64_t read_bytes_per_s, write_bytes_per_s;
 };
 

@@ -228,6 +228,7 @@ def _fold(job: Job) -> list[dict[str, np.ndarray]]:
             counters[f"{module}_{name}S"] = tally(chosen)
             counters[f"{module}_{moved}"] = tally(chosen, columns["length"]).astype(np.int64)
         if module == "POSIX":
+            counters["POSIX_STATS"] = tally(of_module & np.isin(names, ("stat", "fstat")))
             counters["TFD_ZERO_READS"] = tally(reads & (columns["length"] == 0))
             bucket = np.searchsorted(SIZE_LIMITS, columns["length"])
             for place, size in enumerate(SIZE_NAMES):

@@ -227,6 +227,9 @@ def emulate(model: StorageModel | None, paths: Sequence[str]) -> None:
     wanted.open_ns, wanted.read_ns, wanted.write_ns = (
         round(seconds * 1e9) for seconds in (model.open_s, model.read_s, model.write_s)
     )
+    wanted.empty_read_ns, wanted.stat_ns, wanted.sync_ns = (
+        round(seconds * 1e9) for seconds in (model.empty_read_s, model.stat_s, model.sync_s)
+    )
     wanted.concurrency = model.concurrency
     for place in range(lib.TFD_STORAGE_PLACES):
         wanted.seek_ns[place] = round(model.seek_time_s(place + 1) * 1e9)

@@ -67,7 +67,8 @@ class Options:
     )
     follow_children: bool = _option(True, "record forked child processes too")
     as_if: str | None = _option(
-        None, "make calls last as long as on other storage: hdd, ssd, optane or lustre (engine builtin)"
+        None,
+        "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
     )
     as_if_paths: Sequence[str] = _option(
         (), "path patterns that as_if applies to (default: every file that is recorded)"

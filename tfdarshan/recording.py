@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan import _bridge
 from tfdarshan.engine import Engine, builtin, choose_engine
 from tfdarshan.errors import StorageError, reason
+from tfdarshan.machine import cpu_seconds, machine_block
 from tfdarshan.notice import warn
 from tfdarshan.options import Options
 from tfdarshan.session_directory import (
@@ -49,6 +50,8 @@ class ActiveRecording:
     options: Options
     detached: dict[str, int] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+    cpu_s_before: float = field(default_factory=cpu_seconds)
+    machine: dict[str, Any] | None = None
 
     @property
     def spool_directory(self) -> Path:
@@ -95,6 +98,7 @@ class ActiveRecording:
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},
                 "engine": engine.block(),
                 **self._emulation(),
+                **({} if self.machine is None else {"machine": self.machine}),
                 **self.extra,
             }
             notes = [*(note for note in self.marker.notes if note != UNREAD), *engine.notes]
@@ -142,6 +146,7 @@ class ActiveRecording:
         """
         if self.detached is not None:
             return
+        used_s = cpu_seconds() - self.cpu_s_before
         try:
             self.detached = dataclasses.asdict(_bridge.stop_session())
         except StorageError as error:
@@ -149,6 +154,8 @@ class ActiveRecording:
                 raise
             self.detached = {}
             self.add_note(str(error).rstrip("."))
+        # Only now: what it reads is not to be in the session.
+        self.machine = machine_block(used_s)
 
     def add_note(self, note: str) -> None:
         """Adds a sentence to what the metadata says of bounds."""

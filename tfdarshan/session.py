@@ -92,18 +92,20 @@ class Session:
         return step_marks(self.processes)
 
     def summary(self) -> str:
-        """Gives the session's summary as text, at most 100 columns wide."""
+        """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
+        from tfdarshan.findings.diagnosis import diagnose
+        from tfdarshan.findings.text import verdict_text
         from tfdarshan.summary import render
         from tfdarshan.summary_data import summarize
 
-        return render(summarize(self))
+        return render(summarize(self), verdict_text(diagnose(self)))
 
 
 def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Session:
     """Opens a session directory, or the newest finished session of a logdir.
 
     Args:
-        path: The session directory or the logdir.
+        path: The session directory, the logdir, or `LOGDIR:RUN` for a run or a session below it.
         skip_damaged: Leave out processes whose data cannot be read, and say so in `Session.problems`.
 
     Raises:
@@ -145,13 +147,34 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     return sorted((path for path in walk_sessions(folder) if _has_data(path)), key=_age)
 
 
+def locate_sessions(path: str | os.PathLike[str], count: int) -> list[Path]:
+    """Gives the newest `count` finished sessions of a logdir, oldest first; of a session directory itself.
+
+    Raises:
+        SessionDataError: There are fewer.
+    """
+    folder = _named_run(Path(path))
+    newest = locate_session(folder)
+    if count == 1:
+        return [newest]
+    found = find_sessions(folder)[-count:] if newest != folder else [newest]
+    if len(found) < count:
+        raise SessionDataError(
+            f"{folder} has {len(found)} finished sessions, not {count}: record more, or ask for fewer."
+        )
+    return found
+
+
 def locate_session(path: Path) -> Path:
     """Gives the session directory that `path` is, or the newest finished one below it.
+
+    `LOGDIR:RUN` is the run of that name, a folder below the logdir, or the session of that name.
 
     Raises:
         SessionDataError: There is none.
     """
     pending.wait()
+    path = _named_run(path)
     if path.is_dir() and _has_data(path):
         return path
     if (path / MARKER).exists():
@@ -165,6 +188,24 @@ def locate_session(path: Path) -> Path:
     raise SessionDataError(
         f"there is no session in {path}: record one with tfdarshan.profile({str(path)!r})."
     )
+
+
+def _named_run(path: Path) -> Path:
+    """Resolves `LOGDIR:RUN`; gives every other path as it is."""
+    logdir, colon, run = str(path).rpartition(":")
+    if path.exists() or not colon or not Path(logdir).is_dir():
+        return path
+    folder = Path(logdir) / run
+    if folder.is_dir():
+        return folder
+    sessions = list(walk_sessions(Path(logdir)))
+    named = [session for session in sessions if session.name == run]
+    if named:
+        return named[-1]
+    runs = {str(session.parents[2].relative_to(logdir)) for session in sessions} - {"."}
+    names = [*sorted(runs), *(session.name for session in sessions)]
+    there = f"it has {', '.join(names[:10])}" if names else "it has no session"
+    raise SessionDataError(f"the logdir {logdir} has no run or session {run!r}: {there}.")
 
 
 def _unfinished(directory: Path, given: Path) -> SessionDataError:

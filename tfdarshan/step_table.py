@@ -55,7 +55,8 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
     wait_ns = np.array(told_wait, np.int64)
     if waits is not None:
         within = _covered_between(*waits, start_ns, end_ns)
-        wait_ns = np.where(wait_ns == UNKNOWN, within, wait_ns)
+        traced = _traced_steps(owner, start_ns, end_ns)
+        wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
     return pd.DataFrame(
         {
             "step": np.array(number, np.int64),
@@ -95,6 +96,15 @@ def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:
 def _covered_between(start_ns: Array, end_ns: Array, from_ns: Array, to_ns: Array) -> Array:
     difference: Array = covered_ns(start_ns, end_ns, to_ns) - covered_ns(start_ns, end_ns, from_ns)
     return difference
+
+
+def _traced_steps(owner: ProcessData, start_ns: Array, end_ns: Array) -> Array:
+    """Says which steps lie within the time that TensorFlow's trace shows: it may end before the session."""
+    about = owner.meta["tensorflow"]
+    shown: Array = start_ns >= int(about["start_ns"])
+    if about.get("end_ns"):
+        shown &= end_ns <= int(about["end_ns"])
+    return shown
 
 
 def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:

@@ -30,9 +30,15 @@ KIND_NAMES = {
 }
 
 
-def render(data: SummaryData) -> str:
-    """Gives the summary as text, ending in a newline."""
+def render(data: SummaryData, verdict: str = "") -> str:
+    """Gives the summary as text, ending in a newline.
+
+    Args:
+        data: What it says.
+        verdict: What comes first.
+    """
     sections = [
+        verdict.splitlines(),
         _header(data),
         _calls(data),
         _time(data),

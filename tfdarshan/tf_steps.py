@@ -7,7 +7,6 @@ Source: TensorFlow's profiler records every run of the kernel IteratorGetNext, b
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,16 +31,24 @@ def input_waits(trace: Path, session_ns: int) -> tuple[Array, Array]:
         SessionDataError: The trace cannot be read.
     """
     space = Space(trace)
-    host, calls = space.plane(HOST_PLANE), space.plane(IO_PLANE)
-    if host is None or calls is None or not calls.lines:
-        return _as_arrays([])
-    # Both planes count from the start of TensorFlow's session; ours says where that is in the session.
-    origin_ns = session_ns - calls.lines[0].timestamp_ns
+    host, origin_ns = space.plane(HOST_PLANE), origin_of(space, session_ns)
+    if host is None or origin_ns is None:
+        return merged_intervals([])
     wanted = {number for number, name in host.event_names.items() if name == GET_NEXT}
-    return _as_arrays(sorted(_events(space, host, wanted, origin_ns)))
+    return merged_intervals(events_of(space, host, wanted, origin_ns))
 
 
-def _events(space: Space, plane: Plane, wanted: set[int], origin_ns: int) -> list[tuple[int, int]]:
+def origin_of(space: Space, session_ns: int) -> int | None:
+    """Gives the time, since the session's start, that a trace's planes count from; None if it has no calls.
+
+    All planes count from the start of TensorFlow's session; ours says where that is in the session.
+    """
+    calls = space.plane(IO_PLANE)
+    return session_ns - calls.lines[0].timestamp_ns if calls is not None and calls.lines else None
+
+
+def events_of(space: Space, plane: Plane, wanted: set[int], origin_ns: int) -> list[tuple[int, int]]:
+    """Gives start and end, since the session's start, of a plane's events of some numbers."""
     found = []
     for line in plane.lines:
         for span in line.events:
@@ -52,9 +59,10 @@ def _events(space: Space, plane: Plane, wanted: set[int], origin_ns: int) -> lis
     return found
 
 
-def _as_arrays(intervals: list[Any]) -> tuple[Array, Array]:
+def merged_intervals(intervals: list[tuple[int, int]]) -> tuple[Array, Array]:
+    """Gives starts and ends of intervals in order of time, those that overlap as one, int64."""
     merged: list[list[int]] = []
-    for start_ns, end_ns in intervals:
+    for start_ns, end_ns in sorted(intervals):
         if merged and start_ns <= merged[-1][1]:
             merged[-1][1] = max(merged[-1][1], end_ns)
         else:

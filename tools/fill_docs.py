@@ -13,7 +13,9 @@ from itertools import groupby
 from pathlib import Path
 
 from tfdarshan import _bridge, schema
+from tfdarshan.comparison.metric import METRICS
 from tfdarshan.options import Options
+from tfdarshan.testing import BUDGETS
 
 DOCS = Path(__file__).parent.parent / "docs"
 MARK = re.compile(r"(?<=<!-- table: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -47,6 +49,19 @@ def options() -> str:
     )
 
 
+def budgets() -> str:
+    """Returns the table of what `io_budget` limits."""
+    chosen = [metric for metric in METRICS if metric.name in BUDGETS]
+    return table(("budget", "unit", "meaning"), ((f"`{m.name}`", m.unit or "count", m.about) for m in chosen))
+
+
+def metrics() -> str:
+    """Returns the table of what sessions are compared by."""
+    return table(
+        ("metric", "unit", "meaning"), ((f"`{m.name}`", m.unit or "count", m.about) for m in METRICS)
+    )
+
+
 def hooks() -> str:
     """Returns the table of the hooked symbols by the operation they are recorded as."""
     rows = sorted((hook.operation or "(nothing)", hook.name) for hook in _bridge.hooks())
@@ -60,9 +75,11 @@ def hooks() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "budgets": budgets,
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
     "hooks": hooks,
+    "metrics": metrics,
     "options": options,
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),
     "own-counters": lambda: counters("TFD_"),

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tfdarshan.analysis.step_parts import StepTime, Storage
+
 GIGABIT = 1e9 / 8
 SERVER_GPUS = 8
 
@@ -54,15 +56,6 @@ class Hardware:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Storage:
-    """A storage device, as measured: efficiency is not applied to it."""
-
-    latency_s: float
-    bandwidth_bytes: float
-    concurrency: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
 class Job:
     """What one replica does in one step."""
 
@@ -75,34 +68,11 @@ class Job:
     weight_bytes: float = 0.0
 
 
-@dataclass(frozen=True)
-class StepTime:
-    """Seconds of a step, by part."""
-
-    storage_s: float
-    data_s: float
-    compute_s: float
-    weights_s: float
-
-    @property
-    def total_s(self) -> float:
-        """The parts one after the other."""
-        return self.storage_s + self.data_s + self.compute_s + self.weights_s
-
-    @property
-    def communication_share(self) -> float:
-        """Share of the step that weights take."""
-        return self.weights_s / self.total_s if self.total_s else 0.0
-
-
 def step_time(job: Job, hardware: Hardware | None = None, storage: Storage | None = None) -> StepTime:
     """Gives the time of a step by the model."""
     hardware = hardware or Hardware()
     sharers = min(job.nodes, SERVER_GPUS) if job.architecture in SHARED_PCIE else 1
-    storage_s = 0.0
-    if storage is not None:
-        waits_s = job.input_requests * storage.latency_s / storage.concurrency
-        storage_s = waits_s + job.input_bytes / storage.bandwidth_bytes
+    storage_s = storage.seconds(job.input_requests, job.input_bytes) if storage is not None else 0.0
     compute_s = job.flops / hardware.gpu_flops + job.memory_bytes / hardware.memory_bytes
     return StepTime(
         storage_s=storage_s,

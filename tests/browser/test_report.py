@@ -9,6 +9,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
 from tfdarshan.export.report import write_report  # noqa: E402
+from tfdarshan.findings.diagnosis import diagnose  # noqa: E402
 from tfdarshan.views import VIEWS  # noqa: E402
 from tfdarshan.views.redaction import Redaction  # noqa: E402
 from tfdarshan.views.source import Source  # noqa: E402
@@ -55,6 +56,21 @@ def test_every_view_is_drawn_with_the_sessions_numbers(report, session):
         bursts = page.locator("[data-key='burst-table'] tbody tr")
         assert bursts.count() == SAVES
         assert f"{WRITES * WRITE_BYTES / 1e6:.1f} MB" in bursts.first.inner_text()
+        watched.check()
+
+
+def test_the_report_begins_with_the_verdict(report, session):
+    expected = diagnose(session)
+    with browser_page("file://") as watched:
+        page = watched.page
+        page.goto(report.as_uri())
+        shown(page, "overview")
+
+        first = page.locator("#view > :first-child")
+        assert first.locator("p").first.inner_text() == expected.verdict.sentence
+        cards = page.locator(".card")
+        names = [cards.nth(n).get_attribute("data-name") for n in range(cards.count())]
+        assert names == [finding.name for finding in expected.findings]
         watched.check()
 
 

@@ -15,6 +15,7 @@ pytest.importorskip("tensorboard")
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.job import CHECKPOINT_BYTES, EPOCHS, FILES, SAVES, record_job
 from tests.browser.server import tensorboard
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.units import human_bytes
 
 pytestmark = [
@@ -200,6 +201,32 @@ def test_compared_sessions_show_both_numbers(server, logdir, job, tmp_path):
     assert rows["bytes read"][:2] == [human_bytes(other.bytes_read), human_bytes(job.bytes_read)]
     assert rows["bytes written"] == [human_bytes(SAVES * CHECKPOINT_BYTES)] * 2 + ["same"]
     shutil.rmtree(logdir / "third")
+
+
+def test_the_overview_begins_with_the_verdict_and_its_findings(tab, server, job):
+    # WHEN
+    tab.open(server)
+    tab.frame.locator("#findings[data-drawn]").wait_for(timeout=60_000)
+
+    # THEN they are the session's
+    expected = diagnose(job.session)
+    assert tab.text(".verdict p:first-child") == expected.verdict.sentence
+    cards = tab.frame.locator(".card")
+    assert [cards.nth(n).get_attribute("data-name") for n in range(cards.count())] == [
+        finding.name for finding in expected.findings
+    ]
+    # ... above everything else
+    top = tab.frame.locator(".verdict").bounding_box()["y"]
+    assert top < tab.frame.locator(".tiles").bounding_box()["y"]
+    # ... and a click shows what to do
+    first = cards.first
+    first.locator("summary").click()
+    assert expected.findings[0].what in first.inner_text()
+    # ... and they are gone in another view, and back
+    tab.go("Patterns")
+    assert tab.frame.locator(".verdict").count() == 0
+    tab.go("Overview")
+    assert tab.text(".verdict p:first-child") == expected.verdict.sentence
 
 
 def test_another_session_to_compare_with_can_be_chosen(server, job):

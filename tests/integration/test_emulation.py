@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import tfdarshan
 from tfdarshan import _bridge
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.storage_model import HDD, LUSTRE, StorageModel
+from tfdarshan.storage_model import BUCKET, HDD, LUSTRE, StorageModel
 
 MIB = 1 << 20
 
@@ -67,6 +68,46 @@ def test_each_file_is_a_seek_and_its_bytes(tmp_path: Path, data: Path) -> None:
     assert len(whole) == 6
     assert min(whole) >= hdd_ns(MIB, seeks=0) * 0.999
     assert session.files["POSIX_F_READ_TIME"].sum() * 1e9 >= hdd_ns(3 * 5 * MIB // 2, seeks=3) * 0.999
+
+
+def test_a_bucket_is_asked_for_everything(tmp_path: Path, data: Path) -> None:
+    # WHEN a file is stat'ed by three names of it, read whole in 3 reads and an empty one, written and synced
+    def work() -> None:
+        os.stat(data / "0")
+        os.lstat(data / "0")
+        here = os.open(data, os.O_RDONLY | os.O_DIRECTORY)
+        os.stat("0", dir_fd=here)
+        os.close(here)
+        read_whole(data / "0")
+        descriptor = os.open(data / "new", os.O_WRONLY | os.O_CREAT)
+        os.write(descriptor, b"x" * 500)
+        os.fsync(descriptor)
+        os.fdatasync(descriptor)
+        os.close(descriptor)
+
+    began = time.perf_counter()
+    block = emulated(tmp_path, data, work, as_if="bucket")
+    # THEN each of these 3 stats, 2 opens, 4 reads, 1 write and 2 syncs took 10 ms, and nothing else did
+    wire_ns = (5 * MIB // 2 + 500) / BUCKET.read_bandwidth * 1e9
+    assert block["calls"] == 12
+    assert block["modelled_ns"] == pytest.approx(12 * 10e6 + wire_ns, abs=200)
+    assert time.perf_counter() - began > 0.120
+
+
+def test_what_fails_or_lies_elsewhere_is_not_asked_for(tmp_path: Path, data: Path) -> None:
+    def work() -> None:
+        with pytest.raises(FileNotFoundError):
+            os.stat(data / "missing")
+        os.stat(tmp_path)
+        with pytest.raises(OSError):
+            os.fsync(9999)
+
+    assert emulated(tmp_path, data, work, as_if="bucket")["calls"] == 0
+
+
+def test_a_relative_path_is_looked_up(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(data)
+    assert emulated(tmp_path, data, lambda: os.stat("0"), as_if="bucket")["calls"] == 1
 
 
 def test_the_counters_are_those_without_emulation(tmp_path: Path, data: Path) -> None:

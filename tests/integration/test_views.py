@@ -90,12 +90,15 @@ def test_compared_sessions_say_what_changed(tmp_path):
     first = write_session(tmp_path / "a", job_of([(0, 100, 1, "pread", 0, 40)], ["/a"], [40]))
     second = write_session(tmp_path / "b", job_of([(0, 100, 1, "pread", 0, 30)], ["/a"], [40]))
 
-    table = as_json(compare_view(Source(first), Source(second)))[0]
+    panels = as_json(compare_view(Source(first), Source(second)))
 
+    table = next(panel for panel in panels if panel["kind"] == "table")
     rows = {row[0]["text"]: [cell["text"] for cell in row[1:]] for row in table["rows"]}
-    assert rows["bytes read"] == ["40 B", "30 B", "-25.0 %"]
-    assert rows["reads"] == ["1", "1", "same"]
-    assert rows["read bandwidth"] == ["400.0 MB/s", "300.0 MB/s", "-25.0 %"]
+    assert rows["bytes read"] == ["40 B", "30 B", "", "-25.0 %"]
+    assert rows["reads"] == ["1", "1", "", "same"]
+    assert rows["read bandwidth"] == ["400.0 MB/s", "300.0 MB/s", "noise unknown", "-25.0 %"]
+    said = " ".join(panels[0]["lines"])
+    assert said.startswith("Comparable: no, the work differs (bytes read).")
 
 
 def test_a_process_that_is_not_there_is_said(tmp_path):

@@ -20,6 +20,7 @@ from tests.perf.call_cost import call_cost
 from tests.perf.checkpoint_cost import CheckpointJob, checkpoint_cost
 from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
+from tests.perf.findings_cost import findings_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.stop_cost import stop_cost
@@ -36,6 +37,7 @@ PART_NAMES = (
     "profiler",
     "disk",
     "analysis",
+    "findings",
     "tab",
     "advise",
     "staged",
@@ -97,6 +99,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
+        "findings": partial(findings_cost, files=repetitions.analysed_files),
         "tab": partial(tab_cost, files=repetitions.analysed_files),
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),

@@ -13,8 +13,11 @@ pytest.importorskip("tensorboard")
 from werkzeug.test import Client
 
 from tests.made_up_session import image_job, job_of, write_session
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.session import open_session
+from tfdarshan.tensorboard_plugin import findings_of
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
-from tfdarshan.tensorboard_plugin.session_store import SessionStore
+from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore
 from tfdarshan.views import VIEWS
 
 STAMP = "2024_01_01_00_00_00"
@@ -69,6 +72,22 @@ def test_the_timeline_by_all_and_of_all(logdir, by, measure):
     assert part["panels"][0]["figure"]["data"][0]["type"] == "bar"
 
 
+@pytest.mark.parametrize("most", [MOST_CALLS_KEPT, 0])
+def test_findings_are_those_of_the_session_wherever_they_are_worked_out(logdir, monkeypatch, most):
+    # GIVEN a session, and whether it is so large that a process of its own looks at it
+    monkeypatch.setattr(findings_of, "MOST_CALLS_KEPT", most)
+
+    # WHEN
+    code, answer = ask(logdir, "/findings", session=SESSION)
+
+    # THEN
+    expected = diagnose(open_session(logdir / "run"))
+    verdict, *rest = answer["panels"]
+    assert (code, verdict["kind"], verdict["sentence"]) == (200, "verdict", expected.verdict.sentence)
+    cards = [card["name"] for panel in rest if panel["kind"] == "cards" for card in panel["items"]]
+    assert cards == [finding.name for finding in expected.findings]
+
+
 def test_files_by_part_of_a_path_and_by_pattern(logdir):
     _, parts = ask(logdir, "/files", session=SESSION, search="class-07/", sort="path", order="ascending")
     _, pattern = ask(logdir, "/files", session=SESSION, search="*/class-0?/*[.jpg")
@@ -117,6 +136,8 @@ def test_one_process_of_several(tmp_path):
     ("route", "arguments", "code"),
     [
         ("/view", {}, 400),
+        ("/findings", {}, 400),
+        ("/findings", {"session": "../../../etc"}, 404),
         ("/view", {"session": "../../../etc"}, 404),
         ("/view", {"session": "/etc/passwd"}, 404),
         ("/view", {"session": f"run/../run/{STAMP}"}, 404),

@@ -22,7 +22,7 @@ def read_passes(segments: Segments, files: FileTable) -> pd.DataFrame:
         such read was running), `thread_ns` (summed over threads), `median_ns` of a read, all int64;
         `bytes_per_s` (float64), bytes over `thread_ns`: what one thread got. Passes beyond 100 are one.
     """
-    chosen, number = _numbered(segments, files)
+    chosen, number = numbered_reads(segments, files)
     rows = []
     for read_pass in np.flatnonzero(np.bincount(number)).tolist():
         places = chosen[number == read_pass]
@@ -47,8 +47,8 @@ def read_passes(segments: Segments, files: FileTable) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def _numbered(segments: Segments, files: FileTable) -> tuple[Array, Array]:
-    """Gives the places of the reads that count, file by file, and the number of each one's pass, from 0."""
+def numbered_reads(segments: Segments, files: FileTable) -> tuple[Array, Array]:
+    """Gives the places of the reads that count, file by file, and each one's pass, from 0 (uint8)."""
     size = np.maximum(files.rows["size_bytes"].to_numpy(), 0)
     chosen = np.flatnonzero((segments.io_class == READ) & (segments.length > 0) & (size[segments.file] > 0))
     chosen = chosen[group_order(segments.file[chosen], len(files))]

@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from tfdarshan.commands import (
     advise,
     burst,
+    compare,
     doctor,
     export,
     files,
+    findings,
     import_log,
     rebuild,
     recover,
@@ -20,6 +22,7 @@ from tfdarshan.commands import (
     run,
     stage,
     summary,
+    whatif,
     workload,
 )
 from tfdarshan.errors import ConfigurationError, TfdarshanError
@@ -28,8 +31,11 @@ from tfdarshan.versions import VERSION
 COMMANDS = (
     run,
     summary,
+    findings,
+    whatif,
     report,
     files,
+    compare,
     advise,
     stage,
     burst,

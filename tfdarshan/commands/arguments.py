@@ -34,7 +34,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_session(parser: argparse.ArgumentParser) -> None:
     """Adds the session to read."""
     parser.add_argument(
-        "path", metavar="LOGDIR", help="a logdir, of which the newest session is read, or a session"
+        "path",
+        metavar="LOGDIR",
+        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN for one below it",
     )
     parser.add_argument(
         "--skip-damaged",

@@ -1,8 +1,9 @@
-"""`tfdarshan summary`: what a session's I/O was, on one screen."""
+"""`tfdarshan summary`: the verdict on a session, and what its I/O was, on one screen."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from typing import Any
 
@@ -14,7 +15,9 @@ from tfdarshan.summary_data import summarize
 def add_parser(verbs: Any) -> None:
     """Adds the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
-        "summary", help="print a session's summary", description="Print what a session's file I/O was."
+        "summary",
+        help="print a session's summary",
+        description="Print what a session's file I/O was, the verdict on it first.",
     )
     add_session(parser)
     parser.add_argument("--top", type=int, default=5, metavar="N", help="files to list (default: 5)")
@@ -24,9 +27,14 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the summary."""
-    data = summarize(session_of(arguments), max(arguments.top, 0))
+    from tfdarshan.findings.diagnosis import diagnose
+    from tfdarshan.findings.plain import plain_diagnosis
+    from tfdarshan.findings.text import verdict_text
+
+    session = session_of(arguments)
+    data, diagnosis = summarize(session, max(arguments.top, 0)), diagnose(session)
     if arguments.json:
-        print_json(data)
+        print_json(plain_diagnosis(diagnosis) | dataclasses.asdict(data))
     else:
-        sys.stdout.write(render(data))
+        sys.stdout.write(render(data, verdict_text(diagnosis)))
     return 0

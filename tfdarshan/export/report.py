@@ -13,6 +13,7 @@ from tfdarshan.figures.theme import CONFIG, templates
 from tfdarshan.page import plotly_js, static_file
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
+from tfdarshan.views.findings import diagnosis_for, findings_panels
 from tfdarshan.views.panel import as_json
 from tfdarshan.views.source import Source
 
@@ -63,6 +64,9 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
         StorageError: The file is there, or cannot be written.
     """
     views = [(name, title, view(source)) for name, (title, view) in VIEWS.items()]
+    name, title, overview = views[0]
+    found = findings_panels(diagnosis_for(source.session, source.redaction))
+    views[0] = name, title, [*found, *overview]
     if compare is not None:
         views.append(("compare", "Compare", compare_view(source, compare)))
     data = {

@@ -39,7 +39,8 @@ export function restyle(container, theme) {
   }));
 }
 
-const BUILDERS = { tiles: buildTiles, chart: buildChart, table: buildTable, text: buildText };
+const BUILDERS = { tiles: buildTiles, chart: buildChart, table: buildTable, text: buildText, verdict: buildVerdict,
+  cards: buildCards };
 
 function frame(panel, ...children) {
   const shape = `panel ${panel.kind}-panel ${panel.half ? "half" : ""}`;
@@ -103,6 +104,35 @@ function buildText(panel) {
   if (panel.code) made.append(element("pre", { tabindex: 0 }, panel.code));
   if (panel.tone === "warning") made.classList.add("warning");
   return made;
+}
+
+function buildVerdict(panel) {
+  return element("section", { class: `panel verdict ${panel.state}`, "data-key": "verdict" },
+    element("p", {}, panel.sentence), panel.note ? element("p", { class: "note" }, panel.note) : null);
+}
+
+function buildCards(panel, actions) {
+  return element("section", { class: "panel cards", "data-key": panel.key },
+    ...panel.items.map((card) => buildCard(card, actions)));
+}
+
+// What a finding says at a glance; a click shows its numbers, its files and when not to bother.
+function buildCard(card, actions) {
+  const files = card.files.map((cell) => element("p", { class: "path", title: cell.exact }, content(cell, actions)));
+  const numbers = element("dl", {}, ...card.evidence.flatMap(([label, text]) =>
+    [element("dt", {}, label), element("dd", {}, text)]));
+  return element("details", { class: `card ${card.tone}`, "data-name": card.name },
+    element("summary", {},
+      element("span", { class: "label" }, card.label),
+      element("span", { class: "title" }, card.title),
+      card.cost.text ? element("span", { class: "cost", title: card.cost.exact }, card.cost.text) : null),
+    element("p", {}, card.what),
+    card.cure ? element("p", {}, element("b", {}, "Cure: "), card.cure) : null,
+    card.line ? element("pre", { tabindex: 0 },
+      card.instead_of ? element("span", { class: "before" }, `- ${card.instead_of}\n`) : null,
+      element("span", { class: "after" }, `${card.instead_of ? "+ " : ""}${card.line}`)) : null,
+    card.gain ? element("p", { class: "gain" }, element("b", {}, "Gain: "), card.gain) : null,
+    numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null);
 }
 
 async function drawChart(chart, panel, theme, actions) {

@@ -9,6 +9,7 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.figures.over_time import MEASURES
 from tfdarshan.figures.theme import CONFIG, templates
+from tfdarshan.tensorboard_plugin.findings_of import FindingsOf
 from tfdarshan.tensorboard_plugin.live import recorded_so_far
 from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
@@ -36,10 +37,12 @@ class Routes:
     def __init__(self, logdir: Path) -> None:
         self.store = SessionStore(logdir)
         self._logdir = logdir
+        self._findings = FindingsOf()
         self.by_name: dict[str, Callable[[Arguments], Answer]] = {
             "/page": self.page,
             "/sessions": self.sessions,
             "/view": self.view,
+            "/findings": self.findings,
             "/files": self.files,
             "/file": self.file,
             "/compare": self.compare,
@@ -88,6 +91,11 @@ class Routes:
             "processes": [process_name(process) for process in source.whole.processes],
             "panels": as_json(panels),
         }
+
+    def findings(self, arguments: Arguments) -> Answer:
+        """Gives the verdict and the findings; nothing of a session that is not complete."""
+        listed = self.store.find(_text(arguments, "session"))
+        return {"panels": self._findings.panels(listed) if listed.state == "complete" else []}
 
     def files(self, arguments: Arguments) -> Answer:
         """Gives a page of files."""

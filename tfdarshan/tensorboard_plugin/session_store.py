@@ -11,7 +11,7 @@ from threading import Lock, RLock
 
 from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
-from tfdarshan.session import open_session
+from tfdarshan.session import Session, open_session
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
 from tfdarshan.tensorboard_plugin.live import is_recording
 from tfdarshan.views.source import Source
@@ -87,7 +87,7 @@ class SessionStore:
             SessionDataError: Its data cannot be read.
         """
         listed = self.find(session_id)
-        key = (listed.path, process, _age(listed.path))
+        key = (listed.path, process, age(listed.path))
         with self._lock:
             if key in self._sources:
                 self._sources.move_to_end(key)
@@ -121,6 +121,15 @@ def _state(path: Path) -> str:
 
 
 def _open(path: Path, process: str | None) -> Source:
+    return Source(open_readable(path), process, most_kept=MOST_CALLS_KEPT)
+
+
+def open_readable(path: Path) -> Session:
+    """Opens what can be read of a session, and nothing outside of it.
+
+    Raises:
+        SessionDataError: Nothing of it can be read, or a link leads out of it.
+    """
     for file in path.iterdir():
         if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
             raise SessionDataError(f"{file} leads out of its session and is not read.")
@@ -131,10 +140,10 @@ def _open(path: Path, process: str | None) -> Source:
                 part.columns(table)
     except SessionDataError:
         session = open_session(path, skip_damaged=True)
-    return Source(session, process, most_kept=MOST_CALLS_KEPT)
+    return session
 
 
-def _age(path: Path) -> tuple[tuple[str, int], ...]:
+def age(path: Path) -> tuple[tuple[str, int], ...]:
     """Changes when a process is added to the session or written again, or a checkpoint becomes durable."""
     files = [file for suffix in (META_SUFFIX, SESSION_SUFFIX) for file in path.glob(f"*{suffix}")]
     return tuple(sorted((file.name, file.stat().st_mtime_ns) for file in files))

@@ -2,75 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from tfdarshan.analysis.rereads import rereads
+from tfdarshan.comparison.change import NOISE, Change, changes_between
+from tfdarshan.comparison.change import SAME as SAME_FIGURE
+from tfdarshan.comparison.likeness import SAME, YES, check_likeness, verdict_of
+from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
+from tfdarshan.comparison.render import change_text, noise_text, sentence_of
+from tfdarshan.comparison.run import Side
 from tfdarshan.figures.distribution import ratio_figure
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, bytes_per_s, duration, number, size
+from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, bytes_per_s, duration, number, size
 from tfdarshan.views.source import Source
 
-# A change of this share or more is highlighted.
+# A change of this share or more, and of more than noise, is highlighted.
 NOTABLE = 0.05
-Worded = Callable[[float | None], Cell]
+NOISE_NOTE = (
+    "Noise: how much a time may differ though nothing has changed, judged by how even each session was."
+)
+WORDED = {SECONDS: duration, BYTES: size, RATE: bytes_per_s, COUNT: number}
 
 
 def compare_view(first: Source, second: Source) -> list[Panel]:
-    """Gives the figures of both sessions, and second over first."""
-    before, after = _figures(first), _figures(second)
-    rows, names, old, new = [], [], [], []
-    for (name, value, worded), (_, other, _) in zip(before, after, strict=True):
-        rows.append([Cell(name), worded(value), worded(other), _change(value, other)])
-        if value and other:
-            names.append(name)
-            old.append(value)
-            new.append(other)
-    columns = [
-        ("", "text"),
-        (first.summary.session, "number"),
-        (second.summary.session, "number"),
-        ("change", "number"),
-    ]
+    """Gives whether both sessions can be compared, the figures of both, and second over first."""
+    names = (first.summary.session, second.summary.session)
+    checks = check_likeness(first, second, ("the first", "the second"))
+    verdict = verdict_of(checks)
+    differ = [f"{check.name}: {check.sentence}." for check in checks if check.state != SAME]
+    changes = changes_between(Side("first", [first]), Side("second", [second]))
+    both = [change for change in changes if change.before and change.after]
+    columns = [("", "text"), *((name, "number") for name in (*names, "noise", "change"))]
+    rows = [_row(change) for change in changes]
     return [
-        Table("compare", "Both sessions", columns, rows),
-        Chart("ratios", "Second session over first", ratio_figure(names, old, new)),
-    ]
-
-
-def _figures(source: Source) -> list[tuple[str, float | None, Worded]]:
-    data = source.summary
-    clock, posix, stdio = data.wall_clock, data.posix, data.stdio
-    read, written = posix.bytes_read + stdio.bytes_read, posix.bytes_written + stdio.bytes_written
-    return [
-        ("duration", data.duration_s, duration),
-        ("time in I/O", clock.io_s, duration),
-        ("time in reads", clock.read_s, duration),
-        ("time in writes", clock.write_s, duration),
-        ("time in open, stat, close", clock.meta_s, duration),
-        ("thread time in calls", clock.thread_s, duration),
-        ("bytes read", read, size),
-        ("bytes written", written, size),
-        ("read bandwidth", read / clock.read_s if clock.read_s else None, bytes_per_s),
-        ("write bandwidth", written / clock.write_s if clock.write_s else None, bytes_per_s),
-        ("files", data.files, number),
-        ("opens", posix.opens + stdio.opens, number),
-        ("reads", posix.reads + stdio.reads, number),
-        ("zero-length reads", posix.zero_length_reads, number),
-        ("writes", posix.writes + stdio.writes, number),
-        (
-            "passes over files",
-            rereads(source.files).passes,
-            lambda v: Cell("-" if v is None else f"{v:.2f}x"),
+        Text(
+            [sentence_of(verdict, checks), *differ],
+            "Can they be compared?",
+            tone="plain" if verdict == YES else "warning",
         ),
-        ("from storage (read_bytes)", data.coverage.read.storage, size),
+        Table("compare", "Both sessions", columns, rows, NOISE_NOTE),
+        Chart(
+            "ratios",
+            "Second session over first",
+            ratio_figure(
+                [change.metric.label for change in both],
+                [change.before or 0.0 for change in both],
+                [change.after or 0.0 for change in both],
+            ),
+        ),
     ]
 
 
-def _change(before: float | None, after: float | None) -> Cell:
-    if before is None or after is None:
-        return Cell("-")
-    if before == after:
-        return Cell("same")
-    if not before:
-        return Cell("new", "notable")
-    change = after / before - 1
-    return Cell(f"{100 * change:+.1f} %", "notable" if abs(change) >= NOTABLE else f"{after - before:+,.6g}")
+def _row(change: Change) -> list[Cell]:
+    metric = change.metric
+    return [
+        Cell(metric.label, metric.about),
+        _value(metric, change.before),
+        _value(metric, change.after),
+        Cell(noise_text(change)),
+        _change(change),
+    ]
+
+
+def _value(metric: Metric, value: float | None) -> Cell:
+    return WORDED[metric.unit](value) if metric.unit in WORDED else Cell(metric.worded(value))
+
+
+def _change(change: Change) -> Cell:
+    text = change_text(change)
+    if change.before is None or change.after is None or change.outcome == SAME_FIGURE:
+        return Cell(text)
+    large = change.ratio is None or abs(change.ratio) >= NOTABLE
+    if large and change.outcome != NOISE:
+        return Cell(text, "notable")
+    return Cell(text, f"{change.after - change.before:+,.6g}")

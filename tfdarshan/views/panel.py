@@ -95,7 +95,46 @@ class Text:
     kind: str = "text"
 
 
-Panel = Tiles | Chart | Table | Text
+@dataclass(frozen=True)
+class Verdict:
+    """The sentence that comes first; `state` is "slow", "healthy", "unknown" or "pending"."""
+
+    sentence: str
+    state: str
+    note: str = ""
+    kind: str = "verdict"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One finding; `tone` is "doubt", "problem" or "note"."""
+
+    name: str
+    tone: str
+    label: str
+    title: str
+    cost: Cell
+    gain: str
+    what: str
+    cure: str
+    line: str
+    instead_of: str
+    evidence: Sequence[tuple[str, str]]
+    files: Sequence[Cell]
+    not_worth: str
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Findings, the most important first."""
+
+    key: str
+    title: str
+    items: Sequence[Card]
+    kind: str = "cards"
+
+
+Panel = Tiles | Chart | Table | Text | Verdict | Cards
 
 
 def number(value: float | None) -> Cell:

@@ -9,6 +9,7 @@ const PAGE_ROWS = 50, REFRESH_MS = 3000;
 
 let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, timer = 0, processes = [];
 const parts = { matching: 0 };
+let found = { key: "", panels: null };
 
 export async function start(url) {
   performance.mark("tfdarshan:scripts");
@@ -88,12 +89,13 @@ function buildFrame() {
   parts.process = select("Process", (value) => writeState({ process: value }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
+  parts.findings = element("div", { id: "findings", "aria-live": "polite" });
   parts.view = element("div", { id: "view", "aria-live": "polite" });
   const reload = element("button", { class: "plain", type: "button", onclick: refresh }, "Reload");
   document.body.replaceChildren(
     element("header", {}, element("div", { class: "bar" }, parts.session.label, parts.process.label, reload),
       parts.nav),
-    element("main", {}, parts.controls, parts.view));
+    element("main", {}, parts.controls, parts.findings, parts.view));
 }
 
 function select(name, chosen) {
@@ -111,6 +113,7 @@ async function listSessions() {
 }
 
 async function refresh() {
+  found = { key: "", panels: null };
   await listSessions();
   return show();
 }
@@ -144,20 +147,57 @@ async function show() {
   const session = current();
   fillFrame(session);
   try {
+    if (!session) hideFindings();
     if (!session) return await draw(mine, [state.session ? missing() : empty()]);
     const panels = await panelsOf(session);
     if (mine !== asked) return undefined;
     fillFrame(session);
     buildControls(session);
+    showFindings(session);
     await draw(mine, panels);
     if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
   } catch (error) {
     // Another choice may be one that can be shown.
     if (session && mine === asked) buildControls(session);
+    if (mine === asked) hideFindings();
     await draw(mine, [{ kind: "text", title: "This cannot be shown", lines: [error.message, error.hint || ""],
       tone: "warning" }]);
   }
   return undefined;
+}
+
+// The verdict stands above the Overview. It is worked out once, which for a long session takes a while.
+async function showFindings(session) {
+  const key = `${session.id} ${session.state}`;
+  if (viewName() !== "overview" || session.state !== "complete") return hideFindings();
+  parts.findings.hidden = false;
+  if (found.key !== key) {
+    found = { key, panels: null };
+    drawFindings([{ kind: "verdict", state: "pending", sentence: "Working out what costs time ..." }]);
+    const mine = found;
+    try {
+      mine.panels = (await ask("findings", { session: session.id })).panels;
+    } catch (error) {
+      mine.panels = [{ kind: "text", title: "No findings", lines: [error.message, error.hint || ""],
+        tone: "warning" }];
+    }
+    if (mine !== found || parts.findings.hidden) return undefined;
+  }
+  if (found.panels) {
+    drawFindings(found.panels);
+    parts.findings.dataset.drawn = "findings";
+  }
+  return undefined;
+}
+
+function drawFindings(panels) {
+  return drawPanels(parts.findings, panels, theme, { link: follow });
+}
+
+function hideFindings() {
+  parts.findings.hidden = true;
+  parts.findings.replaceChildren();
+  delete parts.findings.dataset.drawn;
 }
 
 async function panelsOf(session) {
@@ -190,8 +230,7 @@ function otherOf(session) {
 async function draw(mine, panels) {
   if (mine !== asked) return;
   const actions = {
-    link: (kind, value) => (kind === "file" ? writeState({ view: "files", path: value })
-      : writeState({ view: "files", search: value, offset: "", path: "" })),
+    link: follow,
     zoom,
     sort: (place) => sortBy(FILE_COLUMNS[place]),
     choose: (argument, value) => writeState({ [argument]: String(value) }),
@@ -200,6 +239,11 @@ async function draw(mine, panels) {
   if (mine !== asked) return;
   performance.mark("tfdarshan:drawn");
   parts.view.dataset.drawn = viewName();
+}
+
+function follow(kind, value) {
+  return kind === "file" ? writeState({ view: "files", path: value })
+    : writeState({ view: "files", search: value, offset: "", path: "" });
 }
 
 function zoom(start, end) {

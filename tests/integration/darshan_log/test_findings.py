@@ -1,0 +1,97 @@
+"""What is said of Darshan logs that PyDarshan ships: without a trace, or with reads and writes only."""
+
+import json
+from pathlib import Path
+
+import darshan
+import numpy as np
+import pytest
+
+import tfdarshan
+from tfdarshan.commands import main
+from tfdarshan.findings import NAMES
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.importing.darshan_log import import_darshan
+
+LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
+NEVER_KNOWN = {"input_bound", "prefetch", "decode_bound", "page_cache", "low_coverage", "truncated_trace"}
+
+
+def imported(name, folder):
+    log = next(path for path in LOGS if path.name == name)
+    return log, tfdarshan.open_session(import_darshan(log, folder).path)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem[:30])
+def test_what_a_log_does_not_say_is_named_and_nothing_is_blamed_without_proof(path, tmp_path):
+    # WHEN
+    found = diagnose(tfdarshan.open_session(import_darshan(path, tmp_path).path))
+
+    # THEN
+    unknown = {entry.name for entry in found.unknown}
+    assert unknown >= NEVER_KNOWN
+    assert {finding.name for finding in found.findings}.isdisjoint(unknown)
+    assert unknown <= set(NAMES)
+    assert found.problems == ()
+    assert found.verdict.state == "unknown"
+    assert "cannot tell whether training waited" in found.verdict.sentence
+    assert found.verdict.record
+    for finding in found.findings:
+        assert finding.gain is None or finding.gain.low_s == 0
+
+
+def test_a_bad_server_is_found_by_the_files_on_it(tmp_path):
+    # GIVEN the log of a job of which one object storage target was bad
+    log, session = imported("sample-badost.darshan", tmp_path)
+    report = darshan.DarshanReport(str(log), read_all=True)
+    records = report.records["POSIX"]
+    place = report.counters["POSIX"]["counters"].index("POSIX_BYTES_WRITTEN")
+    taken = report.counters["POSIX"]["fcounters"].index("POSIX_F_WRITE_TIME")
+    rates = np.array(
+        [r["fcounters"][taken] / r["counters"][place] for r in records if r["counters"][place] >= 1 << 20]
+    )
+
+    # WHEN
+    first = diagnose(session).findings[0]
+
+    # THEN the files are those that PyDarshan's numbers show
+    slow = rates >= 4 * np.median(rates)
+    assert (first.name, first.kind) == ("straggler", "note")
+    assert first.evidence[0].value == slow.sum() == 85
+    assert first.evidence[1].value == pytest.approx(np.median(rates[slow]) / np.median(rates))
+
+
+def test_a_job_of_the_same_kind_without_one_has_none(tmp_path):
+    _, session = imported("sample-goodost.darshan", tmp_path)
+
+    assert "straggler" not in {finding.name for finding in diagnose(session).findings}
+
+
+def test_counts_are_said_with_the_most_that_they_can_have_cost(tmp_path):
+    # GIVEN a log with 1,379 stats and fewer opens, and nearly all time in opens, stats and closes
+    log, session = imported("dxt.darshan", tmp_path)
+    report = darshan.DarshanReport(str(log), read_all=True)
+    place = report.counters["POSIX"]["counters"].index("POSIX_STATS")
+    stats = sum(int(record["counters"][place]) for record in report.records["POSIX"])
+
+    # WHEN
+    (storm,) = (finding for finding in diagnose(session).findings if finding.name == "stat_storm")
+
+    # THEN
+    assert storm.evidence[0].value == stats
+    assert storm.gain is None
+    assert "not told apart" in storm.what
+
+
+def test_the_command_words_them(tmp_path, capsys):
+    _, session = imported("sample-badost.darshan", tmp_path)
+
+    assert main(["findings", str(session.path)]) == 0
+    text = capsys.readouterr().out
+    assert "Not known" in text
+    assert max(len(line) for line in text.splitlines()) <= 100
+
+    assert main(["findings", str(session.path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["findings"][0]["name"] == "straggler"
+    assert found["verdict"]["state"] == "unknown"

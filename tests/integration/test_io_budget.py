@@ -1,0 +1,226 @@
+"""Budgets on file I/O in tests: exact figures, the files that cost most, and pytest's marker and fixture."""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+import pytest
+
+import tfdarshan
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.testing import BUDGETS, BudgetExceeded, io_budget
+
+PLUGIN = ["-p", "no:cacheprovider", "-q"]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Ten files: 1,000 bytes each, but for the last one of 50,000."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"{number}").write_bytes(bytes(50_000 if number == 9 else 1_000))
+    return folder
+
+
+def read_all(data, times=1):
+    for _ in range(times):
+        for path in sorted(data.iterdir()):
+            handle = os.open(path, os.O_RDONLY)
+            while os.read(handle, 10_000):
+                pass
+            os.close(handle)
+
+
+def budget(data, **limits):
+    return io_budget(include=[f"{data}/"], exclude=["/*"], **limits)
+
+
+def test_what_is_within_the_budget_passes_and_tells_its_figures(data):
+    with budget(data, opens=10, bytes_read=59_000, reads=24, zero_length_reads=10, io_time="1min") as held:
+        read_all(data)
+    assert held.spent.pop("io_time") > 0
+    # 9 files take a read, the large one 5, and each an empty one.
+    assert held.spent == {"opens": 10, "bytes_read": 59_000, "reads": 24, "zero_length_reads": 10}
+
+
+@pytest.mark.parametrize(
+    ("limit", "line"),
+    [
+        ({"opens": 19}, "  opens: 20, allowed 19 (opens=19)"),
+        ({"bytes_read": "100kB"}, "  bytes read: 118.0 kB, allowed 100.0 kB (bytes_read=100000)"),
+        ({"files": 9}, "  files: 10, allowed 9 (files=9)"),
+        ({"reads": 47}, "  reads: 48, allowed 47 (reads=47)"),
+        ({"calls": 87}, "  calls: 88, allowed 87 (calls=87)"),
+        ({"zero_length_reads": 0}, "  zero-length reads: 20, allowed 0 (zero_length_reads=0)"),
+    ],
+)
+def test_one_more_than_allowed_fails(data, limit, line):
+    with pytest.raises(BudgetExceeded) as error, budget(data, **limit):
+        read_all(data, times=2)
+    assert line in str(error.value).splitlines()
+
+
+def test_time_in_io_is_limited(data):
+    with pytest.raises(BudgetExceeded, match=r"time in reads: .*, allowed 1\.0 us"):
+        with budget(data, read_time="1us"):
+            read_all(data)
+
+
+def test_the_files_that_cost_most_are_named(data):
+    with pytest.raises(BudgetExceeded) as error, budget(data, bytes_read=0, opens=9):
+        read_all(data)
+    lines = str(error.value).splitlines()
+    assert lines[0] == "2 budgets exceeded:"
+    assert lines[3] == "most bytes read, of 10 files:"
+    assert lines[4].split() == ["50.0", "kB", str(data / "9")]
+    assert lines[5].split() == ["1.0", "kB", str(data / "0")]
+    assert lines[9] == "most opens, of 10 files:"
+
+
+def test_writes_are_limited(data):
+    with pytest.raises(BudgetExceeded, match="bytes written: 7 B, allowed 0 B"):
+        with budget(data, bytes_written=0):
+            (data / "new").write_bytes(b"7 bytes")
+
+
+def test_a_decorated_function_has_the_budget_for_each_call(data):
+    @budget(data, opens=10)
+    def epoch(times):
+        read_all(data, times)
+        return times
+
+    assert epoch(1) == epoch(1) == 1
+    with pytest.raises(BudgetExceeded):
+        epoch(2)
+    assert epoch.__name__ == "epoch"
+
+
+def test_a_coroutine_is_held_to_it(data):
+    @budget(data, opens=9)
+    async def epoch():
+        read_all(data)
+
+    with pytest.raises(BudgetExceeded):
+        asyncio.run(epoch())
+
+
+def test_what_the_block_raises_goes_through(data):
+    @budget(data, opens=0)
+    def failing():
+        read_all(data)
+        raise KeyError("its own")
+
+    with pytest.raises(KeyError):
+        failing()
+
+
+def test_nothing_is_left_behind_unless_asked_for(data, tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    with pytest.raises(BudgetExceeded), budget(data, opens=0):
+        read_all(data)
+    assert list(scratch.iterdir()) == []
+    with budget(data, opens=10, logdir=tmp_path / "logs"):
+        read_all(data)
+    assert tfdarshan.open_session(tmp_path / "logs").files["POSIX_OPENS"].sum() == 10
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({}, "io_budget needs something to limit: bytes_read"),
+        ({"include": ["/x"]}, "io_budget needs something to limit"),
+        ({"byte_read": 1}, "io_budget knows no byte_read: did you mean bytes_read?"),
+        ({"opens": -1}, "opens must be a number from 0 on"),
+        ({"opens": "+5%"}, "opens must be a number from 0 on"),
+        ({"opens": True}, "opens must be a number"),
+        ({"opens": float("nan")}, "opens must be a number"),
+        ({"io_time": "5MB"}, "has a unit that io_time does not"),
+        ({"opens": 1, "include": "/x"}, "include must be a list"),
+    ],
+)
+def test_wrong_use_is_said_before_anything_is_recorded(limits, said):
+    with pytest.raises(ConfigurationError) as error:
+        io_budget(**limits)
+    assert said in str(error.value)
+
+
+def test_a_budget_within_a_recording_is_refused(data, tmp_path):
+    with tfdarshan.profile(tmp_path / "logs"), pytest.raises(tfdarshan.SessionActiveError):
+        with budget(data, opens=1):
+            pass
+
+
+TESTS = """
+import os
+import pytest
+
+def read(path):
+    handle = os.open(path, os.O_RDONLY)
+    os.read(handle, 100)
+    os.close(handle)
+
+@pytest.fixture
+def prepared(tmp_path):
+    (tmp_path / "x").write_bytes(bytes(100))
+    for _ in range(5):
+        read(tmp_path / "x")
+    return tmp_path / "x"
+
+@pytest.mark.io_budget(opens=1, include=["*/x"], exclude=["/*"])
+def test_within(prepared):
+    read(prepared)
+
+@pytest.mark.io_budget(opens=1, include=["*/x"], exclude=["/*"])
+def test_beyond(prepared):
+    read(prepared)
+    read(prepared)
+
+@pytest.mark.io_budget(opens=1)
+def test_fails_itself(prepared):
+    assert False, "its own reason"
+
+def test_fixture(prepared, io_budget):
+    with pytest.raises(AssertionError, match="2 budgets exceeded"):
+        with io_budget(bytes_read=0, opens=0, include=["*/x"], exclude=["/*"]):
+            read(prepared)
+"""
+
+
+def test_pytest_knows_the_marker_and_the_fixture(tmp_path):
+    # GIVEN tests with a marker, whose fixture opens the file five times
+    (tmp_path / "test_budgets.py").write_text(TESTS)
+    # WHEN pytest runs them
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGIN, "--strict-markers", str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    # THEN the bodies alone are counted
+    assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    assert "BudgetExceeded: 1 budget exceeded:" in done.stdout
+    assert "opens: 2, allowed 1 (opens=1)" in done.stdout
+    assert "its own reason" in done.stdout
+
+
+def test_the_plugin_imports_nothing_of_tfdarshan(tmp_path):
+    code = (
+        "import sys, tfdarshan.pytest_plugin\n"
+        "print(sorted(n for n in sys.modules if n.startswith('tfdarshan') or n in ('numpy', 'pandas')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "['tfdarshan', 'tfdarshan.pytest_plugin']"
+
+
+def test_budgets_are_figures_that_sessions_are_compared_by():
+    from tfdarshan.comparison.metric import find_metric
+
+    assert all(find_metric(name).name == name for name in BUDGETS)

@@ -1,0 +1,65 @@
+"""Jobs of known causes: the right finding comes first, and nothing is found in healthy ones.
+
+The quick forms run once, in one process of their own, as TensorFlow takes long to start. The measured suite,
+in which the gains of the cures are held against what was promised, is `make findings`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workloads.scenarios.names import NAMES
+
+pytest.importorskip("tensorflow")
+pytest.importorskip("PIL")
+
+ROOT = Path(__file__).parents[2]
+LEAST_SCENARIOS = 16
+
+
+def run_suite(folder: Path, *options: str, timeout_s: int) -> dict[str, dict[str, Any]]:
+    """Runs the suite and gives each scenario's outcome."""
+    done = subprocess.run(
+        [sys.executable, "-m", "workloads.scenarios", *options, "--json", str(folder / "outcomes.json")],
+        cwd=ROOT,
+        env={**os.environ, "TFDARSHAN_SPOOL_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    outcomes = json.loads((folder / "outcomes.json").read_text())
+    return {outcome["name"]: outcome for outcome in outcomes}
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    return run_suite(tmp_path_factory.mktemp("scenarios"), "--quick", timeout_s=280)
+
+
+def test_there_are_enough_scenarios_and_healthy_ones_among_them(quick: dict[str, dict[str, Any]]) -> None:
+    assert tuple(quick) == NAMES
+    assert len(NAMES) >= LEAST_SCENARIOS
+    assert sum(not outcome["expected"] for outcome in quick.values()) >= 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_right_finding_comes_first(quick: dict[str, dict[str, Any]], name: str) -> None:
+    outcome = quick[name]
+
+    assert outcome["problems"] == [], outcome["verdict"]
+
+
+@pytest.mark.long
+def test_cures_give_what_was_promised(tmp_path: Path) -> None:
+    wrong = {name: outcome["problems"] for name, outcome in run_suite(tmp_path, timeout_s=3000).items()}
+
+    assert {name: problems for name, problems in wrong.items() if problems} == {}

@@ -1,0 +1,193 @@
+"""What is said of two sessions of made-up calls."""
+
+import dataclasses
+
+import pytest
+
+from tests.made_up_session import image_job, job_of, write_session
+from tfdarshan.comparison.change import BETTER, NOISE, UNKNOWN, WORSE, Change, compare
+from tfdarshan.comparison.file_set import compare_files, most_changed
+from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
+from tfdarshan.comparison.metric import find_metric
+from tfdarshan.comparison.noise import LEAST, Noise
+from tfdarshan.comparison.run import Side
+from tfdarshan.views.source import Source
+
+KERNEL = {"rchar": 0, "wchar": 0, "syscr": 0, "syscw": 0, "read_bytes": 0, "write_bytes": 0}
+
+
+def side(folder, job, label="A"):
+    return Side(label, [Source(write_session(folder, job))])
+
+
+def reads(paths, sizes, *, read_ns=100, kernel_bytes=None):
+    """Reads each file whole, one after the other, each taking `read_ns`."""
+    calls = [
+        (1000 * place, 1000 * place + read_ns, 1, "pread", place, size) for place, size in enumerate(sizes)
+    ]
+    total = sum(sizes)
+    kernel = KERNEL | {"rchar": total, "read_bytes": total if kernel_bytes is None else kernel_bytes}
+    return job_of(calls, paths, sizes, kernel=kernel, duration_ns=1_000_000)
+
+
+PATHS = [f"/data/{number:03}" for number in range(200)]
+SIZES = [1_000 + number for number in range(200)]
+
+
+def compared(tmp_path, first, second):
+    return compare(side(tmp_path / "a", first), side(tmp_path / "b", second, "B"))
+
+
+def state(comparison, name):
+    return next(check for check in comparison.checks if check.name == name)
+
+
+def test_the_same_work_is_comparable(tmp_path):
+    comparison = compared(tmp_path, reads(PATHS, SIZES), reads(PATHS, SIZES, read_ns=150))
+
+    assert comparison.comparable == YES
+    assert state(comparison, "files read").sentence == "both read the same files (200 files)"
+    change = comparison.change(find_metric("read_time"))
+    assert (change.before, change.after) == (20e-6, 30e-6)
+    assert change.ratio == pytest.approx(0.5)
+    assert change.outcome == WORSE
+    assert comparison.change(find_metric("read_bandwidth")).outcome == WORSE
+
+
+def test_other_files_are_other_work(tmp_path):
+    others = [path.replace("/data/", "/data/x") for path in PATHS]
+    comparison = compared(tmp_path, reads(PATHS, SIZES), reads(PATHS[:100] + others[100:], SIZES))
+
+    assert comparison.comparable == NO
+    assert state(comparison, "files read").sentence == "100 files in both, 100 in A only, 100 in B only"
+
+
+def test_a_copy_of_the_data_is_the_same_work(tmp_path):
+    copies = [path.replace("/data/", "/data/fast/") for path in PATHS]
+    comparison = compared(tmp_path, reads(PATHS, SIZES), reads(copies, SIZES, read_ns=50))
+
+    assert comparison.comparable == YES
+    said = state(comparison, "files read").sentence
+    assert said == "both read the same files (200 files, below another folder)"
+    # Files are matched by their names in it: each took 50 ns less.
+    assert [(file.path, round(file.difference_s * 1e9)) for file in comparison.files[:2]] == [
+        ("000", -50),
+        ("001", -50),
+    ]
+
+
+def test_files_of_another_size_are_told(tmp_path):
+    sizes = [*SIZES[:-1], 9]
+    sets = compare_files(
+        side(tmp_path / "a", reads(PATHS, SIZES)).newest.files,
+        side(tmp_path / "b", reads(PATHS, sizes)).newest.files,
+    )
+    assert (sets.shared, sets.resized, sets.same) == (199, 1, False)
+
+
+def test_bytes_that_differ_by_more_than_a_fiftieth_are_other_work(tmp_path):
+    # Half of every file is read: the same files, but not the same work.
+    less = reads(PATHS, [size // 2 for size in SIZES])
+    less = dataclasses.replace(less, size_bytes=reads(PATHS, SIZES).size_bytes)
+    comparison = compared(tmp_path, reads(PATHS, SIZES), less)
+
+    assert state(comparison, "files read").state == "same"
+    assert state(comparison, "bytes read").sentence == "219.9 kB in A, 109.9 kB in B"
+    assert comparison.comparable == NO
+
+
+def test_a_warm_cache_is_named(tmp_path):
+    comparison = compared(tmp_path, reads(PATHS, SIZES), reads(PATHS, SIZES, kernel_bytes=0))
+
+    assert comparison.comparable == WITH_CARE
+    said = state(comparison, "cache state").sentence
+    assert said == (
+        "A: 100.0 % of the bytes read came from storage; B: 0.0 % of the bytes read came from storage: "
+        "B found the rest cached"
+    )
+
+
+def test_low_coverage_is_named(tmp_path):
+    blind = reads(PATHS, SIZES)
+    blind = dataclasses.replace(blind, kernel=dict(blind.kernel) | {"rchar": 2 * sum(SIZES)})
+    comparison = compared(tmp_path, reads(PATHS, SIZES), blind)
+
+    assert comparison.comparable == WITH_CARE
+    assert state(comparison, "coverage").sentence == "A: 100.0 % of reads; B: 50.0 % of reads"
+
+
+def test_changed_files_come_by_the_size_of_the_change(tmp_path):
+    one, two = reads(PATHS[:3], [10, 10, 10]), reads(PATHS[:3], [10, 10, 10])
+    two.columns["end_ns"][:] = two.columns["start_ns"] + [100, 400, 90]
+    files = most_changed(
+        side(tmp_path / "a", one).newest.files, side(tmp_path / "b", two).newest.files, top=5
+    )
+    assert [(file.path, round(file.difference_s * 1e9)) for file in files] == [
+        ("/data/001", 300),
+        ("/data/002", -10),
+    ]
+
+
+def test_an_even_run_has_the_least_noise_and_an_uneven_one_more(tmp_path):
+    metric = find_metric("read_bandwidth")
+    even = reads(PATHS, SIZES)
+    # Every second stretch of 25 reads takes five times as long.
+    uneven = reads(PATHS, SIZES)
+    slow = (range(200)[place] // 25 % 2 for place in range(200))
+    uneven.columns["end_ns"][:] = uneven.columns["start_ns"] + [500 if s else 100 for s in slow]
+
+    assert Noise(side(tmp_path / "a", even).runs).of(metric) == LEAST
+    found = Noise(side(tmp_path / "b", uneven).runs).of(metric)
+    # 16 parts, half at 100 and half at 500 ns: twice the standard error of the mean of 300 is 0.34.
+    assert found == pytest.approx(0.34, abs=0.05)
+
+
+def test_few_calls_do_not_tell_their_noise_and_counts_have_none(tmp_path):
+    few = side(tmp_path, reads(PATHS[:5], SIZES[:5]))
+
+    assert Noise(few.runs).of(find_metric("read_time")) is None
+    assert Noise(few.runs).of(find_metric("reads")) == 0
+
+
+def test_several_runs_tell_their_noise_and_give_medians(tmp_path):
+    metric = find_metric("read_time")
+    runs = [
+        Source(write_session(tmp_path / str(ns), reads(PATHS, SIZES, read_ns=ns))) for ns in (100, 140, 110)
+    ]
+    # Half of 140 - 100, over the median of 110.
+    assert Noise(runs).of(metric) == pytest.approx(20 / 110)
+    comparison = compare(Side("A", runs), side(tmp_path / "b", reads(PATHS, SIZES, read_ns=115), "B"))
+    change = comparison.change(metric)
+    assert change.before == pytest.approx(200 * 110e-9)
+    assert change.outcome == NOISE
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "noise", "outcome"),
+    [
+        ("duration", 10.0, 10.4, 0.05, NOISE),
+        ("duration", 10.0, 10.6, 0.05, WORSE),
+        ("duration", 10.0, 9.0, None, BETTER),
+        ("read_bandwidth", 10.0, 11.0, 0.05, BETTER),
+        ("opens", 10, 11, 0.0, WORSE),
+        ("opens", None, 11, 0.0, UNKNOWN),
+    ],
+)
+def test_a_change_within_noise_is_neither_better_nor_worse(name, before, after, noise, outcome):
+    assert Change(find_metric(name), before, after, noise).outcome == outcome
+
+
+def test_many_threads_and_epochs_are_the_same_work(tmp_path):
+    comparison = compared(tmp_path, image_job(100, 2, 2), image_job(100, 2, 4))
+    assert comparison.comparable == YES
+    assert comparison.change(find_metric("passes")).before == 2.0
+
+
+def test_files_that_all_have_another_size_are_other_work(tmp_path):
+    # The same names and as many bytes read, but of files that are longer.
+    longer = dataclasses.replace(reads(PATHS, SIZES), size_bytes=reads(PATHS, SIZES).size_bytes * 2)
+    comparison = compared(tmp_path, reads(PATHS, SIZES), longer)
+
+    assert state(comparison, "files read").sentence == "0 files in both, 200 of another size"
+    assert state(comparison, "bytes read").state == "same"
+    assert comparison.comparable == NO

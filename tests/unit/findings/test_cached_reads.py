@@ -1,0 +1,39 @@
+"""What the page cache served, by step and by epoch."""
+
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.analysis.cached_reads import cached_by_epoch, cached_by_step
+from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.segments import load_segments
+from tfdarshan.analysis.step_windows import step_windows
+from tfdarshan.step_table import step_marks
+
+PATHS = ["/data/a", "/data/b"]
+
+
+def loaded(tmp_path):
+    """Two epochs over two files of 1 MB, one a step: 20 ms from storage first, then 1 ms from memory."""
+    calls = [(100 * n, 100 * n + (20 if n < 2 else 1), 1, "pread", n % 2, 1_000_000) for n in range(4)]
+    session = training(tmp_path, calls, epochs_of_steps(4, 100, 10), paths=PATHS, sizes=[1_000_000] * 2)
+    files = load_files(session.processes)
+    return session, files, load_segments(session.processes, files.index)
+
+
+def test_each_step_says_what_came_from_memory(tmp_path):
+    session, _, segments = loaded(tmp_path)
+
+    table = cached_by_step(segments, step_windows(step_marks(session.processes)))
+
+    assert table["bytes"].tolist() == [1_000_000] * 4
+    assert table["cached_bytes"].tolist() == [0, 0, 1_000_000, 1_000_000]
+    assert table["thread_s"].round(6).tolist() == [0.02, 0.02, 0.001, 0.001]
+
+
+def test_each_epoch_says_what_came_from_memory(tmp_path):
+    _, files, segments = loaded(tmp_path)
+
+    table = cached_by_epoch(segments, files)
+
+    assert table.index.tolist() == [1, 2]
+    assert table["reads"].tolist() == [2, 2]
+    assert table["cached_bytes"].tolist() == [0, 2_000_000]
+    assert table["cached_thread_s"].round(6).tolist() == [0.0, 0.002]

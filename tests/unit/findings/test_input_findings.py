@@ -1,0 +1,290 @@
+"""Findings on the input's calls, on jobs whose seconds can be worked out by hand."""
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.findings.diagnosis import diagnose
+
+KB, MB = 1_000, 1 << 20
+READERS = 16
+STEPS = 20
+
+
+def paths(count, folder="/data/train"):
+    return [f"{folder}/{number:05}.jpg" for number in range(count)]
+
+
+def busy_readers(make, *, steps=STEPS, readers=READERS, step_ms=100):
+    """Gives calls of readers that never rest: `make(n)` gives turn n: operation, file, length, offset, ms."""
+    calls, turn = [], 0
+    for reader in range(readers):
+        at = 0.0
+        while at < steps * step_ms:
+            for operation, file, length, offset, taken_ms in make(turn):
+                calls.append((at, at + taken_ms, reader + 1, operation, file, length, offset))
+                at += taken_ms
+            turn += 1
+    return calls
+
+
+def found_first(session):
+    found = diagnose(session)
+    assert found.problems, found
+    wait_s = 0.09
+    assert sum(f.cost_s - f.stall_s for f in found.problems) <= wait_s + 1e-9
+    assert [f.cost_s for f in found.problems] == sorted((f.cost_s for f in found.problems), reverse=True)
+    first = found.problems[0]
+    assert found.verdict.finding == first.name
+    low, high = first.gain.low_s, first.gain.high_s
+    assert 0 <= low <= first.gain.expected_s <= high
+    return first
+
+
+WAITING = epochs_of_steps(STEPS, 100, 90)
+
+
+def test_many_small_files_want_shards(tmp_path):
+    # GIVEN files of 100 KB that take 2 ms to open and 3 ms to read
+    count = 6_000
+    calls = busy_readers(
+        lambda n: [
+            ("open", n % count, 0, -1, 2),
+            ("pread", n % count, 100 * KB, 0, 3),
+            ("pread", n % count, 0, 0, 0.01),
+        ]
+    )
+    session = training(tmp_path, calls, WAITING, paths=paths(count), sizes=[100 * KB] * count)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN a shard is at least as many as readers
+    assert first.name == "small_files"
+    assert "16 TFRecord shards" in first.cure.what
+    assert "num_parallel_reads=16" in first.cure.line
+
+
+def test_probes_for_the_end_are_counted_by_their_time(tmp_path):
+    # GIVEN four large files whose readers spend 4 of 5 ms on reads of nothing
+    calls = busy_readers(lambda n: [("read", n % 4, MB, n * MB, 1), ("read", n % 4, 0, -1, 4)])
+    session = training(tmp_path, calls, WAITING, paths=paths(4), sizes=[10_000 * MB] * 4)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN 4/5 of 100 ms of the pipeline
+    assert first.name == "eof_probes"
+    assert first.cost_s == pytest.approx(0.080, rel=0.02)
+
+
+def test_stats_beyond_the_opens_are_a_storm(tmp_path):
+    # GIVEN nine stats of 1 ms to one open and one read of 0.5 ms each
+    calls = busy_readers(
+        lambda n: (
+            [("stat", n % 50, 0, -1, 1)] * 9 + [("open", n % 50, 0, -1, 0.5), ("read", n % 50, 100, 0, 0.5)]
+        )
+    )
+    session = training(tmp_path, calls, WAITING, paths=paths(50), sizes=[10_000] * 50)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN 8 of 10 ms are needless
+    assert first.name == "stat_storm"
+    assert first.cost_s == pytest.approx(0.080, rel=0.02)
+    assert first.files
+
+
+def test_a_storm_of_the_training_loop_itself_stands_in_its_way(tmp_path):
+    # GIVEN a loop that asks 30 times for a file, 1 ms each, after a wait of 1 ms
+    calls = [
+        (100 * n + 10 + k, 100 * n + 11 + k, LOOP, "stat", 0, 0) for n in range(STEPS) for k in range(30)
+    ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1))
+
+    # WHEN
+    (first,) = diagnose(session).problems
+
+    # THEN 30 ms of 100
+    assert first.name == "stat_storm"
+    assert (first.cost_s, first.stall_s) == pytest.approx((0.030, 0.030))
+    assert first.gain.speedup == pytest.approx(100 / 70)
+
+
+def test_files_opened_for_every_sample_are_found(tmp_path):
+    # GIVEN ten files of 10 GB, opened for 4 ms for each sample that takes 0.5 ms
+    calls = busy_readers(
+        lambda n: [
+            ("open", n % 10, 0, -1, 4),
+            ("pread", n % 10, 100 * KB, n * 100 * KB, 0.5),
+            ("close", n % 10, 0, -1, 0.5),
+        ]
+    )
+    session = training(tmp_path, calls, WAITING, paths=paths(10), sizes=[10_000 * MB] * 10)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN
+    assert first.name == "reopening"
+    assert first.cost_s == pytest.approx(0.95 * 0.1 * 4.5 / 5, rel=0.02)
+
+
+def test_small_reads_out_of_order_are_found(tmp_path):
+    # GIVEN reads of 8 KB anywhere in two files, 5 ms each
+    rng = np.random.default_rng(1)
+    calls = busy_readers(lambda n: [("pread", n % 2, 8 * KB, int(rng.integers(0, 40_000)) * KB, 5)])
+    session = training(tmp_path, calls, WAITING, paths=paths(2), sizes=[40 * MB] * 2)
+
+    assert found_first(session).name == "random_access"
+
+
+def test_reading_in_order_is_not_random_though_several_readers_share_a_file(tmp_path):
+    # GIVEN the same reads in order, by 16 readers of as many parts
+    place = [0] * READERS
+
+    def next_part(n):
+        reader = n % READERS
+        place[reader] += 1
+        return [("pread", 0, 8 * KB, reader * 100 * MB + place[reader] * 8 * KB, 5)]
+
+    calls, at = [], 0
+    for at in range(0, STEPS * 100, 5):
+        for reader in range(READERS):
+            ((operation, file, length, offset, taken),) = next_part(reader)
+            calls.append((at, at + taken, reader + 1, operation, file, length, offset))
+    session = training(tmp_path, calls, WAITING, paths=paths(1), sizes=[1600 * MB])
+
+    assert "random_access" not in {finding.name for finding in diagnose(session).findings}
+
+
+def test_bandwidth_that_falls_with_depth_wants_fewer_threads(tmp_path):
+    # GIVEN a tenth of the time 2 readers at 400 MB/s together, else 16 at 25 MB/s together
+    calls = []
+    for at in range(0, STEPS * 100, 20):
+        deep = (at // 20) % 10 != 0
+        readers, length = (16, 25_000 * 20 / 16) if deep else (2, 400_000 * 20 / 2)
+        calls += [(at, at + 20, r + 1, "pread", r, int(length), at * MB) for r in range(readers)]
+    session = training(tmp_path, calls, WAITING, paths=paths(16), sizes=[100_000 * MB] * 16)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN
+    assert first.name == "too_many_threads"
+    assert "num_parallel_calls=2" in first.cure.line
+
+
+def test_a_slow_folder_is_named(tmp_path):
+    # GIVEN every fifth file in a folder that is 20 times as slow
+    names = [("/data/slow" if n % 5 == 0 else "/data/fast") + f"/{n:04}" for n in range(500)]
+    calls = busy_readers(lambda n: [("read", n % 500, 100 * KB, 0, 40 if n % 5 == 0 else 2)])
+    session = training(tmp_path, calls, WAITING, paths=names, sizes=[100 * KB] * 500)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN 190 of 240 ms of thread time are beyond what others take
+    assert first.name == "straggler"
+    assert "/data/slow" in first.title
+    assert all(path.startswith("/data/slow/") for path in first.files)
+    assert first.cost_s == pytest.approx(0.1 * 190 / 240, rel=0.1)
+
+
+def test_one_standstill_of_the_machine_makes_no_straggler(tmp_path):
+    # GIVEN reads of 2 ms, and one moment at which all of them take 100
+    calls = busy_readers(lambda n: [("read", n % 500, 100 * KB, 0, 100 if n % 60 == 30 else 2)])
+    slow_at_once = [c for c in calls if c[1] - c[0] < 50]
+    slow_at_once += [(3_000, 3_100, reader + 1, "read", reader, 100 * KB, 0) for reader in range(READERS)]
+    steps = epochs_of_steps(31, 100, 90)
+    session = training(tmp_path, slow_at_once, steps, paths=paths(500), sizes=[100 * KB] * 500)
+
+    assert "straggler" not in {finding.name for finding in diagnose(session).findings}
+
+
+def test_input_that_storage_serves_again_and_again_fits_in_memory(tmp_path):
+    # GIVEN 40 files read over and over, 5 ms each time, on a machine of 16 GB
+    calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, 5)])
+    machine = {"machine": {"cpus": 8, "memory_bytes": 16_000_000_000, "cpu_s": 1.0}}
+    session = training(tmp_path, calls, WAITING, paths=paths(40), sizes=[100 * KB] * 40, meta=machine)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN
+    assert first.name == "fits_in_memory"
+    assert ".cache()" in first.cure.line
+
+
+def test_input_larger_than_memory_does_not_fit(tmp_path):
+    calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, 5)])
+    machine = {"machine": {"cpus": 8, "memory_bytes": 5_000_000, "cpu_s": 1.0}}
+    session = training(tmp_path, calls, WAITING, paths=paths(40), sizes=[100 * KB] * 40, meta=machine)
+
+    assert "fits_in_memory" not in {finding.name for finding in diagnose(session).findings}
+
+
+def test_large_files_on_slow_storage_want_staging(tmp_path):
+    # GIVEN reads of 1 MiB in order that take 100 ms each
+    calls = busy_readers(lambda n: [("read", n % READERS, MB, n // READERS * MB, 100)])
+    session = training(tmp_path, calls, WAITING, paths=paths(READERS), sizes=[1_000 * MB] * READERS)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN
+    assert first.name == "staging"
+    assert "tfdarshan advise" in first.cure.line
+
+
+def test_a_pipeline_that_computes_is_decode_bound(tmp_path):
+    # GIVEN one reader that reads 1 of 10 ms, and decodes the rest on one of four processors
+    calls = [(at, at + 1, 1, "read", 0, 100 * KB, at * MB) for at in range(0, STEPS * 100, 10)]
+    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 1.8}}
+    session = training(tmp_path, calls, WAITING, sizes=[10_000 * MB], meta=machine)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN
+    assert first.name == "decode_bound"
+    assert "staging will not help" in first.what
+
+
+def test_waiting_for_something_else_is_no_finding_of_calls(tmp_path):
+    # GIVEN reads from memory, beside hardly any processor time
+    calls = [(at, at + 0.2, 1, "read", 0, 100 * KB, at * MB) for at in range(4, STEPS * 100, 10)]
+    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.1}}
+    session = training(tmp_path, calls, WAITING, sizes=[10_000 * MB], meta=machine)
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    assert "decode_bound" not in {finding.name for finding in found.findings}
+    assert found.findings[0].name == "input_bound"
+    assert "no file call explains it" in found.verdict.sentence
+
+
+def test_calls_that_memory_serves_are_no_problem_of_storage(tmp_path):
+    # GIVEN files of 100 KB that one reader opens and reads from memory, 3 ms of 100, while steps wait 3.5
+    calls = []
+    for n in range(100):
+        for k in range(10):
+            at = 100 * n + 0.3 * k
+            calls += [
+                (at, at + 0.15, 1, "open", 10 * n + k, 0),
+                (at + 0.15, at + 0.3, 1, "read", 10 * n + k, 100 * KB),
+            ]
+    session = training(
+        tmp_path, calls, epochs_of_steps(100, 100, 3.5), paths=paths(1000), sizes=[100 * KB] * 1000
+    )
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    assert found.problems == ()
+    assert "page_cache" in {finding.name for finding in found.findings}
+    assert found.verdict.state == "healthy"

@@ -1,0 +1,155 @@
+"""Findings on writes, and on whether a session is to be trusted."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.findings.diagnosis import diagnose
+
+MB = 1 << 20
+STEPS = 20
+NAMES = ["/data/a", "/out/ckpt-1.data-00000-of-00001"]
+KERNEL = {"rchar": 0, "read_bytes": 0}
+
+
+def names_of(found):
+    return [finding.name for finding in found.problems]
+
+
+def test_small_writes_of_the_loop_stand_in_its_way(tmp_path):
+    # GIVEN 20 writes of 100 bytes a step, 1 ms each
+    calls = [
+        (100 * n + 10 + k, 100 * n + 11 + k, LOOP, "write", 1, 100) for n in range(STEPS) for k in range(20)
+    ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=NAMES)
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN nearly 20 ms of 100
+    assert names_of(found) == ["small_writes"]
+    assert found.problems[0].cost_s == pytest.approx(0.95 * 0.020, rel=0.01)
+    assert found.problems[0].files == (NAMES[1],)
+    assert "19.0 % of step time is lost" in found.verdict.sentence
+
+
+def test_small_writes_of_another_thread_cost_the_loop_nothing(tmp_path):
+    calls = [
+        (100 * n + 10 + k, 100 * n + 11 + k, 5, "write", 1, 100) for n in range(STEPS) for k in range(20)
+    ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=NAMES)
+
+    assert diagnose(session).problems == ()
+
+
+def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
+    # GIVEN a sync of 30 ms a step
+    calls = []
+    for n in range(STEPS):
+        calls += [
+            (100 * n + 10, 100 * n + 11, LOOP, "write", 1, 1000),
+            (100 * n + 11, 100 * n + 41, LOOP, "fsync", 1, 0),
+        ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=NAMES)
+
+    # WHEN
+    (first,) = diagnose(session).problems
+
+    # THEN
+    assert first.name == "fsync"
+    assert first.gain.high_s == pytest.approx(0.030 + 0.001)
+
+
+def saving(thread, *, held_up):
+    """Gives 4 checkpoints of 64 MB in 200 ms, after every fifth step of 100 ms, and the steps."""
+    calls, steps, at = [], [], 0
+    for n in range(STEPS):
+        steps.append((at, at + 100, 0))
+        at += 100
+        if n % 5 == 4:
+            calls += [
+                (at + 50 * k, at + 50 * k + 50, thread, "write", 1, 16 * MB, 16 * MB * k) for k in range(4)
+            ]
+            at += 200 if held_up else 0
+    return calls, steps
+
+
+@pytest.mark.parametrize("thread", [LOOP, 7])
+def test_checkpoints_between_steps_hold_training_up(tmp_path, thread):
+    # GIVEN
+    calls, steps = saving(thread, held_up=True)
+    session = training(tmp_path, calls, [*steps, (steps[-1][1] + 200, steps[-1][1] + 300, 0)], paths=NAMES)
+
+    # WHEN
+    (first,) = diagnose(session).problems
+
+    # THEN 800 ms of 2900, whichever thread wrote
+    assert first.name == "checkpoint_stall"
+    assert first.gain.high_s * 21 == pytest.approx(0.8 + 0.029)
+    assert first.files == ("/out/ckpt-1",)
+
+
+def test_checkpoints_behind_the_loops_back_cost_nothing(tmp_path):
+    calls, steps = saving(7, held_up=False)
+    session = training(tmp_path, calls, steps, paths=NAMES)
+
+    assert diagnose(session).problems == ()
+
+
+def test_a_checkpoint_within_a_step_is_what_the_step_took_longer(tmp_path):
+    # GIVEN 20 steps of 100 ms, of which the tenth takes 400 with a checkpoint of 300 ms in another thread
+    steps = [(100 * n, 100 * n + 100, 0) for n in range(10)] + [(1000, 1400, 0)]
+    steps += [(1400 + 100 * n, 1500 + 100 * n, 0) for n in range(9)]
+    session = training(tmp_path, [(1050, 1350, 7, "write", 1, 64 * MB)], steps, paths=NAMES)
+
+    # WHEN
+    (first,) = diagnose(session).problems
+
+    # THEN
+    assert first.name == "checkpoint_stall"
+    assert first.gain.high_s * 20 == pytest.approx(0.3 + 0.01 * 2.3)
+
+
+def test_the_page_cache_is_noted_and_no_problem(tmp_path):
+    # GIVEN 20 reads of 1 MB that take 0.1 ms, of which the kernel fetched nothing
+    calls = [(100 * n, 100 * n + 0.1, 1, "pread", 0, 1_000_000) for n in range(STEPS)]
+    kernel = {"rchar": 20_000_000, "read_bytes": 0}
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), sizes=[1_000_000], kernel=kernel)
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    assert [(f.name, f.kind) for f in found.findings] == [("page_cache", "note")]
+    assert found.verdict.state == "healthy"
+
+
+def test_bytes_that_were_not_seen_come_first(tmp_path):
+    # GIVEN 1 MB read in 10 ms a step, and four times as much charged by the kernel
+    calls = [(100 * n, 100 * n + 10, 1, "pread", 0, 1_000_000) for n in range(STEPS)]
+    kernel = {"rchar": 80_000_000, "read_bytes": 80_000_000}
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 10), kernel=kernel)
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    first = found.findings[0]
+    assert (first.name, first.kind) == ("low_coverage", "doubt")
+    assert found.verdict.sentence.startswith("75.0 % of the bytes read were not seen.")
+
+
+def test_a_trace_that_was_cut_short_comes_first(tmp_path):
+    # GIVEN a session whose trace has half of the calls
+    calls = [(100 * n, 100 * n + 10, 1, "pread", 0, 1000) for n in range(STEPS)]
+    counts = {
+        "files": 1, "events": 40, "segments": 20, "events_dropped": 20, "files_over_cap": 0, "spool_bytes": 0,
+        "spool_full": 0, "damaged": 0,
+    }  # fmt: skip
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 10), meta={"counts": counts})
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    assert (found.findings[0].name, found.findings[0].kind) == ("truncated_trace", "doubt")
+    assert "50.0 %" in found.findings[0].title

@@ -1,0 +1,82 @@
+"""What holds for the findings of every session, whatever its calls."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.findings import NAMES
+from tfdarshan.findings.diagnosis import diagnosis_of
+from tfdarshan.findings.finding import KINDS
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.text import WIDTH, findings_text
+from tfdarshan.findings.whatif import Change, what_if
+from tfdarshan.findings.whatif_text import whatif_text
+
+OPERATIONS = ("open", "close", "stat", "pread", "read", "lseek", "write", "fsync", "fwrite", "fread", "mmap")
+PATHS = [f"/data/{number}" for number in range(5)] + ["/out/log", "/out/model"]
+
+CALL = st.tuples(
+    st.floats(0, 1000),
+    st.floats(0, 100),
+    st.sampled_from([1, 2, 3, LOOP]),
+    st.sampled_from(OPERATIONS),
+    st.integers(0, len(PATHS) - 1),
+    st.sampled_from([0, 0, 100, 4096, 100_000, 1 << 20, 1 << 30]),
+    st.sampled_from([-1, 0, 4096, 1 << 20]),
+)
+WAITS = st.sampled_from([-1.0, 0.0, 1.0, 50.0, 100.0])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    calls=st.lists(CALL, max_size=60),
+    steps=st.integers(0, 10),
+    wait=WAITS,
+    sizes=st.sampled_from([-1, 0, 5, 10**6]),
+)
+def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wait, sizes):
+    # GIVEN
+    made = [(start, start + taken, *rest) for start, taken, *rest in calls]
+    session = training(
+        tmp_path_factory.mktemp("any"), made, epochs_of_steps(steps, 100, wait), paths=PATHS,
+        sizes=[sizes] * len(PATHS), duration_ms=1200, kernel={"rchar": 10**7, "read_bytes": 10**6},
+    )  # fmt: skip
+
+    # WHEN
+    measures = measure(session)
+    found = diagnosis_of(measures)
+
+    # THEN costs are of seconds that were lost, each once
+    model = measures.model
+    causes = [finding for finding in found.findings if finding.gain is not None]
+    assert (
+        sum(finding.cost_s - finding.stall_s for finding in causes) <= model.most_wait_s * (1 + 1e-9) + 1e-12
+    )
+    for finding in found.findings:
+        assert finding.name in NAMES
+        assert finding.cost_s >= 0
+        assert finding.what
+        assert finding.title
+    for finding in causes:
+        gain = finding.gain
+        assert 0 <= gain.low_s <= gain.expected_s <= gain.high_s
+        assert gain.expected_s <= model.most_wait_s + finding.stall_s + 1e-9
+        if not model.certain:
+            assert gain.low_s <= finding.stall_s + 1e-12
+    # ... the most important first
+    order = [(KINDS.index(f.kind), -f.cost_s) for f in found.findings]
+    assert order == sorted(order)
+    # ... each finding said, unknown or neither
+    assert {f.name for f in found.findings}.isdisjoint(entry.name for entry in found.unknown)
+    # ... and all of it in words
+    assert found.verdict.sentence.endswith(".")
+    text = findings_text(found)
+    assert all(len(line) <= WIDTH or line.lstrip().startswith(("+", "-", "/")) for line in text.splitlines())
+    assert "nan" not in text.lower().replace("domi", "")
+    reads = measures.group("read")
+    if reads.calls and model.storage_s > 0:
+        answer = what_if(measures, Change(bandwidth=2.0, latency=0.5, threads=4))
+        low, high = answer.gain.speedup_range
+        assert low <= answer.gain.speedup * (1 + 1e-9)
+        assert answer.gain.speedup <= high * (1 + 1e-9)
+        assert whatif_text(answer)

@@ -1,0 +1,112 @@
+"""What a step would take: the arithmetic, on a pipeline whose terms are known."""
+
+import json
+
+import pytest
+
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.commands import main
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.whatif import Change, parse_factor, what_if
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.time_model import TimeModel
+
+MB = 1_000_000
+STEPS = 20
+
+
+@pytest.fixture
+def session(tmp_path):
+    """20 steps of 100 ms that wait 80 for one reader: 4 reads of 1 MB, 4 of 3 MB, 5 ms + 2.5 ms a MB."""
+    calls = []
+    for n in range(STEPS):
+        at = 100 * n
+        for size in (1, 3) * 4:
+            taken = 5 + 2.5 * size
+            calls.append((at, at + taken, 1, "pread", 0, size * MB))
+            at += taken
+    return training(tmp_path, calls, epochs_of_steps(STEPS, 100, 80), sizes=[10**12])
+
+
+def test_the_terms_are_those_of_the_reads(session):
+    found = what_if(measure(session), Change())
+
+    # THEN 8 reads of 2 MB on average take 80 ms: 5 ms each, and 400 MB/s
+    assert (found.unit, found.requests, found.moved_bytes) == ("step", 8, 16 * MB)
+    device = found.before.device
+    assert (device.latency_s, device.bandwidth_bytes) == pytest.approx((0.005, 400e6))
+    assert (found.before.storage_s, found.before.compute_s) == pytest.approx((0.080, 0.020))
+    # and nothing changes
+    assert found.after.step_s == pytest.approx(found.before.step_s) == pytest.approx(0.1)
+    assert found.gain.expected_s == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "storage_ms"),
+    [
+        (Change(bandwidth=2), 40 + 20),
+        (Change(latency=0.5), 20 + 40),
+        (Change(latency=2, bandwidth=0.5), 80 + 80),
+        (Change(threads=4), 10 + 40),
+    ],
+    ids=["bandwidth", "latency", "slower", "threads"],
+)
+def test_a_change_of_the_device_changes_its_part(session, change, storage_ms):
+    # THEN T_s is reads x latency / readers + bytes / bandwidth, and the step is the sum
+    found = what_if(measure(session), change)
+
+    assert found.after.storage_s * 1e3 == pytest.approx(storage_ms)
+    assert found.after.step_s * 1e3 == pytest.approx(storage_ms + 20)
+    low, high = found.gain.speedup_range
+    assert low <= found.gain.speedup <= high
+
+
+def test_another_device_takes_what_it_was_measured_at(session):
+    # GIVEN a device of 1 ms a pass and 1 ms per MB; the file is never opened in the session, so it is one
+    # pass
+    fast = TierProbe(TimeModel(1e-3, 1e-9, 50, 1.0, 0.0), 1e9, direct=True, note="made up")
+
+    # WHEN
+    found = what_if(measure(session), Change(fast=fast))
+
+    # THEN
+    assert found.after.storage_s == pytest.approx((1e-3 + 320 * MB * 1e-9) / STEPS)
+    assert any("made up" in text for text in found.assumptions)
+
+
+@pytest.mark.parametrize("text", ["2", "2x", "2.0X"])
+def test_factors_are_read(text):
+    assert parse_factor(text, "--bandwidth") == 2
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "0x", "-1", "2y", "nan", "1e3"])
+def test_what_is_no_factor_is_refused(text):
+    with pytest.raises(ConfigurationError, match="--latency takes a factor"):
+        parse_factor(text, "--latency")
+
+
+def test_the_command_prints_the_answer_and_what_it_assumes(session, capsys):
+    assert main(["whatif", str(session.path), "--bandwidth", "2x"]) == 0
+    text = capsys.readouterr().out
+    assert "100.0 ms" in text
+    assert "80.0 ms" in text
+    assert "Assumptions" in text
+
+    assert main(["whatif", str(session.path), "--bandwidth", "2x", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["after"]["step_s"] == pytest.approx(0.080)
+    assert found["gain"]["speedup"] == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize("arguments", [["--bandwidth", "fast"], ["--threads", "0"]])
+def test_wrong_arguments_are_one_sentence(session, capsys, arguments):
+    assert main(["whatif", str(session.path), *arguments]) == 2
+    assert capsys.readouterr().err.startswith("tfdarshan: ")
+
+
+def test_a_session_without_reads_is_one_sentence(tmp_path, capsys):
+    session = training(tmp_path, [(0, 1, 1, "write", 0, 10)], paths=["/out/a"])
+
+    assert main(["whatif", str(session.path)]) == 2
+    assert "no reads of input" in capsys.readouterr().err

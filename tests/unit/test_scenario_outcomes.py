@@ -1,0 +1,123 @@
+"""How scenarios are judged, and the table of gains: with made-up outcomes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.findings.finding import Cure, Finding, Gain
+from workloads.scenarios.cure_line import number_in
+from workloads.scenarios.gains_table import fill_page
+from workloads.scenarios.runner import Outcome, judged
+from workloads.scenarios.scenario import Scenario
+
+PROBLEM = ("problem", "small_files")
+OTHER = ("problem", "staging")
+NOTE = ("note", "input_bound")
+DOUBT = ("doubt", "low_coverage")
+
+
+def nothing(*_arguments: object) -> None:
+    """Stands for a job."""
+
+
+def scenario(
+    finding: str, kind: str = "problem", *, name: str = "one reader", cured: bool = True
+) -> Scenario:
+    return Scenario(
+        name=name, finding=finding, kind=kind, cause="c", prepare=nothing, job=nothing,
+        cured=nothing if cured else None,
+    )  # fmt: skip
+
+
+def outcome(
+    of: Scenario, *found: list[tuple[str, str]], after_s: float = 1.0, steps: tuple[int, int] = (10, 10)
+) -> Outcome:
+    # From 4 s a unit between 1 and 3 s are saved: 1.33x to 4x.
+    gain = Gain("step", 4.0, 1.0, 2.0, 3.0) if of.cured else None
+    after = [after_s] if of.cured else []
+    return Outcome(of, steps, list(found), "verdict", gain, [2.0, 3.0, 2.0], after, [])
+
+
+@pytest.mark.parametrize(
+    ("of", "found", "right"),
+    [
+        (scenario("small_files"), [PROBLEM, OTHER, NOTE], True),
+        (scenario("small_files"), [OTHER, PROBLEM], False),
+        (scenario("small_files"), [], False),
+        (scenario("low_coverage", "doubt", cured=False), [DOUBT, PROBLEM], True),
+        (scenario("low_coverage", "doubt", cured=False), [PROBLEM, DOUBT], False),
+        # Notes come in any order, but nothing may alarm.
+        (scenario("input_bound", "note", cured=False), [("note", "page_cache"), NOTE], True),
+        (scenario("input_bound", "note", cured=False), [PROBLEM, NOTE], False),
+        (scenario("input_bound", "note", cured=False), [("note", "page_cache")], False),
+        (scenario("", cured=False), [NOTE], True),
+        (scenario("", cured=False), [DOUBT], False),
+        (scenario("", cured=False), [PROBLEM], False),
+    ],
+)
+def test_the_right_finding_has_to_come_first_in_every_run(of, found, right):
+    assert (judged(outcome(of, found), quick=True) == []) is right
+    # One run of several that finds something else is enough.
+    good = {"small_files": [PROBLEM], "low_coverage": [DOUBT], "input_bound": [NOTE], "": []}[of.finding]
+    assert (judged(outcome(of, good, found, good), quick=True) == []) is right
+
+
+@pytest.mark.parametrize(
+    ("after_s", "problems"),
+    [
+        # The median before is 2 s.
+        (1.0, []),
+        (0.5, []),
+        (1.5, []),
+        (0.4, ["promised 1.33x to 4.00x, obtained 5.00x"]),
+        (1.6, ["promised 1.33x to 4.00x, obtained 1.25x"]),
+    ],
+)
+def test_the_gain_has_to_be_what_was_promised(after_s, problems):
+    made = outcome(scenario("small_files"), [PROBLEM], after_s=after_s)
+
+    assert judged(made, quick=False) == problems
+    assert judged(made, quick=True) == []
+
+
+@pytest.mark.parametrize(("after", "right"), [(10, True), (11, True), (9, True), (8, False), (12, False)])
+def test_the_cured_job_has_to_do_the_same_work(after, right):
+    made = outcome(scenario("small_files"), [PROBLEM], steps=(10, after))
+
+    assert (judged(made, quick=True) == []) is right
+
+
+def test_a_page_keeps_the_rows_of_what_was_not_run(tmp_path):
+    # GIVEN a page with two rows
+    page = tmp_path / "page.md"
+    page.write_text("# Head\n<!-- gains:begin -->\n<!-- gains:end -->\ntail\n")
+    fill_page(page, [outcome(scenario("small_files", name="no prefetch"), [PROBLEM])])
+    fill_page(page, [outcome(scenario("small_files"), [PROBLEM], after_s=0.5)])
+    # WHEN one is run again
+    fill_page(page, [outcome(scenario("small_files", name="no prefetch"), [OTHER], after_s=0.8)])
+    # THEN the other stays, in the scenarios' order
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| ")][2:]
+    assert rows == [
+        "| one reader | c | small_files | - | 2.00 s | 0.50 s | 2.00x (1.33x to 4.00x) | 4.00x |",
+        "| no prefetch | c | staging | - | 2.00 s | 0.80 s | 2.00x (1.33x to 4.00x) | 2.50x |",
+    ]
+    assert page.read_text().startswith("# Head\n<!-- gains:begin -->\nMedians of 3 runs each")
+    assert page.read_text().endswith("<!-- gains:end -->\ntail\n")
+
+
+def test_a_page_without_marks_is_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Head\n")
+    with pytest.raises(ConfigurationError, match="has no <!-- gains:begin -->"):
+        fill_page(page, [outcome(scenario("small_files"), [PROBLEM])])
+
+
+def test_numbers_are_read_from_the_line_of_a_cure():
+    finding = Finding(
+        "read_parallelism", "problem", "t", "w", cure=Cure("do", "map(f, num_parallel_calls=8)")
+    )
+
+    assert number_in(finding, "num_parallel_calls") == 8
+    with pytest.raises(ValueError, match="says no num_parallel_reads"):
+        number_in(finding, "num_parallel_reads")

@@ -1,0 +1,101 @@
+"""Calls by what they are for: opening, asking, reading data, probing for the end, writing, syncing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.segments import BLOCK, READ, WRITE, Operation, Segments
+
+CALL_KINDS = ("open", "close", "stat", "seek", "read", "empty_read", "write", "sync", "other")
+KIND = {name: code for code, name in enumerate(CALL_KINDS)}
+OPERATION_KINDS = {
+    "open": "open", "fopen": "open", "fdopen": "open", "close": "close", "fclose": "close", "stat": "stat",
+    "fstat": "stat", "lseek": "seek", "fseek": "seek", "fsync": "sync", "fdatasync": "sync",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CallGroup:
+    """Calls of one kind. Times are the calls' durations added up, in seconds.
+
+    Attributes:
+        calls: How many.
+        moved_bytes: What they moved.
+        beside_s: Time of those that other threads than the training loop's made, or that its own made while
+            the loop waited for input.
+        within_s: Time of those that the training loop's thread made otherwise: the loop stood still.
+    """
+
+    calls: float = 0.0
+    moved_bytes: float = 0.0
+    beside_s: float = 0.0
+    within_s: float = 0.0
+
+    @property
+    def thread_s(self) -> float:
+        """All of their time."""
+        return self.beside_s + self.within_s
+
+    def scaled(self, factor: float) -> CallGroup:
+        """Gives a multiple of it."""
+        return CallGroup(*(factor * v for v in (self.calls, self.moved_bytes, self.beside_s, self.within_s)))
+
+    def __add__(self, other: CallGroup) -> CallGroup:
+        return CallGroup(
+            self.calls + other.calls,
+            self.moved_bytes + other.moved_bytes,
+            self.beside_s + other.beside_s,
+            self.within_s + other.within_s,
+        )
+
+
+NO_CALLS = CallGroup()
+
+
+def kind_codes(operations: Sequence[Operation]) -> Array:
+    """Gives each operation's place in CALL_KINDS, int8; "read" for all reads, the empty ones too."""
+    codes = []
+    for operation in operations:
+        kind = OPERATION_KINDS.get(operation.name)
+        if kind is None:
+            kind = {READ: "read", WRITE: "write"}.get(operation.io_class, "other")
+        codes.append(KIND[kind])
+    return np.array(codes or [0], np.int8)
+
+
+def kinds_of(segments: Segments) -> Array:
+    """Gives each call's place in CALL_KINDS, int8."""
+    kind: Array = kind_codes(segments.operations)[segments.operation]
+    kind[(kind == KIND["read"]) & (segments.length == 0) & (segments.error == 0)] = KIND["empty_read"]
+    return kind
+
+
+def group_calls(kind: Array, duration_ns: Array, length: Array, within: Array) -> dict[str, CallGroup]:
+    """Adds up calls by kind.
+
+    Args:
+        kind: Each call's place in CALL_KINDS.
+        duration_ns: How long each took.
+        length: What each moved; counts for reads and writes only.
+        within: Which of them stood in the training loop's way.
+    """
+    count = 2 * len(CALL_KINDS)
+    sums = np.zeros((3, count))
+    for first in range(0, len(kind), BLOCK):
+        block = slice(first, first + BLOCK)
+        code = kind[block] * np.int8(2) + within[block]
+        for row, weight in enumerate((None, duration_ns[block], length[block])):
+            sums[row] += np.bincount(code, weight, minlength=count)
+    calls, taken, moved = sums[0], sums[1] / 1e9, sums[2]
+    groups = {}
+    for name, place in KIND.items():
+        beside, inside = 2 * place, 2 * place + 1
+        size = float(moved[beside] + moved[inside]) if name in ("read", "write") else 0.0
+        groups[name] = CallGroup(
+            float(calls[beside] + calls[inside]), size, float(taken[beside]), float(taken[inside])
+        )
+    return groups

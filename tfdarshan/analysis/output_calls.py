@@ -1,0 +1,106 @@
+"""What a job's writes cost its training loop: writes, syncs, and checkpoints that hold up steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.call_kinds import KIND, kinds_of
+from tfdarshan.analysis.intervals import Array, covered, union_ns
+from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.step_windows import StepWindows
+
+# A step that computes this many times the median is held up by something.
+HELD_UP = 1.3
+
+
+@dataclass(frozen=True)
+class OutputCalls:
+    """Writes and syncs between the first step's start and the last one's end; everywhere without steps.
+
+    Attributes:
+        chosen: Their places in the segments.
+        sync: Which of them are syncs, bool.
+        within: Which of them the training loop's own thread made, outside of its waits, bool.
+    """
+
+    chosen: Array
+    sync: Array
+    within: Array
+
+
+def output_calls(segments: Segments, windows: StepWindows | None, loop_thread: int | None) -> OutputCalls:
+    """Picks the calls."""
+    kind = kinds_of(segments)
+    mask = (kind == KIND["write"]) | (kind == KIND["sync"])
+    if windows is not None:
+        first, last = np.searchsorted(segments.start_ns, windows.span_ns).tolist()
+        mask[:first] = False
+        mask[last:] = False
+    chosen = np.flatnonzero(mask & (segments.error == 0))
+    within = segments.thread[chosen] == (-1 if loop_thread is None else loop_thread)
+    if windows is not None:
+        within &= ~windows.waiting(segments.start_ns[chosen])
+    return OutputCalls(chosen, kind[chosen] == KIND["sync"], within)
+
+
+def stalled_s(
+    segments: Segments, calls: OutputCalls, windows: StepWindows | None, bursts: pd.DataFrame
+) -> Array:
+    """Gives what each burst of writes held up the training loop, in seconds, float64.
+
+    That is the time of the loop's own writes in it; and, where steps are known, as much of the burst's time
+    as steps that it reaches into took longer than steps do, or as lay between them.
+
+    Args:
+        segments: The session's calls.
+        calls: Its writes.
+        windows: Its steps.
+        bursts: `checkpoint_bursts`.
+    """
+    own = segments.where(calls.chosen[calls.within])
+    own_time = covered(own.start_ns, own.end_ns)
+    start, end = bursts["start_ns"].to_numpy(np.int64), bursts["end_ns"].to_numpy(np.int64)
+    certain = own_time.within(start, end) / 1e9
+    if windows is None or len(windows.start_ns) < 3:
+        return np.asarray(certain, np.float64)
+    lost = _lost_time(windows)
+    writing = bursts["write_ns"].to_numpy(np.float64) / 1e9
+    reached = map(lost.within_s, start.tolist(), end.tolist())
+    held_up: Array = np.minimum(writing, np.fromiter(reached, np.float64, len(start)))
+    return np.maximum(certain, held_up, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _LostTime:
+    """When steps were held up: intervals in order of time, and how many seconds of each."""
+
+    start_ns: Array
+    end_ns: Array
+    lost_s: Array
+
+    def within_s(self, start_ns: int, end_ns: int) -> float:
+        """Gives what was lost in the intervals that a stretch of time reaches into, at most its length."""
+        touched = (self.start_ns < end_ns) & (self.end_ns > start_ns)
+        return min(float(self.lost_s[touched].sum()), (end_ns - start_ns) / 1e9)
+
+
+def _lost_time(windows: StepWindows) -> _LostTime:
+    wait_end = windows.start_ns if windows.wait_end_ns is None else windows.wait_end_ns
+    compute = (windows.end_ns - wait_end) / 1e9
+    typical = float(np.median(compute))
+    excess = np.where(compute > HELD_UP * typical, compute - typical, 0.0)
+    gap_start, gap_end = windows.end_ns[:-1], windows.start_ns[1:]
+    gaps = np.maximum(gap_end - gap_start, 0) / 1e9
+    return _LostTime(
+        np.concatenate([wait_end, gap_start]),
+        np.concatenate([windows.end_ns, gap_end]),
+        np.concatenate([excess, gaps]),
+    )
+
+
+def union_s(segments: Segments, places: Array) -> float:
+    """Gives the wall-clock time in which at least one of some calls was running, in seconds."""
+    return union_ns(segments.start_ns[places], segments.end_ns[places]) / 1e9

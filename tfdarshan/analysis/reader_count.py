@@ -1,0 +1,79 @@
+"""How many readers an input pipeline has: calls that could run at a time, whichever threads make them.
+
+Threads of a pool take turns, so their number says little: four parallel calls on a pool of sixteen keep all
+sixteen a little busy. The queue depth tells: readers that are each busy a share p of the time, independently,
+have a depth of mean n p and variance n p (1 - p), and that gives n. The threads' number is the upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.intervals import Array
+
+# Part of the busy time that may have been deeper than what counts as reached.
+RARELY = 0.02
+
+
+@dataclass(frozen=True)
+class ReaderCount:
+    """Readers of an input pipeline.
+
+    Attributes:
+        readers: Calls that can run at a time, at least 1.
+        threads: Threads that made calls, each weighed by its share of the time: 1 / sum(share^2).
+        together: Calls at a time while at least one was running, mean.
+        busy_share: Share of the readers' time spent in calls while the pipeline was active.
+    """
+
+    readers: float
+    threads: float
+    together: float
+    busy_share: float
+
+
+def count_readers(levels: pd.DataFrame, thread_ns: Array, active_s: float | None) -> ReaderCount:
+    """Counts the readers.
+
+    Args:
+        levels: `depth_levels` of the pipeline's calls.
+        thread_ns: Time in such calls of each thread.
+        active_s: How long the pipeline worked, where that is known: time without a call counts as depth 0.
+    """
+    total = float(thread_ns.sum())
+    if total <= 0:
+        return ReaderCount(1.0, 1.0, 1.0, 0.0)
+    threads = max(1.0, float(total**2 / (thread_ns.astype(np.float64) ** 2).sum()))
+    seconds = levels["seconds"].to_numpy().copy()
+    depth = np.arange(len(seconds))
+    busy = float(seconds[1:].sum())
+    together = max(1.0, float((depth * seconds).sum()) / busy) if busy else 1.0
+    if active_s is not None:
+        seconds[0] = max(active_s - busy, 0.0)
+    reached = _reached(seconds)
+    found = _by_variance(depth, seconds)
+    readers = min(max(found if found is not None else reached, reached, together), max(threads, together))
+    # A pool's threads take turns: what counts is how many were ever at work at a time.
+    share = together * busy / (readers * seconds.sum()) if seconds.sum() > 0 else 0.0
+    return ReaderCount(max(1.0, readers), threads, together, min(1.0, share))
+
+
+def _reached(seconds: Array) -> float:
+    """Gives the depth that was exceeded for a fiftieth of the busy time only."""
+    busy = seconds[1:]
+    if busy.sum() <= 0:
+        return 1.0
+    above = np.cumsum(busy[::-1])[::-1] / busy.sum()
+    return float(np.flatnonzero(above > RARELY)[-1] + 1)
+
+
+def _by_variance(depth: Array, seconds: Array) -> float | None:
+    total = seconds.sum()
+    if total <= 0:
+        return None
+    mean = float((depth * seconds).sum() / total)
+    variance = float((depth**2 * seconds).sum() / total) - mean**2
+    return mean**2 / (mean - variance) if mean - variance > 0.05 * mean else None

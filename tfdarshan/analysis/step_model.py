@@ -1,0 +1,113 @@
+"""The time model of a step, with terms measured in the session.
+
+A step of S seconds waits W for its input and computes C = S - W (host-to-device copies and communication are
+in C: they go on after the input is there). Its input pipeline works beside a share o of C, so that one batch
+takes it P = W + o C. For another pipeline time P' the step takes
+
+    S' = C + max(0, P' - o C)
+
+which is the sum of both at o = 0 and the longer of both at o = 1. What a cure takes from P is saved as long
+as there is a wait for it: min(P - P', W), whatever o is. Time in which the training loop's own thread is in a
+call outside of its wait (a checkpoint, a stat) is saved as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# From this share of the time on, readers that are always in a call say that the job waits for them.
+SATURATED = 0.8
+# A job that waits less than this for its input is not bound by it.
+NOT_BOUND = 0.02
+# With less wait the pipeline is held back by the steps: it could be quicker than it was.
+HELD_BACK = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepModel:
+    """Seconds are of one unit, the mean of all.
+
+    Attributes:
+        unit: "step", or "session" where nothing says what a step is.
+        units: How many there are.
+        unit_s: S, from the first one's start to the last one's end, over their number.
+        wait_s: W; None if unknown.
+        most_wait_s: What can have been waited for at most: W, or the time in which input calls were running.
+        overlap: o, 0 to 1.
+        storage_s: What of P the pipeline spends in calls: their durations over the readers.
+        readers: Calls that can run at a time.
+        busy_share: Share of the readers' time spent in calls.
+        cpu_s: Processor time of the whole job; None if unknown.
+        data_s: T_d, of C: copies from the host to the device; None where the trace shows no device.
+        weights_s: T_w, of C: communication; None likewise.
+    """
+
+    unit: str
+    units: int
+    unit_s: float
+    wait_s: float | None
+    most_wait_s: float
+    overlap: float
+    storage_s: float
+    readers: float
+    busy_share: float
+    cpu_s: float | None = None
+    data_s: float | None = None
+    weights_s: float | None = None
+
+    @property
+    def compute_s(self) -> float:
+        """C: what is left of a step, all of it where the wait is unknown and may be nothing."""
+        return max(self.unit_s - self.most_wait_s, 0.0)
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is known that the job waits as long as `most_wait_s` says."""
+        return self.wait_s is not None or self.busy_share >= SATURATED
+
+    @property
+    def wait_share(self) -> float | None:
+        """W over S, None if unknown."""
+        return self.wait_s / self.unit_s if self.wait_s is not None and self.unit_s > 0 else None
+
+    @property
+    def held_back(self) -> bool:
+        """Whether the pipeline waits for the steps: then it could be quicker than it was.
+
+        So it is where steps hardly wait; and where all processor time and all calls together are no more than
+        what goes on beside compute, so that the wait has another cause.
+        """
+        if self.most_wait_s < HELD_BACK * self.unit_s:
+            return True
+        return self.cpu_s is not None and self.storage_s + self.cpu_s < self.overlap * self.compute_s
+
+    @property
+    def pipeline_s(self) -> float:
+        """P; of a pipeline that is held back, what is known of it: its time in calls."""
+        if self.held_back:
+            return self.storage_s
+        return max(self.most_wait_s + self.overlap * self.compute_s, self.storage_s)
+
+    @property
+    def other_s(self) -> float:
+        """What of P is no call: decoding, shuffling, copying; 0 where the steps hold the pipeline back."""
+        return max(self.pipeline_s - self.storage_s, 0.0)
+
+    @property
+    def idle_s(self) -> float:
+        """What of P is neither a call nor processor time: readers that wait for each other, and take turns.
+
+        It goes along with the calls when these are fewer or more at a time.
+        """
+        return max(self.other_s - (self.cpu_s or 0.0), 0.0)
+
+    def step_s(self, pipeline_s: float, overlap: float | None = None) -> float:
+        """Gives S' for another P, or another overlap."""
+        o = self.overlap if overlap is None else overlap
+        return self.compute_s + max(0.0, pipeline_s - o * self.compute_s)
+
+    def saved_s(self, pipeline_less_s: float) -> float:
+        """Gives what a step saves when its pipeline takes so much less."""
+        less_s = min(max(pipeline_less_s, 0.0), self.pipeline_s)
+        shorter_s = self.step_s(self.pipeline_s) - self.step_s(self.pipeline_s - less_s)
+        return min(shorter_s, self.most_wait_s)

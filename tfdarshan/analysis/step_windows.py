@@ -1,0 +1,122 @@
+"""When steps ran, when they waited for input, and how busy the input pipeline was in either part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.intervals import Array
+
+
+@dataclass(frozen=True)
+class StepWindows:
+    """Steps in order of time; arrays in ns, one entry per step.
+
+    Attributes:
+        start_ns: Starts.
+        end_ns: Ends.
+        wait_end_ns: Ends of the waits for input, which begin with their steps; None if unknown.
+    """
+
+    start_ns: Array
+    end_ns: Array
+    wait_end_ns: Array | None
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """From the first step's start to the last one's end."""
+        return int(self.start_ns[0]), int(self.end_ns.max())
+
+    @property
+    def wait_s(self) -> float | None:
+        """All waits added up."""
+        return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
+
+    @property
+    def typical_compute_s(self) -> float | None:
+        """The median time that steps computed, None if unknown: a first step that compiles is not typical."""
+        if self.wait_end_ns is None:
+            return None
+        return float(np.median(self.end_ns - self.wait_end_ns)) / 1e9
+
+    def hidden_wait_s(self, beside_s: float) -> float:
+        """Gives what steps wait less where `beside_s` of each wait goes on while the step before computes.
+
+        The first step has none before it.
+        """
+        if self.wait_end_ns is None:
+            return 0.0
+        waits = (self.wait_end_ns - self.start_ns)[1:] / 1e9
+        return float(np.minimum(waits, beside_s).sum())
+
+    def waiting(self, at_ns: Array) -> Array:
+        """Says which moments were in a wait, bool; in none where waits are unknown."""
+        if self.wait_end_ns is None:
+            return np.zeros(len(at_ns), bool)
+        place = np.maximum(np.searchsorted(self.start_ns, at_ns, side="right") - 1, 0)
+        inside: Array = (at_ns >= self.start_ns[place]) & (at_ns < self.wait_end_ns[place])
+        return inside
+
+
+def step_windows(steps: pd.DataFrame) -> StepWindows | None:
+    """Gives the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
+
+    A wait is taken to be at its step's start: TensorFlow's trace begins steps with it, Keras asks for a batch
+    first, and so does a loop that marks its steps. Where waits are known of a part of the session only, as
+    where TensorFlow's trace ended early, its steps are all there are.
+    """
+    if len(steps) == 0:
+        return None
+    steps = steps.sort_values("start_ns", kind="stable")
+    start, end = steps["start_ns"].to_numpy(np.int64), steps["end_ns"].to_numpy(np.int64)
+    wait = steps["input_wait_ns"].to_numpy(np.int64)
+    known = np.flatnonzero(wait >= 0)
+    if len(known) and len(known) == known[-1] - known[0] + 1:
+        start, end, wait = start[known], end[known], wait[known]
+    elif len(known) < len(wait):
+        return StepWindows(start, end, None)
+    return StepWindows(start, end, start + np.minimum(wait, end - start))
+
+
+def overlap_of(windows: StepWindows, start_ns: Array, end_ns: Array) -> float:
+    """Gives the share of the compute time in which the input pipeline worked as it did in the waits, 0 to 1.
+
+    Args:
+        windows: The steps.
+        start_ns: Starts of the pipeline's calls, ascending.
+        end_ns: Their ends.
+    """
+    if windows.wait_end_ns is None or len(start_ns) == 0:
+        return 0.0
+    busy = _BusyUntil(start_ns, end_ns)
+    waits = busy(windows.wait_end_ns) - busy(windows.start_ns)
+    rest = busy(windows.end_ns) - busy(windows.wait_end_ns)
+    wait_ns = float((windows.wait_end_ns - windows.start_ns).sum())
+    rest_ns = float((windows.end_ns - windows.wait_end_ns).sum())
+    if rest_ns <= 0 or rest.sum() <= 0:
+        return 0.0
+    if wait_ns <= 0 or waits.sum() <= 0:
+        return 1.0
+    return float(min(1.0, (rest.sum() / rest_ns) / (waits.sum() / wait_ns)))
+
+
+class _BusyUntil:
+    """Thread time in calls before given moments."""
+
+    def __init__(self, start_ns: Array, end_ns: Array) -> None:
+        self._sides = [(side, np.cumsum(side)) for side in (start_ns, np.sort(end_ns))]
+
+    def __call__(self, at_ns: Array) -> Array:
+        began, ended = (self._reached(*side, at_ns) for side in self._sides)
+        difference: Array = ended - began
+        return difference.astype(np.float64)
+
+    @staticmethod
+    def _reached(moments: Array, sums: Array, at_ns: Array) -> Array:
+        # The sum of min(t, moment); sums may wrap round, their difference is right nevertheless.
+        count = np.searchsorted(moments, at_ns, side="right")
+        before = np.where(count > 0, sums[np.maximum(count - 1, 0)], 0)
+        reached: Array = before + (len(moments) - count) * at_ns
+        return reached

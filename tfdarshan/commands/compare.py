@@ -1,0 +1,151 @@
+"""`tfdarshan compare`: whether runs are comparable, what changed, and whether that fails a check."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.errors import ConfigurationError, SessionDataError
+from tfdarshan.session import locate_sessions, open_session
+
+if TYPE_CHECKING:
+    from tfdarshan.comparison.change import Change, Comparison, Failure
+    from tfdarshan.comparison.run import Side
+
+HOLDS = 1
+LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "compare",
+        help="say what changed between runs",
+        description="Say whether runs can be compared, what changed from the first to the others and whether "
+        "that is more than noise. The exit code is 1 where a condition of --fail-if holds, and 2 for input "
+        "that cannot be used or a condition that cannot be judged.",
+    )
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="LOGDIR",
+        help="two or more: a logdir, of which the newest session is read, a session, or LOGDIR:RUN for a run "
+        "or a session below it; the first is what the others are compared with",
+    )
+    parser.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="exit with 1 where this holds for a later run: 'read_bandwidth<-10%%' (relative change), "
+        "'opens>+100' (change) or 'duration>90s' (value); see docs/compare.md (may be repeated)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="medians of the newest N sessions of each logdir, and their spread as noise (default: 1)",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="runs that are not comparable are wrong use: exit with 2"
+    )
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Compares."""
+    from tfdarshan.commands import WRONG_USE
+    from tfdarshan.comparison.change import compare, judge
+    from tfdarshan.comparison.condition import parse_condition
+    from tfdarshan.comparison.likeness import NO
+
+    conditions = [parse_condition(text) for text in arguments.fail_if]
+    sides = _sides(arguments.paths, arguments.runs)
+    try:
+        comparisons = [compare(sides[0], side) for side in sides[1:]]
+    except SessionDataError as error:
+        raise ConfigurationError(str(error)) from error
+    failures = judge(conditions, comparisons)
+    if arguments.json:
+        print_json(_plain(sides, comparisons, failures))
+    else:
+        _print(sides, comparisons, failures)
+    differ = arguments.strict and any(comparison.comparable == NO for comparison in comparisons)
+    if differ:
+        print("tfdarshan: the runs are not comparable, and --strict was given.", file=sys.stderr)
+    if differ or any(failure.holds is None for failure in failures):
+        return WRONG_USE
+    return HOLDS if failures else 0
+
+
+def _sides(paths: Sequence[str], runs: int) -> list[Side]:
+    from tfdarshan.comparison.run import Side
+    from tfdarshan.views.source import Source
+
+    if not 2 <= len(paths) <= len(LABELS):
+        raise ConfigurationError(
+            f"compare needs two to {len(LABELS)} runs, not {len(paths)}: the first is what the others are "
+            "compared with."
+        )
+    if runs < 1:
+        raise ConfigurationError(f"--runs must be at least 1, not {runs}.")
+    try:
+        return [
+            Side(label, [Source(open_session(found)) for found in locate_sessions(path, runs)])
+            for label, path in zip(LABELS, paths, strict=False)
+        ]
+    except SessionDataError as error:
+        raise ConfigurationError(str(error)) from error
+
+
+def _print(sides: Sequence[Side], comparisons: Sequence[Comparison], failures: Sequence[Failure]) -> None:
+    from tfdarshan.comparison.render import render, render_failures, render_side
+
+    for side in sides:
+        sys.stdout.write(render_side(side))
+    for comparison in comparisons:
+        sys.stdout.write("\n" + render(comparison))
+    if failures:
+        sys.stdout.write("\n" + render_failures(failures))
+
+
+def _plain(
+    sides: Sequence[Side], comparisons: Sequence[Comparison], failures: Sequence[Failure]
+) -> dict[str, Any]:
+    return {
+        "runs": [{"label": side.label, "sessions": [run.whole.path for run in side.runs]} for side in sides],
+        "comparisons": [_plain_comparison(comparison) for comparison in comparisons],
+        "failures": [
+            {"condition": failure.condition, "run": failure.run, "holds": failure.holds}
+            | _plain_change(failure.change)
+            for failure in failures
+        ],
+    }
+
+
+def _plain_comparison(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "first": comparison.first,
+        "second": comparison.second,
+        "comparable": comparison.comparable,
+        "checks": comparison.checks,
+        "changes": [_plain_change(change) for change in comparison.changes],
+        "files": comparison.files,
+    }
+
+
+def _plain_change(change: Change) -> dict[str, Any]:
+    return {
+        "metric": change.metric.name,
+        "unit": change.metric.unit,
+        "before": change.before,
+        "after": change.after,
+        "change": change.ratio,
+        "noise": change.noise,
+        "outcome": change.outcome,
+    }

@@ -1,0 +1,36 @@
+"""`tfdarshan findings`: what makes a job slow, what each cause costs, and what its cure gives."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "findings",
+        help="say why a job is slow, and what each cure gives",
+        description="Say what makes a job slow: the causes by the seconds they cost, the line to change, the "
+        "gain to expect as a range, and when not to bother (docs/findings.md).",
+    )
+    add_session(parser)
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Prints the findings."""
+    from tfdarshan.findings.diagnosis import diagnose
+    from tfdarshan.findings.plain import plain_diagnosis
+    from tfdarshan.findings.text import findings_text
+
+    diagnosis = diagnose(session_of(arguments))
+    if arguments.json:
+        print_json(plain_diagnosis(diagnosis))
+    else:
+        sys.stdout.write(findings_text(diagnosis))
+    return 0

@@ -1,0 +1,58 @@
+"""`tfdarshan whatif`: what a step would take on other storage, or with other threads."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.errors import ConfigurationError
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "whatif",
+        help="say what a step would take on other storage or with other threads",
+        description="Say what a training step would take if storage had another bandwidth or latency, if "
+        "more threads read, or if the input were on another device; what that assumes is printed.",
+    )
+    add_session(parser)
+    parser.add_argument("--bandwidth", metavar="FACTOR", default="1x", help="such as 2x: twice the bandwidth")
+    parser.add_argument("--latency", metavar="FACTOR", default="1x", help="such as 0.5x: half the latency")
+    parser.add_argument("--threads", metavar="N", type=int, help="reads at a time")
+    parser.add_argument(
+        "--fast", metavar="DIR", help="read everything from the device of DIR, which is measured"
+    )
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Prints the answer."""
+    from tfdarshan.findings.measures import measure
+    from tfdarshan.findings.plain import plain_gain
+    from tfdarshan.findings.whatif import Change, parse_factor, what_if
+    from tfdarshan.findings.whatif_text import whatif_text
+    from tfdarshan.staging.capacity import existing_parent
+    from tfdarshan.staging.probe import probe_tier
+
+    bandwidth = parse_factor(arguments.bandwidth, "--bandwidth")
+    latency = parse_factor(arguments.latency, "--latency")
+    if arguments.threads is not None and arguments.threads < 1:
+        raise ConfigurationError(f"--threads must be at least 1, not {arguments.threads}.")
+    measures = measure(session_of(arguments))
+    fast = None
+    if arguments.fast:
+        readers = arguments.threads or max(1, round(measures.model.readers))
+        fast = probe_tier(existing_parent(str(Path(arguments.fast).absolute())), readers)
+    change = Change(bandwidth=bandwidth, latency=latency, threads=arguments.threads, fast=fast)
+    found = what_if(measures, change)
+    if arguments.json:
+        print_json(dataclasses.asdict(found) | {"gain": plain_gain(found.gain)})
+    else:
+        sys.stdout.write(whatif_text(found))
+    return 0

@@ -1,0 +1,1 @@
+"""Sessions side by side: whether they can be compared, what changed, and by more than noise or not."""

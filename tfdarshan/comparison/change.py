@@ -1,0 +1,143 @@
+"""What changed from one run to others, and by more than noise or not."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfdarshan.comparison.condition import Condition
+from tfdarshan.comparison.file_set import FileChange, most_changed
+from tfdarshan.comparison.likeness import Check, check_likeness, verdict_of
+from tfdarshan.comparison.metric import METRICS, MORE, Metric
+from tfdarshan.comparison.noise import Noise
+from tfdarshan.comparison.run import Side
+
+SAME, NOISE, UNKNOWN = "same", "within noise", "unknown"
+BETTER, WORSE, CHANGED = "better", "worse", "changed"
+TOP_FILES = 5
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure before and after.
+
+    Attributes:
+        metric: Which.
+        before: In the first run, None where it does not say; of several runs the median.
+        after: In the later one.
+        noise: Share by which it may change though nothing has; 0 for what is counted, None where unknown.
+    """
+
+    metric: Metric
+    before: float | None
+    after: float | None
+    noise: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """The relative change: 0.1 is a tenth more. None where it is unknown, or from nothing."""
+        if self.before is None or self.after is None:
+            return None
+        if self.before == self.after:
+            return 0.0
+        return self.after / self.before - 1 if self.before else None
+
+    @property
+    def outcome(self) -> str:
+        """SAME, NOISE, BETTER, WORSE, CHANGED or UNKNOWN."""
+        if self.before is None or self.after is None:
+            return UNKNOWN
+        if self.before == self.after:
+            return SAME
+        ratio = self.ratio
+        if ratio is not None and self.noise is not None and abs(ratio) <= self.noise:
+            return NOISE
+        if self.metric.better is None:
+            return CHANGED
+        return BETTER if (self.after > self.before) == (self.metric.better == MORE) else WORSE
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A condition that holds, or cannot be judged (`holds` None), for one later run."""
+
+    condition: str
+    run: str
+    holds: bool | None
+    change: Change
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A later run against the first.
+
+    Attributes:
+        first: The first run's label.
+        second: The later run's label.
+        comparable: YES, WITH_CARE or NO of `likeness`.
+        checks: Why.
+        changes: Every metric, in the order of METRICS.
+        files: The files whose time in calls changed most.
+    """
+
+    first: str
+    second: str
+    comparable: str
+    checks: list[Check]
+    changes: list[Change]
+    files: list[FileChange]
+
+    def change(self, metric: Metric) -> Change:
+        """Gives one metric's change."""
+        return next(change for change in self.changes if change.metric is metric)
+
+
+def compare(first: Side, second: Side) -> Comparison:
+    """Compares two sides.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    checks = check_likeness(first.newest, second.newest, (first.label, second.label))
+    return Comparison(
+        first=first.label,
+        second=second.label,
+        comparable=verdict_of(checks),
+        checks=checks,
+        changes=changes_between(first, second),
+        files=most_changed(first.newest.files, second.newest.files, TOP_FILES),
+    )
+
+
+def changes_between(first: Side, second: Side) -> list[Change]:
+    """Gives every metric's change."""
+    noises = Noise(first.runs), Noise(second.runs)
+    return [
+        Change(metric, _median(metric, first), _median(metric, second), _together(metric, noises))
+        for metric in METRICS
+    ]
+
+
+def judge(conditions: Sequence[Condition], comparisons: Sequence[Comparison]) -> list[Failure]:
+    """Lists the conditions that hold, or that cannot be judged."""
+    found = []
+    for comparison in comparisons:
+        for condition in conditions:
+            change = comparison.change(condition.metric)
+            holds = condition.holds(change.before, change.after)
+            if holds is not False:
+                found.append(Failure(condition.text, comparison.second, holds, change))
+    return found
+
+
+def _median(metric: Metric, side: Side) -> float | None:
+    values = [metric.value(run) for run in side.runs]
+    known = [value for value in values if value is not None]
+    return float(statistics.median(known)) if len(known) == len(values) else None
+
+
+def _together(metric: Metric, noises: tuple[Noise, Noise]) -> float | None:
+    one, two = (noise.of(metric) for noise in noises)
+    # The errors of two independent estimates add by squares.
+    return None if one is None or two is None else float((one * one + two * two) ** 0.5)

@@ -1,0 +1,184 @@
+"""Whether two runs can be compared: the same work, the same conditions, and both recorded well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.comparison.file_set import FileSets, compare_files
+from tfdarshan.comparison.metric import find_metric
+from tfdarshan.comparison.run import Run
+from tfdarshan.units import human_bytes, percent, plural
+
+# What a check found: the same; a difference worth knowing; one that makes times unfair; other work.
+SAME, NOTED, CARE, OTHER_WORK = "same", "noted", "care", "other work"
+YES, WITH_CARE, NO = "yes", "with care", "no"
+# Bytes may differ by this share, such as a last batch that was dropped.
+BYTES_APART = 0.02
+# Shares of bytes from storage are alike within this, and coverage is good from this on.
+CACHE_APART = 0.1
+GOOD_COVERAGE = 0.95
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question and its answer: `state` is SAME, NOTED, CARE or OTHER_WORK; `sentence` says why."""
+
+    name: str
+    state: str
+    sentence: str
+
+
+def check_likeness(first: Run, second: Run, names: tuple[str, str]) -> list[Check]:
+    """Asks all questions.
+
+    Args:
+        first: One run.
+        second: The other.
+        names: What they are called in sentences, such as A and B.
+    """
+    both = (first, second)
+    files = compare_files(first.files, second.files)
+    return [
+        _files(files, names),
+        _moved(both, names, "bytes_read", "bytes read"),
+        _moved(both, names, "bytes_written", "bytes written"),
+        _steps(both, names),
+        _cache(both, names),
+        _text("host", names, [run.summary.host for run in both], CARE),
+        _text("storage emulation", names, [_emulation(run) for run in both], CARE),
+        _text("file systems", names, [_file_systems(run) for run in both], NOTED),
+        _text("engine", names, [_engine(run) for run in both], NOTED),
+        _text("versions", names, [_versions(run) for run in both], NOTED),
+        _text("processes", names, [str(run.summary.processes) for run in both], NOTED),
+        _coverage(both, names),
+        _complete(both, names),
+    ]
+
+
+def verdict_of(checks: Iterable[Check]) -> str:
+    """Gives YES, WITH_CARE or NO."""
+    states = {check.state for check in checks}
+    if OTHER_WORK in states:
+        return NO
+    return WITH_CARE if CARE in states else YES
+
+
+def _files(sets: FileSets, names: tuple[str, str]) -> Check:
+    where = ", below another folder" if sets.moved else ""
+    state = NOTED if sets.moved else SAME
+    if sets.same:
+        what = plural(sets.shared, "file") if sets.shared else "none"
+        return Check("files read", state, f"both read the same files ({what}{where})")
+    parts = [f"{plural(sets.shared, 'file')} in both{where}"]
+    parts += [f"{sets.resized:,} of another size"] if sets.resized else []
+    for name, count in zip(names, (sets.only_first, sets.only_second), strict=True):
+        parts += [f"{count:,} in {name} only"] if count else []
+    return Check("files read", OTHER_WORK if _other(sets) else NOTED, ", ".join(parts))
+
+
+def _other(sets: FileSets) -> bool:
+    """Says whether more than a few of the files differ."""
+    apart = sets.resized + sets.only_first + sets.only_second
+    return apart > BYTES_APART * max(sets.shared + apart, 1)
+
+
+def _moved(both: tuple[Run, Run], names: tuple[str, str], metric: str, label: str) -> Check:
+    one, two = (find_metric(metric).value(run) or 0 for run in both)
+    if one == two:
+        return Check(label, SAME, f"{human_bytes(one)} in both" if one else "none in both")
+    said = f"{human_bytes(one)} in {names[0]}, {human_bytes(two)} in {names[1]}"
+    apart = abs(two - one) > BYTES_APART * max(one, two)
+    # What little is written, such as logs, says nothing of the work.
+    large = max(one, two) > BYTES_APART * sum(_all_bytes(run) for run in both) / 2
+    return Check(label, OTHER_WORK if apart and large else NOTED, said)
+
+
+def _all_bytes(run: Run) -> float:
+    return sum(find_metric(name).value(run) or 0 for name in ("bytes_read", "bytes_written"))
+
+
+def _steps(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    one, two = (len(run.steps) for run in both)
+    if one == two:
+        return Check("steps", SAME, f"{plural(one, 'step')} in both" if one else "none recorded in either")
+    # A session without steps did not say them; bytes tell whether the work differs.
+    state = CARE if one and two else NOTED
+    return Check("steps", state, f"{one:,} in {names[0]}, {two:,} in {names[1]}")
+
+
+def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    shares = [storage_share(run.summary.coverage) for run in both]
+    ratios = [share.storage_ratio for share in shares]
+    one, two = ratios
+    if one is None or two is None:
+        missing = " and ".join(name for name, ratio in zip(names, ratios, strict=True) if ratio is None)
+        return Check("cache state", NOTED, f"unknown: {missing} does not say what came from storage")
+    said = [
+        f"{percent(share.storage_bytes or 0, share.asked_bytes or 0)} of the bytes read came from storage"
+        for share in shares
+    ]
+    alike = abs(min(one, 1.0) - min(two, 1.0)) <= CACHE_APART
+    if alike:
+        return Check("cache state", SAME, f"{names[0]}: {said[0]}; {names[1]}: {said[1]}")
+    warm = names[0] if one < two else names[1]
+    return Check(
+        "cache state", CARE, f"{names[0]}: {said[0]}; {names[1]}: {said[1]}: {warm} found the rest cached"
+    )
+
+
+def _text(name: str, names: tuple[str, str], values: list[str], state: str) -> Check:
+    one, two = values
+    if one == two:
+        return Check(name, SAME, f"{one} in both" if one else "none in either")
+    return Check(name, state, f"{one or 'none'} in {names[0]}, {two or 'none'} in {names[1]}")
+
+
+def _emulation(run: Run) -> str:
+    emulation = run.summary.emulation
+    return str(emulation["model"]["name"]) if emulation else ""
+
+
+def _file_systems(run: Run) -> str:
+    rows = run.files.rows
+    used = rows.loc[rows["bytes_read"] + rows["bytes_written"] > 0, "fs_type"]
+    return ", ".join(sorted({str(kind) for kind in used.unique() if kind}))
+
+
+def _engine(run: Run) -> str:
+    engine = run.summary.engine
+    return " ".join(filter(None, (engine.get("name"), engine.get("version"))))
+
+
+def _versions(run: Run) -> str:
+    versions = run.summary.versions
+    return ", ".join(f"{name} {versions[name]}" for name in ("tensorflow", "python") if name in versions)
+
+
+def _coverage(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    said, low = [], False
+    for name, run in zip(names, both, strict=True):
+        read = run.summary.coverage.read
+        if read.kernel is None:
+            said.append(f"{name}: unknown")
+        else:
+            said.append(f"{name}: {percent(min(read.accounted, read.kernel), read.kernel)} of reads")
+            low |= read.accounted < GOOD_COVERAGE * read.kernel
+    return Check("coverage", CARE if low else SAME, "; ".join(said))
+
+
+def _complete(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    said = [f"{name}: {_lost(run)}" for name, run in zip(names, both, strict=True) if _lost(run)]
+    return Check("complete", CARE if said else SAME, "; ".join(said) or "both hold all they recorded")
+
+
+def _lost(run: Run) -> str:
+    counts = [meta["counts"] for meta in run.whole.meta]
+    dropped = sum(max(count["events"] - count["segments"], 0) for count in counts)
+    said = [] if run.summary.finished else ["was interrupted"]
+    said += [f"{plural(dropped, 'call')} without a segment"] if dropped else []
+    said += ["some processes could not be read"] if run.summary.problems else []
+    over = sum(int(count.get("files_over_cap", 0)) for count in counts)
+    said += [f"{plural(over, 'file')} beyond the memory cap"] if over else []
+    return ", ".join(said)

@@ -1,0 +1,57 @@
+"""What is compared: one side of a comparison, of one session or of several of the same job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tfdarshan.analysis.file_table import FileTable
+    from tfdarshan.process_data import ProcessData
+    from tfdarshan.session import Session
+    from tfdarshan.summary_data import SummaryData
+
+
+class Run(Protocol):
+    """One session, its tables read when they are asked for: `tfdarshan.views.source.Source` is one."""
+
+    @property
+    def summary(self) -> SummaryData:
+        """What `tfdarshan summary` says."""
+
+    @property
+    def files(self) -> FileTable:
+        """The file table."""
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """What `analysis.step_time` says; no rows where no steps were recorded."""
+
+    @property
+    def processes(self) -> list[ProcessData]:
+        """The processes looked at."""
+
+    @property
+    def whole(self) -> Session:
+        """The session."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One column of a comparison.
+
+    Attributes:
+        label: What it is called: A, B and so on.
+        runs: Sessions of the same job, the newest last; of their figures the medians are compared.
+    """
+
+    label: str
+    runs: Sequence[Run]
+
+    @property
+    def newest(self) -> Run:
+        """The session that all that is no figure is taken from."""
+        return self.runs[-1]

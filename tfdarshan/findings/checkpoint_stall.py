@@ -1,0 +1,76 @@
+"""Training stands still while it saves a checkpoint."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.output_calls import stalled_s
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.small_writes import SMALL_BYTES
+from tfdarshan.units import human_bytes, human_seconds, plural
+
+NAME = "checkpoint_stall"
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds bursts of writes that hold up steps; syncs in them are `fsync`'s."""
+    if not measures.files.rows["bytes_written"].to_numpy().any():
+        return None
+    if not measures.kinds_known:
+        return untraced(NAME, "whether writes held up training")
+    segments, windows = measures.segments, measures.windows
+    bursts = checkpoint_bursts(segments, measures.files)
+    bursts = bursts[bursts["bytes"] >= SMALL_BYTES * np.maximum(bursts["writes"], 1)]
+    if windows is not None:
+        first, last = windows.span_ns
+        bursts = bursts[(bursts["end_ns"] > first) & (bursts["start_ns"] < last)]
+    if not len(bursts):
+        return None
+    stalls = stalled_s(segments, measures.output, windows, bursts)
+    stalls = np.maximum(stalls - _sync_s(measures, bursts), 0)
+    stall_s, moved = float(stalls.sum()), float(bursts["bytes"].sum())
+    if stall_s <= 0:
+        if windows is None:
+            why = f"whether {plural(len(bursts), 'burst')} of writes held up training"
+            return Unknown(NAME, why, "mark steps with tfdarshan.step()")
+        return None
+    stall = stall_s / measures.model.units
+    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.85 * stall, stall))
+    longest = bursts.iloc[int(np.argmax(stalls))]
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"each checkpoint holds training up for {human_seconds(stall_s / len(bursts))}",
+        what=f"{plural(len(bursts), 'checkpoint')} of {human_bytes(moved / len(bursts))} took "
+        f"{human_seconds(stall_s)}, "
+        "in which steps stood still.",
+        evidence=(
+            Evidence("checkpoints", f"{len(bursts):,}", len(bursts)),
+            Evidence("written", human_bytes(moved), moved),
+            Evidence("held up", human_seconds(stall_s), stall_s),
+            Evidence("writing", human_seconds(float(bursts["write_ns"].sum()) / 1e9)),
+        ),
+        files=(f"{longest['directory']}/{longest['name']}",),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=gain.expected_s,
+        cure=Cure(
+            "Save behind the training loop's back: to a fast tier first, and asynchronously.",
+            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
+            "tf.train.CheckpointManager(checkpoint, SLOW, max_to_keep=5).save()",
+        ),
+        gain=gain,
+        not_worth="where checkpoints are so rare that they hardly count",
+    )
+
+
+def _sync_s(measures: Measures, bursts):  # type: ignore[no-untyped-def]
+    """Gives the time of the loop's own syncs in each burst."""
+    output, segments = measures.output, measures.segments
+    places = output.chosen[output.sync & output.within]
+    start, duration = segments.start_ns[places], segments.end_ns[places] - segments.start_ns[places]
+    reached = np.concatenate([[0], np.cumsum(duration)])
+    first, last = (np.searchsorted(start, bursts[name].to_numpy(np.int64)) for name in ("start_ns", "end_ns"))
+    return (reached[last] - reached[first]) / 1e9

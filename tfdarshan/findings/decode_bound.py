@@ -1,0 +1,65 @@
+"""The input pipeline computes: decoding is what steps wait for, and no storage will help."""
+
+from __future__ import annotations
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds, percent
+
+NAME = "decode_bound"
+# The processor time that the pipeline's other work has to explain, at least.
+EXPLAINED = 0.4
+BUSY_CPUS = 0.85
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where steps would wait even if storage took no time."""
+    model, machine = measures.model, measures.machine
+    if model.wait_s is None:
+        return Unknown(NAME, "whether decoding holds training up: the waits for input are not known")
+    rest_s = max(0.0, model.other_s - model.overlap * model.compute_s)
+    if model.other_s <= model.storage_s:
+        return None
+    if machine.cpu_s is not None and machine.cpu_s < EXPLAINED * model.other_s * model.units:
+        return None
+    busy = None
+    if machine.cpu_s is not None and machine.cpus:
+        busy = machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
+    saturated = busy is not None and busy >= BUSY_CPUS
+    gain = measures.gain(0.0, 0.3 * rest_s, rest_s)
+    if not saturated and busy is not None and machine.cpus:
+        # What one processor does, all of them do in this part of the time.
+        spared_s = model.other_s * (1 - max(busy, 1 / machine.cpus))
+        gain = measures.gain(0.2 * spared_s, 0.8 * spared_s, 1.1 * spared_s)
+    evidence = [
+        Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
+        Evidence("of it in file calls", percent(model.storage_s, model.pipeline_s), model.storage_s),
+        Evidence("input wait if storage took no time", human_seconds(rest_s), rest_s),
+    ]
+    if busy is not None:
+        evidence.append(Evidence("processors busy", percent(busy, 1), busy))
+    cure = Cure(
+        "Decode with more calls at a time.",
+        "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
+        "dataset = dataset.map(decode)",
+    )
+    if saturated:
+        cure = Cure(
+            "The processors are busy: decode less, by keeping decoded data or storing it smaller.",
+            "dataset = dataset.map(decode).cache()",
+            "dataset = dataset.map(decode)",
+        )
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title="the input pipeline decodes longer than it reads",
+        what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, "
+        f"{percent(model.storage_s, model.pipeline_s)} "
+        "of it in file calls: faster storage or staging will not help.",
+        evidence=tuple(evidence),
+        unit=model.unit,
+        cost_s=rest_s,
+        cure=cure,
+        gain=gain,
+        not_worth="where it is the steps that need the processors",
+    )

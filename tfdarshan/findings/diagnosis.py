@@ -1,0 +1,89 @@
+"""All findings of a session, and the verdict on it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdarshan.findings import FINDINGS, input_bound
+from tfdarshan.findings.finding import KINDS, Finding, Unknown
+from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
+from tfdarshan.findings.verdict import Verdict, make_verdict
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found.
+
+    Attributes:
+        verdict: The sentence that comes first.
+        findings: Doubts, then problems by their seconds, then notes.
+        unknown: Findings that the session cannot tell, and what to record for them.
+    """
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    unknown: tuple[Unknown, ...]
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """What costs time that a cure gives back, the most seconds first; empty for a healthy job."""
+        return tuple(finding for finding in self.findings if finding.kind == "problem")
+
+
+def diagnose(session: Session) -> Diagnosis:
+    """Finds what makes a job slow.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    return diagnosis_of(measure(session))
+
+
+def diagnosis_of(measures: Measures) -> Diagnosis:
+    """Finds it in what was measured already."""
+    found: list[Finding] = []
+    unknown: list[Unknown] = []
+    left_s = measures.model.most_wait_s
+    for _, rule in FINDINGS:
+        result = rule(measures)
+        if isinstance(result, Unknown):
+            unknown.append(result)
+        elif result is not None:
+            charged, left_s = _charged(result, left_s, measures)
+            if charged is not None:
+                found.append(charged)
+    found.sort(key=_rank)
+    return Diagnosis(make_verdict(measures, found, unknown), tuple(found), tuple(unknown))
+
+
+def _rank(finding: Finding) -> tuple[int, float, float]:
+    """Sorts doubts, problems and notes each by what they cost, then by what they give."""
+    gives_s = finding.gain.expected_s if finding.gain is not None else 0.0
+    return KINDS.index(finding.kind), -finding.cost_s, -gives_s
+
+
+def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Finding | None, float]:
+    """Gives a finding with the seconds that it costs beyond those before it, and what is left of the wait.
+
+    None where its cure gives too little. A problem whose seconds others claim is a note: another way to get
+    them back.
+    """
+    model = measures.model
+    if finding.name == input_bound.NAME or finding.gain is None:
+        return dataclasses.replace(finding, cost_share=finding.cost_s / model.unit_s), left_s
+    least_s = (LEAST_SHARE if finding.stall_s > 0 else measures.least_share) * model.unit_s
+    if finding.gain.expected_s < least_s:
+        return None, left_s
+    waited_s = finding.cost_s - finding.stall_s
+    claimed_s = min(max(waited_s, 0.0), left_s)
+    cost_s = claimed_s + finding.stall_s
+    share = cost_s / model.unit_s
+    kind = finding.kind
+    if kind == "problem" and (cost_s < least_s or (not model.certain and finding.stall_s < claimed_s)):
+        kind = "note"
+    return dataclasses.replace(finding, kind=kind, cost_s=cost_s, cost_share=share), left_s - claimed_s

@@ -1,0 +1,44 @@
+"""Reads that return nothing: probes for the end of a file whose size could have been known."""
+
+from __future__ import annotations
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds, percent
+
+NAME = "eof_probes"
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds them where they cost time."""
+    if not measures.kinds_known:
+        return untraced(NAME, "what reads of nothing cost")
+    probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
+    if not probes.calls:
+        return None
+    gain, stall_s = measures.without(probes, 0.5, 1.0, 1.0)
+    each_s = probes.thread_s / probes.calls
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"{percent(probes.calls, reads.calls)} of the reads return nothing",
+        what=f"{probes.calls:,.0f} reads only ask whether the file has ended, and take "
+        f"{human_seconds(each_s)} "
+        "each.",
+        evidence=(
+            Evidence("reads of nothing", f"{probes.calls:,.0f}", probes.calls),
+            Evidence("time in them, over all threads", human_seconds(probes.thread_s), probes.thread_s),
+            Evidence("mean", human_seconds(each_s), each_s),
+        ),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            "Read as many bytes as the file has, and not until nothing comes.",
+            "data = os.pread(handle, os.fstat(handle).st_size, 0)",
+            "data = handle.read()  # or tf.io.read_file(path), which probes each file once",
+        ),
+        gain=gain,
+        not_worth="on local file systems, where such a read takes a microsecond; in TFRecord shards there "
+        "are few",
+    )

@@ -1,0 +1,117 @@
+"""What a finding says: what is wrong, what shows it, what it costs, how to cure it, what that gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+# "doubt": the session itself is not to be trusted; "problem": costs time that a cure gives back;
+# "note": worth knowing, nothing to cure.
+Kind = Literal["doubt", "problem", "note"]
+KINDS: tuple[Kind, ...] = ("doubt", "problem", "note")
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a cure alone, applied to the run as it was recorded, saves of each unit of time.
+
+    Attributes:
+        unit: "step" or "session": what the seconds are of.
+        before_s: What one took, mean of all.
+        low_s: Lower bound of what is saved of it.
+        expected_s: What is saved by the model.
+        high_s: Upper bound.
+    """
+
+    unit: str
+    before_s: float
+    low_s: float
+    expected_s: float
+    high_s: float
+
+    @property
+    def speedup(self) -> float:
+        """How many times faster it is expected to be: 1.4 is 1.4x."""
+        return speedup(self.before_s, self.expected_s)
+
+    @property
+    def speedup_range(self) -> tuple[float, float]:
+        """The bounds of `speedup`."""
+        return speedup(self.before_s, self.low_s), speedup(self.before_s, self.high_s)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One number that shows it, worded, and as it is."""
+
+    label: str
+    text: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Cure:
+    """What to do: a sentence, and the line to change as it would be before and after."""
+
+    what: str
+    line: str = ""
+    instead_of: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found.
+
+    Attributes:
+        name: The finding's name, one of `findings.NAMES`.
+        kind: "doubt", "problem" or "note".
+        title: A few words.
+        what: What happens, in one or two sentences.
+        evidence: The numbers that show it.
+        files: The files or folders that show it best, at most five.
+        unit: What `cost_s` is per: "step" or "session".
+        cost_s: Seconds of a unit that this costs and no finding before it in FINDINGS already claims, so
+            that the costs of all findings add up to no more than what is lost.
+        stall_s: Of `cost_s`, what the training loop itself stood still for, outside of its wait for input.
+        cost_share: `cost_s` as a share of the unit.
+        cure: What to do; None where there is nothing to do.
+        gain: What the cure alone gives; None where it is not known or there is none.
+        not_worth: When not to bother.
+    """
+
+    name: str
+    kind: Kind
+    title: str
+    what: str
+    evidence: tuple[Evidence, ...] = ()
+    files: tuple[str, ...] = ()
+    unit: str = "step"
+    cost_s: float = 0.0
+    stall_s: float = 0.0
+    cost_share: float = 0.0
+    cure: Cure | None = None
+    gain: Gain | None = None
+    not_worth: str = ""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A finding that the session cannot tell: why not, and what to record."""
+
+    name: str
+    why: str
+    record: str = ""
+
+
+def untraced(name: str, what: str) -> Unknown:
+    """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
+    return Unknown(name, f"{what}: there is no trace of single calls", "record with trace=True")
+
+
+def speedup(before_s: float, saved_s: float) -> float:
+    """Gives how many times faster something is that took `before_s` and takes `saved_s` less."""
+    left = before_s - saved_s
+    if before_s <= 0:
+        return 1.0
+    return before_s / left if left > 0 else math.inf

@@ -1,0 +1,67 @@
+"""Input that is read from storage again and again, and would fit into memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import CallGroup
+from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_bytes, percent
+
+NAME = "fits_in_memory"
+# Share of the memory that the input may take.
+ROOM = 0.4
+# Fewer passes are no epochs.
+AGAIN = 1.2
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds it where storage served later passes, too."""
+    memory, costs = measures.machine.memory_bytes, measures.costs
+    if memory is None or measures.epochs < AGAIN or measures.unique_bytes > ROOM * memory:
+        return None
+    size = np.where(measures.sizes > 0, measures.sizes, 0)
+    known = size > 0
+    slow_passes = np.where(known, costs.slow_bytes / np.maximum(size, 1), 0)
+    again = np.maximum(slow_passes - 1, 0) / np.maximum(slow_passes, 1e-9)
+    passes = np.maximum(costs.passes(measures.sizes), 1e-9)
+    # Opens and the like go with the passes that are made again, where their reads came from storage.
+    needless_s = float((again * (costs.slow_s + costs.other_s * np.minimum(slow_passes / passes, 1))).sum())
+    whole = float(costs.call_s.sum())
+    if whole <= 0 or needless_s <= 0:
+        return None
+    calls = measures.input_calls
+    share = needless_s / whole
+    needless = CallGroup(
+        calls.calls * share, calls.moved_bytes * share, calls.beside_s * share, calls.within_s * share
+    )
+    gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0)
+    room = percent(measures.unique_bytes, memory)
+    order = np.argsort(-(again * costs.slow_s), kind="stable")
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"input that fits into memory is read from storage {measures.epochs:.1f} times",
+        what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.epochs:.1f} times over; that is "
+        f"{room} "
+        f"of the {human_bytes(memory)} of memory, and storage serves it each time.",
+        evidence=(
+            Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
+            Evidence("memory", human_bytes(memory), memory),
+            Evidence("times read", f"{measures.epochs:.2f}", measures.epochs),
+            Evidence("time in reading again", percent(needless_s, whole), needless_s),
+        ),
+        files=measures.paths_of(order[(again * costs.slow_s)[order] > 0]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            "Keep what was read in memory from the first epoch on.",
+            "dataset = dataset.map(load).cache().shuffle(len(paths))",
+            "dataset = dataset.map(load).shuffle(len(paths))",
+        ),
+        gain=gain,
+        not_worth="where the decoded data is many times larger than the files, or the memory is needed "
+        "otherwise",
+    )

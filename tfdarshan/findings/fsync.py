@@ -1,0 +1,70 @@
+"""The training loop waits until data is on the device: fsync and fdatasync in its way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds, plural
+
+NAME = "fsync"
+CURE = Cure(
+    "Sync behind the loop's back: through the burst buffer, or in a thread of its own.",
+    "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
+    "os.fsync(file.fileno())  # in the loop",
+)
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds syncs by the loop's own thread."""
+    if not measures.kinds_known:
+        return _counted(measures)
+    output, segments = measures.output, measures.segments
+    places = output.chosen[output.sync & output.within]
+    if not len(places):
+        return None
+    duration = segments.end_ns[places] - segments.start_ns[places]
+    whole_s = float(duration.sum()) / 1e9
+    stall = whole_s / measures.model.units
+    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.95 * stall, stall))
+    per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
+    order = np.argsort(-per_file, kind="stable")
+    each_s = whole_s / len(places)
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"the training loop syncs files, {human_seconds(each_s)} each time",
+        what=f"{len(places):,} calls of fsync or fdatasync made by the training loop's thread took "
+        f"{human_seconds(whole_s)}, in which it stood still.",
+        evidence=(
+            Evidence("syncs", f"{len(places):,}", len(places)),
+            Evidence("time in them", human_seconds(whole_s), whole_s),
+            Evidence("mean", human_seconds(each_s), each_s),
+        ),
+        files=measures.paths_of(order[per_file[order] > 0]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=gain.expected_s,
+        cure=CURE,
+        gain=gain,
+        not_worth="where training must not go on before the data is durable",
+    )
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    syncs = data.posix.syncs
+    if not syncs:
+        return None
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what syncs cost",
+        title=f"{plural(syncs, 'sync')} wait for the device",
+        what="fsync and fdatasync return when the data is on the device.",
+        evidence=(Evidence("syncs", f"{syncs:,}", syncs),),
+        most_s=data.file_time.write_s,
+        cure=CURE,
+    )

@@ -1,0 +1,40 @@
+"""Training waits for its input: how long, whatever the cause."""
+
+from __future__ import annotations
+
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.units import human_seconds, percent
+
+NAME = "input_bound"
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Says how much of the steps is waiting."""
+    model = measures.model
+    if model.wait_s is None:
+        why = "no step was recorded" if measures.windows is None else "the steps do not say what they waited"
+        return Unknown(
+            NAME,
+            f"what training waited for: {why}",
+            "mark steps with `with tfdarshan.step() as step:` and the request for a batch with "
+            "`with step.input_wait():`, or record with TensorFlow's profiler (tf_profiler=True)",
+        )
+    if model.wait_s < LEAST_SHARE * model.unit_s:
+        return None
+    share = percent(model.wait_s, model.unit_s)
+    return Finding(
+        name=NAME,
+        kind="note",
+        title=f"{share} of step time is waiting for input",
+        what=f"A step takes {human_seconds(model.unit_s)} and waits {human_seconds(model.wait_s)} of it for "
+        "its next batch.",
+        evidence=(
+            Evidence("steps", f"{model.units:,}", model.units),
+            Evidence("step", human_seconds(model.unit_s), model.unit_s),
+            Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
+            Evidence("input calls running", human_seconds(model.storage_s), model.storage_s),
+        ),
+        unit=model.unit,
+        cost_s=model.wait_s,
+    )

@@ -1,0 +1,66 @@
+"""Much of the I/O was not seen: the other findings are about the rest only."""
+
+from __future__ import annotations
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.units import human_bytes, percent
+
+NAME = "low_coverage"
+UNSEEN = 0.1
+LEAST_BYTES = 1 << 20
+# Storage is charged whole pages and read-ahead: this much more than was read is no sign of unseen reads.
+READ_AHEAD = 2.0
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where the kernel charged the job far more than was recorded."""
+    coverage, data = measures.summary.coverage, measures.summary
+    if measures.imported or coverage.read.kernel is None:
+        return Unknown(
+            NAME,
+            "how much of the I/O was not seen: the kernel's figures are missing",
+            "record with tfdarshan.profile(), which keeps them" if measures.imported else "",
+        )
+    for name, direction, taken_s in (
+        ("read", coverage.read, data.wall_clock.read_s),
+        ("written", coverage.written, data.wall_clock.write_s),
+    ):
+        charged = float(direction.kernel or 0)
+        unseen = max(charged - direction.accounted, 0.0)
+        mapped = 0.0
+        if name == "read" and data.mmaps and direction.storage is not None:
+            mapped = max(direction.storage - READ_AHEAD * charged, 0.0)
+        missing, whole = unseen + mapped, charged + mapped
+        if missing < max(LEAST_BYTES, UNSEEN * whole):
+            continue
+        if _matters(measures, missing, direction.in_tables, taken_s):
+            return _finding(name, missing, whole, mapped)
+    return None
+
+
+def _matters(measures: Measures, missing: float, seen: int, taken_s: float | None) -> bool:
+    """Says whether what is missing may have taken time, at the pace of what was seen."""
+    if not seen or not taken_s:
+        return True
+    return missing * taken_s / seen >= LEAST_SHARE * measures.summary.duration_s
+
+
+def _finding(name: str, missing: float, whole: float, mapped: float) -> Finding:
+    how = "by programs started with exec, or inside libc"
+    if mapped:
+        how = "through mmap, or " + how
+    return Finding(
+        name=NAME,
+        kind="doubt",
+        title=f"{percent(missing, whole)} of the bytes {name} were not seen",
+        what=f"The kernel charged the job {human_bytes(whole)} {name}; {human_bytes(missing)} of them are in "
+        f"no table: they were {name} {how}. Seconds and gains here leave them out.",
+        evidence=(
+            Evidence(f"{name}, by the kernel", human_bytes(whole), whole),
+            Evidence("not seen", human_bytes(missing), missing),
+            Evidence("of it mapped", human_bytes(mapped), mapped),
+        ),
+        cure=Cure("Record the processes that do the I/O, and read with calls instead of mapping files."),
+        not_worth="where what is not seen is the program's own libraries",
+    )

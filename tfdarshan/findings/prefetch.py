@@ -1,0 +1,60 @@
+"""Input is not prepared while steps compute: both take their time one after the other."""
+
+from __future__ import annotations
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds, percent
+
+NAME = "prefetch"
+OVERLAPPED = 0.8
+# Shares of what can overlap that do.
+LIKELY = (0.6, 0.92, 1.0)
+BUSY_CPUS = 0.85
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where the pipeline rests while steps compute, and steps wait while it works."""
+    model = measures.model
+    windows = measures.windows
+    compute_s = None if windows is None else windows.typical_compute_s
+    if windows is None or model.wait_s is None or compute_s is None:
+        return Unknown(NAME, "whether input is prepared while steps compute: the waits are not known")
+    if not measures.traced:
+        return untraced(NAME, "whether input is prepared while steps compute")
+    if model.overlap >= OVERLAPPED or model.storage_s <= 0:
+        return None
+    hidden_s = windows.hidden_wait_s((1 - model.overlap) * compute_s) / model.units
+    low, expected, high = (share * hidden_s for share in LIKELY)
+    if _cpus_are_busy(measures):
+        low = 0.0
+    gain = measures.gain(low, expected, high)
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title="input is not prepared while steps compute",
+        what=f"A step waits {human_seconds(model.wait_s)} for its batch and then computes "
+        f"{human_seconds(compute_s)}; while it computes, the input pipeline works "
+        f"{percent(model.overlap, 1)} as much as while it waits.",
+        evidence=(
+            Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
+            Evidence("compute", human_seconds(compute_s), compute_s),
+            Evidence("pipeline at work beside compute", percent(model.overlap, 1), model.overlap),
+        ),
+        unit=model.unit,
+        cost_s=gain.expected_s,
+        cure=Cure(
+            "Prepare the next batches while a step computes.",
+            "dataset = dataset.batch(batch_size).prefetch(tf.data.AUTOTUNE)",
+            "dataset = dataset.batch(batch_size)",
+        ),
+        gain=gain,
+        not_worth="where the processors are busy computing the steps themselves: then both share them",
+    )
+
+
+def _cpus_are_busy(measures: Measures) -> bool:
+    machine = measures.machine
+    if machine.cpus is None or machine.cpu_s is None:
+        return False
+    return machine.cpu_s > BUSY_CPUS * machine.cpus * measures.summary.duration_s

@@ -1,0 +1,98 @@
+"""Large files read in small pieces out of order: every piece waits for the device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.access_order import scattered_reads
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.read_split import seconds_per_byte, wait_of_a_read
+from tfdarshan.units import human_bytes, human_seconds, percent
+
+NAME = "random_access"
+BLOCK = 1 << 20
+# Share of the reads that go back, from which on they are out of order.
+JUMPS = 0.3
+CURE = Cure(
+    f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory.",
+    "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)",
+    "dataset = indices.shuffle(len(indices)).map(lambda i: read_record(file, i))",
+)
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where reading the same bytes in order would take less time."""
+    if not measures.traced:
+        return _counted(measures)
+    places = measures.pipeline.chosen[measures.pipeline.kind == KIND["read"]]
+    found = scattered_reads(measures.segments, places, len(measures.files))
+    reads = measures.group("read")
+    if not found.reads or not reads.thread_s or not found.thread_s:
+        return None
+    mean = found.read_bytes / found.reads
+    needed = max(found.read_bytes, _covered_bytes(measures, found.files))
+    share = found.thread_s / max(float(measures.costs.read_s.sum()), found.thread_s)
+    saved = [share * (1 - seconds / found.thread_s) for seconds in _sequential_s(measures, needed)]
+    low, expected, high = (max(0.0, value) for value in saved)
+    gain, stall_s = measures.without(reads, 0.7 * low, expected, high)
+    each_s = found.thread_s / found.reads
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"large files are read out of order, {human_bytes(mean)} at a time",
+        what=f"{found.reads:,} reads of {human_bytes(mean)} jump about in {len(found.files):,} files and "
+        f"take {human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
+        evidence=(
+            Evidence("reads out of order", f"{found.reads:,}", found.reads),
+            Evidence("of all reads", percent(found.reads, reads.calls), found.reads / max(reads.calls, 1)),
+            Evidence("mean size", human_bytes(mean), mean),
+            Evidence("mean time", human_seconds(each_s), each_s),
+            Evidence("time in them, over all threads", human_seconds(found.thread_s), found.thread_s),
+        ),
+        files=measures.paths_of(found.files),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=CURE,
+        gain=gain,
+        not_worth="where only a small part of each file is wanted, or the files are on NVMe or in memory",
+    )
+
+
+def _covered_bytes(measures: Measures, files: np.ndarray) -> float:
+    """Gives what reading the files through, as often as their bytes were read, comes to."""
+    size = measures.sizes[files]
+    return float(np.where(size > 0, size, 0).sum())
+
+
+def _sequential_s(measures: Measures, needed: float) -> list[float]:
+    """Gives thread seconds of reading so many bytes in order: at worst, as expected, at best."""
+    per_byte = seconds_per_byte(measures)
+    return [
+        wait * waits * needed / BLOCK + needed * byte_s
+        for wait, waits, byte_s in zip((1.0, 0.5, 0.0), wait_of_a_read(measures)[::-1], per_byte, strict=True)
+    ]
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    reads, in_order = data.pattern.reads_with_data, data.pattern.sequential_reads
+    files = int(np.count_nonzero(measures.files.rows["reads"]))
+    # The first read of a file is never in order, by Darshan's definition.
+    jumps = reads - in_order - files
+    size = data.posix.bytes_read / max(reads, 1)
+    if jumps < JUMPS * reads or size >= BLOCK:
+        return None
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what reading out of order costs",
+        title=f"{percent(jumps, reads)} of the reads go back in their files, {human_bytes(size)} at a time",
+        what=f"{jumps:,} of {reads:,} reads are not sequential.",
+        evidence=(Evidence("reads", f"{reads:,}", reads), Evidence("not sequential", f"{jumps:,}", jumps)),
+        most_s=data.file_time.read_s,
+        cure=CURE,
+    )

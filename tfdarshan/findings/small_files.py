@@ -1,0 +1,80 @@
+"""Many small files: each is opened, asked, read and closed by itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.read_split import wait_of_a_read
+from tfdarshan.units import human_bytes, human_seconds, percent
+
+NAME = "small_files"
+SHARD_BYTES = 256 << 20
+READ_BYTES = 8 << 20
+WHOLE = 0.9
+FEWEST_FILES = 32
+# Shares of what does not depend on size that shards save.
+SURE = (0.8, 0.95, 1.1)
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds them where what a file costs whatever its size is what costs most."""
+    costs, size = measures.costs, measures.sizes
+    opened = costs.opens >= 1
+    whole = opened & (costs.reads > 0) & ((size <= 0) | (costs.read_bytes >= WHOLE * size * costs.opens))
+    files = int(np.count_nonzero(whole))
+    calls_s = float(costs.call_s.sum())
+    if files < FEWEST_FILES or calls_s <= 0:
+        return None
+    passes, moved = float(costs.opens[whole].sum()), float(costs.read_bytes[whole].sum())
+    reads, other_s = float(costs.reads[whole].sum()), float(costs.other_s[whole].sum())
+    read_s = float(costs.read_s[whole].sum())
+    waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
+    shares = [(part * other_s + wait) / calls_s for part, wait in zip((0.7, 1.0, 1.0), waits, strict=True)]
+    low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
+    gain, stall_s = measures.without(measures.input_calls, low, expected, high)
+    unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
+    shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
+    mean, each_s = moved / passes, float(costs.call_s[whole].sum()) / passes
+    pays = _epochs_to_pay(measures, gain.expected_s)
+    order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"the input is {files:,} small files of {human_bytes(mean)}",
+        what=f"Each is opened, read and closed in {human_seconds(each_s)}, of which "
+        f"{percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))} do not depend on its size.",
+        evidence=(
+            Evidence("files", f"{files:,}", files),
+            Evidence("mean size", human_bytes(mean), mean),
+            Evidence("time of one", human_seconds(each_s), each_s),
+            Evidence("opens, closes, stats, over all threads", human_seconds(other_s), other_s),
+            Evidence("waits of reads, over all threads", human_seconds(waits[1]), waits[1]),
+            Evidence("converting pays after", pays, None),
+        ),
+        files=measures.paths_of(order[: min(5, files)]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            f"Put them into {shards:,} TFRecord shards of about {human_bytes(unique / shards)}.",
+            f"dataset = tf.data.TFRecordDataset(shards, buffer_size={READ_BYTES >> 20} << 20, "
+            f"num_parallel_reads={max(1, round(measures.model.readers))})",
+            "dataset = tf.data.Dataset.from_tensor_slices(paths).map(tf.io.read_file)",
+        ),
+        gain=gain,
+        not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
+    )
+
+
+def _epochs_to_pay(measures: Measures, saved_s: float) -> str:
+    """Words after how many epochs the conversion is won back: it takes as long as reading all files does."""
+    per_epoch = saved_s * measures.model.units / measures.epochs
+    if per_epoch <= 0:
+        return "never"
+    reading_s = measures.seconds(measures.input_calls) * measures.model.units / measures.epochs
+    epochs = max(1, math.ceil(2 * reading_s / per_epoch))
+    return f"{epochs:,} epoch{'' if epochs == 1 else 's'}"

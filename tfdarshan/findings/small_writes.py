@@ -1,0 +1,82 @@
+"""Many small writes by the training loop, where few large ones would do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.findings.counted import counted_note
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_bytes, human_seconds
+
+NAME = "small_writes"
+SMALL_BYTES = 64 << 10
+BUFFER_BYTES = 1 << 20
+CURE = Cure(
+    "Collect them in a buffer, and write that.",
+    "log = open(path, 'ab', buffering=1 << 20)",
+    "log = open(path, 'ab', buffering=0)",
+)
+# Where the job writes nothing large: what a byte of a large write costs.
+S_PER_BYTE = 1 / 300e6
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds writes of less than 64 KiB by the loop's own thread."""
+    if not measures.kinds_known:
+        return _counted(measures)
+    output, segments = measures.output, measures.segments
+    places = output.chosen[output.within & ~output.sync]
+    length, duration = segments.length[places], segments.end_ns[places] - segments.start_ns[places]
+    small = (length > 0) & (length < SMALL_BYTES)
+    if not small.any():
+        return None
+    count, moved = int(small.sum()), float(length[small].sum())
+    whole_s = float(duration[small].sum()) / 1e9
+    large_s, large_bytes = float(duration[~small].sum()) / 1e9, float(length[~small].sum())
+    per_byte = large_s / large_bytes if large_bytes > moved else S_PER_BYTE
+    each_s = whole_s / count
+    left_s = min(whole_s, moved * per_byte + moved / BUFFER_BYTES * each_s)
+    saved = (whole_s - left_s) / measures.model.units
+    gain = measures.gain(0, 0, 0, stall_s=(0.6 * saved, 0.95 * saved, whole_s / measures.model.units))
+    per_file = np.bincount(segments.file[places][small], duration[small], minlength=len(measures.files))
+    order = np.argsort(-per_file, kind="stable")
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"the training loop makes {count:,} writes of {human_bytes(moved / count)}",
+        what=f"Writes of less than {human_bytes(SMALL_BYTES)} take {human_seconds(each_s)} each, "
+        f"{human_seconds(whole_s)} in all; buffered, they would be {max(1, round(moved / BUFFER_BYTES)):,}.",
+        evidence=(
+            Evidence("small writes", f"{count:,}", count),
+            Evidence("mean size", human_bytes(moved / count), moved / count),
+            Evidence("time in them", human_seconds(whole_s), whole_s),
+            Evidence("mean", human_seconds(each_s), each_s),
+        ),
+        files=measures.paths_of(order[per_file[order] > 0]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=gain.expected_s,
+        cure=CURE,
+        gain=gain,
+        not_worth="where each line has to be there when the job is killed",
+    )
+
+
+def _counted(measures: Measures) -> Finding | Unknown | None:
+    data = measures.summary
+    writes = data.posix.writes + data.stdio.writes
+    moved = data.posix.bytes_written + data.stdio.bytes_written
+    if not writes or moved >= SMALL_BYTES * writes:
+        return None
+    mean = moved / writes
+    return counted_note(
+        measures,
+        NAME,
+        unknown="what small writes cost",
+        title=f"{writes:,} writes are of {human_bytes(mean)} on average",
+        what=f"Buffered, they would be {max(1, round(moved / BUFFER_BYTES)):,}.",
+        evidence=(Evidence("writes", f"{writes:,}", writes), Evidence("mean size", human_bytes(mean), mean)),
+        most_s=data.file_time.write_s,
+        cure=CURE,
+    )

@@ -1,0 +1,207 @@
+"""A slow mount, folder or single files that hold up all the others."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.directory import directories_of
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
+from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.units import human_seconds, percent, plural
+
+NAME = "straggler"
+# How many times slower than the rest a folder has to be, a file with many calls, and a file with few.
+SLOW_FOLDER, SLOW_FILE, SLOW_CALL = 3.0, 4.0, 10.0
+FEWEST_CALLS = 30
+MANY_READS = 8
+SEVERAL_TIMES = 3
+FEWEST_WRITTEN = 8
+MIB = 1 << 20
+# Stragglers are few: with more files than this the storage as a whole is slow.
+MOST_FOLDERS, MOST_FILES = 0.6, 0.1
+
+
+@dataclass(frozen=True)
+class Slow:
+    """What is slow: its rows of the file table, the time beyond what others take, and how it is called."""
+
+    rows: Array
+    excess_s: float
+    times: float
+    name: str
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds folders or files that take far longer than others for the same."""
+    if not measures.kinds_known:
+        written = _slow_writes(measures)
+        if written is not None:
+            return written
+    costs = measures.costs
+    rows = np.flatnonzero((costs.reads > 0) & (costs.call_s > 0))
+    if len(rows) < 2:
+        return None
+    taken, usual = costs.call_s[rows], _usual_s(measures, rows)
+    slow = _slow_folders(measures, rows, taken, usual) or _slow_files(measures, rows, taken, usual)
+    if slow is None:
+        return None
+    whole = max(float(costs.call_s.sum()), slow.excess_s)
+    gain, stall_s = _gain(measures, slow.excess_s / whole)
+    chosen = np.isin(rows, slow.rows)
+    order = np.argsort(-taken[chosen], kind="stable")
+    share = percent(float(taken[chosen].sum()), whole)
+    be = "is" if slow.name.startswith(("/", "1 ")) else "are"
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"{slow.name} {be} {slow.times:.0f} times slower than the rest",
+        what=f"{plural(len(slow.rows), 'file')} of {len(rows):,} take {share} of the time in input calls, "
+        f"{slow.times:.1f} times as long as others of their size.",
+        evidence=(
+            Evidence("files", f"{len(slow.rows):,} of {len(rows):,}", len(slow.rows)),
+            Evidence("times as slow", f"{slow.times:.1f}", slow.times),
+            Evidence("beyond others', over all threads", human_seconds(slow.excess_s), slow.excess_s),
+        ),
+        files=measures.paths_of(rows[chosen][order]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            "Move these files to where the others are, or find out what is wrong with the place they are in.",
+            f"tfdarshan advise --logdir LOGDIR --fast DIR --slow {slow.name}"
+            if slow.name.startswith("/")
+            else "tfdarshan advise --logdir LOGDIR --fast DIR",
+        ),
+        gain=gain,
+        not_worth="where they were slow this once only: look at a second session first",
+    )
+
+
+def _gain(measures: Measures, share: float) -> tuple[Gain, float]:
+    """Gives the gain when such a share of the calls' time is gone, and what of it is no input wait."""
+    calls = measures.input_calls.scaled(share)
+    pipeline, loop = measures.pipeline_s(calls.beside_s), calls.within_s / measures.model.units
+    # Where batches keep their order, a slow file holds up others that are ready: at most every one.
+    gain = measures.gain(0.6 * pipeline, pipeline, 2 * pipeline, stall_s=(0.6 * loop, loop, loop))
+    return gain, loop
+
+
+def _usual_s(measures: Measures, rows: Array) -> Array:
+    """Gives what the calls on files usually take, by their number and size."""
+    costs, model = measures.costs, measures.read_cost
+    opens = costs.opens[rows]
+    other = costs.other_s[rows]
+    opened = opens > 0
+    per_open = float(np.median(other[opened] / opens[opened])) if opened.any() else 0.0
+    scale = model.scale or 1.0
+    base, slope = model.base_s / scale, model.s_per_byte / scale
+    if not measures.traced:
+        base, slope = float(np.median(costs.read_s[rows] / costs.reads[rows])), 0.0
+    found: Array = costs.reads[rows] * base + costs.read_bytes[rows] * slope + opens * per_open
+    return np.maximum(found, 1e-9)
+
+
+def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -> Slow | None:
+    folders = directories_of(measures.files)
+    frame = pd.DataFrame(
+        {
+            "folder": folders.of_file[rows],
+            "taken": taken,
+            "usual": usual,
+            "calls": measures.costs.reads[rows] + measures.costs.opens[rows],
+        }
+    )
+    sums = frame.groupby("folder").sum()
+    sums = sums[sums["calls"] >= FEWEST_CALLS]
+    if len(sums) < 2:
+        return None
+    ratio = (sums["taken"] / sums["usual"]).to_numpy()
+    order = np.argsort(ratio, kind="stable")
+    reached = np.cumsum(sums["calls"].to_numpy()[order])
+    reference = float(ratio[order[np.searchsorted(reached, 0.25 * reached[-1])]])
+    slow = ratio >= SLOW_FOLDER * reference
+    if not slow.any() or sums["calls"].to_numpy()[slow].sum() > MOST_FOLDERS * reached[-1]:
+        return None
+    chosen = np.isin(frame["folder"].to_numpy(), sums.index.to_numpy()[slow])
+    excess = float((taken[chosen] - reference * usual[chosen]).sum())
+    times = float(taken[chosen].sum() / (reference * usual[chosen].sum()))
+    names = [folders.paths[place] for place in sums.index[slow].tolist()]
+    return Slow(rows[chosen], excess, times, _common(measures, rows, chosen, names))
+
+
+def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) -> str:
+    """Names the mount point that all slow files and no others are on, else their folder."""
+    mounts = measures.files.rows["mount_point"].cat
+    codes = mounts.codes.to_numpy()[rows]
+    slow = np.unique(codes[chosen])
+    if len(slow) == 1 and not (codes[~chosen] == slow[0]).any() and mounts.categories[slow[0]]:
+        return str(mounts.categories[slow[0]])
+    common = os.path.commonpath(folders) if all(name.startswith("/") for name in folders) else ""
+    return common if common not in ("", "/") else plural(len(folders), "folder")
+
+
+def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> Slow | None:
+    ratio = taken / usual
+    reference = max(float(np.median(ratio)), 1e-9)
+    limit = np.where(measures.costs.reads[rows] >= MANY_READS, SLOW_FILE, SLOW_CALL)
+    slow = ratio >= limit * reference
+    count = int(np.count_nonzero(slow))
+    if not count or count > max(1, MOST_FILES * len(rows)):
+        return None
+    excess = float((taken[slow] - reference * usual[slow]).sum())
+    if not _at_several_times(measures, rows[slow], excess / count):
+        return None
+    times = float(taken[slow].sum() / (reference * usual[slow].sum()))
+    return Slow(rows[slow], excess, times, plural(count, "file"))
+
+
+def _at_several_times(measures: Measures, slow: Array, apart_s: float) -> bool:
+    """Says whether files were slow at several times: all at once, it was the machine that stood still."""
+    if not measures.traced:
+        return True
+    is_slow = np.zeros(len(measures.files), bool)
+    is_slow[slow] = True
+    places = measures.pipeline.chosen[is_slow[measures.segments.file[measures.pipeline.chosen]]]
+    end = np.maximum.accumulate(measures.segments.end_ns[places])
+    gaps = measures.segments.start_ns[places][1:] - end[:-1]
+    return 1 + int(np.count_nonzero(gaps > 1e9 * apart_s)) >= SEVERAL_TIMES
+
+
+def _slow_writes(measures: Measures) -> Finding | None:
+    """Finds files of a log that were written far more slowly than others: a job waits for its slowest one."""
+    table = measures.files.rows
+    moved, taken = table["bytes_written"].to_numpy(), table["write_s"].to_numpy()
+    rows = np.flatnonzero((moved >= MIB) & (table["writes"].to_numpy() >= MANY_READS) & (taken > 0))
+    if len(rows) < FEWEST_WRITTEN:
+        return None
+    per_byte = taken[rows] / moved[rows]
+    usual = float(np.median(per_byte))
+    slow = per_byte >= SLOW_FILE * usual
+    longest_s = float((taken[rows] - usual * moved[rows]).max())
+    duration_s = measures.summary.duration_s
+    if not slow.any() or slow.sum() > MOST_FILES * len(rows) or longest_s < LEAST_SHARE * duration_s:
+        return None
+    files, times = int(slow.sum()), float(np.median(per_byte[slow])) / usual
+    order = np.argsort(-per_byte, kind="stable")
+    return Finding(
+        name=NAME,
+        kind="note",
+        title=f"{plural(files, 'file')} of {len(rows):,} took {times:.0f} times as long to write as others",
+        what=f"The slowest of them took {human_seconds(longest_s)} longer than others of its size, of "
+        f"{human_seconds(duration_s)} in all: a job that waits for all its files loses that.",
+        evidence=(
+            Evidence("slow files", f"{files:,} of {len(rows):,}", files),
+            Evidence("times as slow", f"{times:.1f}", times),
+            Evidence("the slowest took longer by", human_seconds(longest_s), longest_s),
+        ),
+        files=measures.paths_of(rows[order]),
+        unit=measures.model.unit,
+        cost_s=min(longest_s, duration_s),
+        cure=Cure("Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
+        not_worth="where they were slow this once only: look at a second log first",
+    )

@@ -1,0 +1,78 @@
+"""Words a diagnosis: data in, lines out, at most 100 columns wide."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tfdarshan.findings.diagnosis import Diagnosis
+from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.units import human_seconds, percent, shortened
+
+WIDTH = 100
+HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": "Also"}
+
+
+def verdict_text(diagnosis: Diagnosis) -> str:
+    """Gives the verdict as a paragraph, and what to record where it cannot tell."""
+    lines = textwrap.wrap(diagnosis.verdict.sentence, WIDTH)
+    if diagnosis.verdict.record:
+        lines += textwrap.wrap(f"To know: {diagnosis.verdict.record}.", WIDTH)
+    return "\n".join(lines) + "\n"
+
+
+def findings_text(diagnosis: Diagnosis) -> str:
+    """Gives everything that was found, ending in a newline."""
+    parts = [verdict_text(diagnosis)]
+    for kind, heading in HEADINGS.items():
+        found = [finding for finding in diagnosis.findings if finding.kind == kind]
+        if found:
+            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding) for finding in found))
+    if diagnosis.unknown:
+        lines = ["Not known"]
+        for entry in diagnosis.unknown:
+            record = f" ({entry.record})" if entry.record and entry.record != diagnosis.verdict.record else ""
+            lines += _wrapped(f"{entry.name}: {entry.why}{record}", "  ")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def gain_text(gain: Gain) -> str:
+    """Words a gain: "1.40x (1.20x to 1.60x), 0.3 s of a step of 1.0 s"."""
+    low, high = gain.speedup_range
+    return (
+        f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x): {human_seconds(gain.expected_s)} of a "
+        f"{gain.unit} of {human_seconds(gain.before_s)}"
+    )
+
+
+def cost_text(finding: Finding) -> str:
+    """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where nothing."""
+    if finding.cost_s <= 0:
+        return ""
+    return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
+
+
+def _finding(finding: Finding) -> str:
+    cost = cost_text(finding)
+    lines = _wrapped(f"* {finding.title}{f': {cost}' if cost else ''} [{finding.name}]", "  ", hang="    ")
+    lines += _wrapped(finding.what, "    ")
+    if finding.cure is not None:
+        lines += _wrapped(f"Cure: {finding.cure.what}", "    ")
+        if finding.cure.instead_of:
+            lines.append(f"      - {finding.cure.instead_of}")
+        if finding.cure.line:
+            lines.append(f"      + {finding.cure.line}")
+    if finding.gain is not None:
+        lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")
+    numbers = "; ".join(f"{entry.label} {entry.text}" for entry in finding.evidence)
+    lines += _wrapped(f"Shown by: {numbers}", "    ") if numbers else []
+    lines += [f"      {shortened(path, WIDTH - 6)}" for path in finding.files]
+    lines += _wrapped(f"Do not bother {finding.not_worth}.", "    ") if finding.not_worth else []
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, indent: str, hang: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent if hang is None else hang,
+        break_long_words=False,
+    )  # fmt: skip

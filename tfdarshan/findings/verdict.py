@@ -1,0 +1,110 @@
+"""The sentence that comes first: what share of the time is lost, to what, what to do, what that gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfdarshan.findings.finding import Finding, Gain, Unknown
+from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.units import percent
+
+# A job that waits less, and has nothing to cure, is well: its first batch is always waited for.
+HEALTHY_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be said first.
+
+    Attributes:
+        sentence: It, in words.
+        state: "slow" where a cure is known, "healthy", or "unknown" where the data cannot tell.
+        wait_share: Share of step time that waits for input, None if unknown.
+        finding: The name of the finding that costs most, "" if there is none.
+        gain: What its cure gives.
+        record: What to record for a better answer, "" if nothing is missing.
+    """
+
+    sentence: str
+    state: str
+    wait_share: float | None
+    finding: str
+    gain: Gain | None
+    record: str = ""
+
+
+def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Sequence[Unknown]) -> Verdict:
+    """Words the verdict.
+
+    Args:
+        measures: The session.
+        findings: What was found, the most important first.
+        unknown: What it cannot tell.
+    """
+    model = measures.model
+    record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
+    first = next((finding for finding in findings if finding.kind == "problem"), None)
+    doubts = [f"{finding.title}." for finding in findings if finding.kind == "doubt"]
+    if first is not None:
+        sentences = [_lost(measures, first), *_cure(first)]
+        return Verdict(
+            " ".join([*doubts, *sentences]), "slow", model.wait_share, first.name, first.gain, record
+        )
+    if model.wait_share is None:
+        best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
+        text = " ".join([*doubts, _cannot_tell(measures), *_if_it_did(best)])
+        name, gain = ("", None) if best is None else (best.name, best.gain)
+        return Verdict(text, "unknown", None, name, gain, record)
+    waits = percent(model.wait_share, 1)
+    if model.wait_share < HEALTHY_SHARE:
+        text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
+        return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
+    text = f"{waits} of step time waits for input, and no file call explains it: look at what else it does."
+    return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "input_bound", None)
+
+
+def _lost(measures: Measures, first: Finding) -> str:
+    model = measures.model
+    share = model.wait_share
+    lost = percent(first.cost_share, 1)
+    if share is not None and share >= LEAST_SHARE and first.stall_s < first.cost_s:
+        part = percent(min(first.cost_s - first.stall_s, model.most_wait_s), model.most_wait_s)
+        return f"{percent(share, 1)} of step time waits for input, {part} of that because {first.title}."
+    return (
+        f"{lost} of {'step time' if model.unit == 'step' else 'the session'} is lost because {first.title}."
+    )
+
+
+def _cure(first: Finding) -> list[str]:
+    if first.cure is None:
+        return []
+    gives = ""
+    if first.gain is not None:
+        low, high = first.gain.speedup_range
+        gives = f" Expected: {first.gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)."
+    return [f"{first.cure.what}{gives}"]
+
+
+def _if_it_did(best: Finding | None) -> list[str]:
+    """Says what costs most if training did wait."""
+    if best is None:
+        return []
+    if best.gain is None or best.cure is None:
+        return [f"What stands out: {best.title}."]
+    upper = best.gain.speedup_range[1]
+    return [f"If it did, it is because {best.title}. {best.cure.what} That could give up to {upper:.2f}x."]
+
+
+def _cannot_tell(measures: Measures) -> str:
+    data = measures.summary
+    io_s = data.wall_clock.io_s
+    if io_s is not None:
+        ran = f"file calls were running {percent(io_s, data.duration_s)} of the time"
+    else:
+        # A log adds up the times of files and ranks.
+        times = data.file_time
+        whole_s = max(data.processes * data.duration_s, 1e-9)
+        share = percent(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
+        ran = f"its processes spent at most {share} of their time in file calls"
+    return f"This session cannot tell whether training waited for input; {ran}."

@@ -1,0 +1,260 @@
+"""What a step would take on another device, with other bandwidth, latency or number of readers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.step_parts import Storage
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.findings.finding import Gain
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.read_split import wait_of_a_read
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.units import human_bytes, human_seconds, percent
+
+FACTOR = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?", re.IGNORECASE)
+LEAST_S = 1e-12
+# The device may turn out twice or half as fast as it was measured.
+FAST_DOUBT = (2.0, 0.5)
+SERVED = 0.99
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What is different. Factors multiply what was measured; None leaves it.
+
+    Attributes:
+        bandwidth: Factor of the bandwidth.
+        latency: Factor of the latency.
+        threads: Calls that can run at a time.
+        fast: A device that everything is read from.
+    """
+
+    bandwidth: float = 1.0
+    latency: float = 1.0
+    threads: int | None = None
+    fast: TierProbe | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Seconds of a unit: storage's part of the pipeline, the rest of it, compute, and what they make.
+
+    `device` is the storage as measured or changed, None for another device file by file. What the page cache
+    served is in `other_s`: no device makes it quicker. `data_s` and `weights_s` are parts of `compute_s`:
+    copies to the device and communication, None where the trace shows no device.
+    """
+
+    device: Storage | None
+    storage_s: float
+    other_s: float
+    compute_s: float
+    step_s: float
+    data_s: float | None = None
+    weights_s: float | None = None
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The answer: a unit as it is and as it would be, with bounds of `gain`, and what it assumes.
+
+    `requests` and `moved_bytes` are of one unit.
+    """
+
+    unit: str
+    units: int
+    requests: float
+    moved_bytes: float
+    before: Parts
+    after: Parts
+    gain: Gain
+    assumptions: tuple[str, ...]
+
+
+def parse_factor(text: str, option: str) -> float:
+    """Gives the number of "2x", "0.5x" or "2".
+
+    Raises:
+        ConfigurationError: It is none, or 0.
+    """
+    match = FACTOR.fullmatch(text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise ConfigurationError(f"{option} takes a factor above 0, such as 2x or 0.5x, not {text!r}.")
+    return float(match[1])
+
+
+def what_if(measures: Measures, change: Change) -> WhatIf:
+    """Works it out.
+
+    Raises:
+        ConfigurationError: The session has no input that was read.
+    """
+    model, reads = measures.model, measures.group("read")
+    if not reads.calls or model.storage_s <= 0:
+        raise ConfigurationError("the session has no reads of input: nothing would change.")
+    devices = [_device(measures, place) for place in range(3)]
+    expected = devices[1]
+    readers = float(change.threads or model.readers)
+    cached_s = model.storage_s * (1 - measures.slow_share)
+    other_s = (model.other_s + cached_s) * _share_of_work(measures, readers)
+    requests, moved = reads.calls / model.units, reads.moved_bytes / model.units
+
+    def step_with(device: Storage, *, scales: bool) -> tuple[Storage | None, float, float]:
+        """Gives the changed device, its part of the pipeline, and the step."""
+        changed, storage_s = _changed(measures, device, change, readers, scales=scales)
+        return changed, storage_s, model.step_s(storage_s + other_s)
+
+    changed, storage_s, step_s = step_with(expected, scales=False)
+    bounds = [step_with(device, scales=scales)[2] for device in devices for scales in (False, True)]
+    if change.fast is not None:
+        bounds = [model.step_s(doubt * storage_s + other_s) for doubt in FAST_DOUBT]
+    bounds += [step_s]
+    before_s = model.step_s(model.pipeline_s)
+    if not model.certain:
+        bounds.append(before_s)
+    device_parts = model.data_s, model.weights_s
+    gain = Gain(model.unit, before_s, before_s - max(bounds), before_s - step_s, before_s - min(bounds))
+    return WhatIf(
+        model.unit,
+        model.units,
+        requests,
+        moved,
+        Parts(
+            expected,
+            model.storage_s - cached_s,
+            model.other_s + cached_s,
+            model.compute_s,
+            before_s,
+            *device_parts,
+        ),
+        Parts(changed, storage_s, other_s, model.compute_s, step_s, *device_parts),
+        gain,
+        tuple(_assumptions(measures, change, readers)),
+    )
+
+
+def _device(measures: Measures, place: int) -> Storage:
+    """Gives the storage whose model says exactly what was measured; `place` of `wait_of_a_read`.
+
+    Opens, closes and stats are part of a request's latency.
+    """
+    model, reads = measures.model, measures.group("read")
+    share = measures.slow_share
+    thread_s = model.storage_s * model.readers * model.units * share
+    waits_s = (wait_of_a_read(measures)[place] * reads.calls + _other_calls_s(measures)) * share
+    waiting = min(thread_s, waits_s)
+    moving = max(thread_s - waiting, LEAST_S)
+    return Storage(
+        latency_s=waiting / reads.calls,
+        bandwidth_bytes=max(reads.moved_bytes, 1.0) * model.readers / moving,
+        concurrency=model.readers,
+    )
+
+
+def _other_calls_s(measures: Measures) -> float:
+    return measures.input_calls.thread_s - measures.group("read").thread_s
+
+
+def _changed(
+    measures: Measures, device: Storage, change: Change, readers: float, *, scales: bool
+) -> tuple[Storage | None, float]:
+    """Gives the device after the change, and storage's part of the pipeline.
+
+    Args:
+        measures: The session.
+        device: The device before.
+        change: What is different.
+        readers: Readers after.
+        scales: Whether more readers get more bandwidth together.
+    """
+    model, reads = measures.model, measures.group("read")
+    if change.fast is not None:
+        return None, _fast_s(measures, change.fast, change) / readers / model.units
+    wider = readers / model.readers if scales else 1.0
+    changed = Storage(
+        latency_s=device.latency_s * change.latency,
+        bandwidth_bytes=device.bandwidth_bytes * change.bandwidth * wider,
+        concurrency=readers,
+    )
+    return changed, changed.seconds(reads.calls / model.units, reads.moved_bytes / model.units)
+
+
+def _fast_s(measures: Measures, fast: TierProbe, change: Change) -> float:
+    """Gives the thread time of all passes over the files on another device."""
+    costs = measures.costs
+    # What the page cache served stays there.
+    slow = costs.slow_bytes / np.maximum(costs.read_bytes, 1)
+    passes = np.maximum(costs.opens, costs.reads > 0) * slow
+    base, per_byte = fast.model.base_s * change.latency, fast.model.s_per_byte / change.bandwidth
+    scale = measures.model.storage_s * measures.model.readers * measures.model.units
+    scale /= max(float(costs.call_s.sum()), LEAST_S)
+    return float((passes * base + costs.slow_bytes * per_byte).sum()) * scale
+
+
+def _share_of_work(measures: Measures, readers: float) -> float:
+    """Gives what is left of the pipeline's other work: as many threads as there are processors share it."""
+    cpus = measures.machine.cpus or 1.0
+    return min(measures.model.readers, cpus) / min(readers, cpus)
+
+
+def _assumptions(measures: Measures, change: Change, readers: float) -> list[str]:
+    model, machine = measures.model, measures.machine
+    beside = f"o = {model.overlap:.2f} of the compute time the pipeline works beside it"
+    said = [
+        f"a {model.unit} is compute C and what the pipeline's time P exceeds o C by: C + max(0, P - o C)",
+        f"{beside}: at 0 a step is the sum of both, at 1 the longer of both",
+        _pipeline_words(measures),
+        "copies to the device and communication are in compute"
+        + ("" if model.data_s is not None else ": the session has no trace of a device to tell them apart"),
+        f"input is read by {model.readers:.1f} readers"
+        + (f", then by {readers:.0f}" if change.threads else ""),
+    ]
+    if model.wait_s is None:
+        said.append(
+            "what steps waited is not known: all time in which input calls ran is taken for it "
+            f"({human_seconds(model.most_wait_s)}); if nothing waited, nothing changes"
+        )
+    if change.threads:
+        said += [
+            "waits of more readers overlap",
+            "more readers get no more bandwidth (lower bound), or as much more as there are (upper bound)",
+            f"the other work is shared by as many threads as processors ({machine.cpus or 1:g})",
+        ]
+    if change.fast is not None:
+        said.append(_fast_words(change.fast))
+    if measures.slow_share < SERVED:
+        cached = percent(1 - measures.slow_share, 1)
+        said.append(f"{cached} of the reads' time was served by the page cache; no device makes that quicker")
+    return said
+
+
+def _pipeline_words(measures: Measures) -> str:
+    model = measures.model
+    if model.held_back:
+        return (
+            f"the steps hold the pipeline back: P is its time in calls alone, and decoding "
+            f"({_cpu(measures)}) is "
+            "hidden"
+        )
+    return (
+        f"P = {human_seconds(model.pipeline_s)}, of which {human_seconds(model.other_s)} is no file call "
+        "(decoding, copying)"
+    )
+
+
+def _cpu(measures: Measures) -> str:
+    used = measures.model.cpu_s
+    return "unknown" if used is None else f"at most {human_seconds(used)} of processor time"
+
+
+def _fast_words(fast: TierProbe) -> str:
+    model = fast.model
+    return (
+        f"a pass over a file on the fast device takes {human_seconds(model.base_s)} and "
+        f"{human_seconds(model.s_per_byte * 1e6)} per MB "
+        f"({human_bytes(1 / max(model.s_per_byte, 1e-12))}/s), "
+        f"{fast.note}; all input is there"
+    )

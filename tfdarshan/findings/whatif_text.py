@@ -1,0 +1,58 @@
+"""Words what a step would take."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tfdarshan.findings.text import WIDTH
+from tfdarshan.findings.whatif import Parts, WhatIf
+from tfdarshan.units import human_bytes, human_seconds, plural
+
+LABELS = (
+    ("storage (T_s)", "storage_s"),
+    ("pipeline's other work", "other_s"),
+    ("compute and the rest", "compute_s"),
+    ("  of it copies (T_d)", "data_s"),
+    ("  communication (T_w)", "weights_s"),
+    ("step", "step_s"),
+)
+
+
+def whatif_text(found: WhatIf) -> str:
+    """Gives the answer as text, ending in a newline."""
+    size = found.moved_bytes / found.requests if found.requests else 0.0
+    head = (
+        f"A {found.unit}, mean of {found.units:,}: {found.requests:,.1f} reads of {human_bytes(size)}"
+        if found.unit == "step"
+        else f"The session: {plural(round(found.requests), 'read')} of {human_bytes(size)}"
+    )
+    lines = [head, f"  {'':<24}{'now':>14}{'then':>14}"]
+    for label, name in LABELS:
+        if getattr(found.before, name) is None:
+            continue
+        label = found.unit if label == "step" else label
+        now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
+        lines.append(f"  {label:<24}{now:>14}{then:>14}")
+    low, high = found.gain.speedup_range
+    lines.append(f"  {found.gain.speedup:.2f}x as fast, between {low:.2f}x and {high:.2f}x")
+    lines += [
+        "",
+        "Storage",
+        f"  now:  {_device(found.before)}",
+        f"  then: {_device(found.after)}",
+        "",
+        "Assumptions",
+    ]
+    for text in found.assumptions:
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"
+
+
+def _device(parts: Parts) -> str:
+    device = parts.device
+    if device is None:
+        return "another device, as measured"
+    return (
+        f"{human_seconds(device.latency_s)} a read with its opens and stats, {device.concurrency:.1f} at a "
+        f"time; {human_bytes(device.bandwidth_bytes)}/s together"
+    )

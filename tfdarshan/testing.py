@@ -1,0 +1,232 @@
+"""`io_budget`: fails a test that does more file I/O than it may.
+
+Importing this module loads nothing: what records and counts is imported when a budget begins.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from tfdarshan.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tfdarshan.comparison.metric import Metric
+    from tfdarshan.profiler import Profile
+    from tfdarshan.session import Session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# What a budget can limit, and the columns of the file table that say which files it was spent on.
+BUDGETS: dict[str, tuple[str, ...]] = {
+    "bytes_read": ("bytes_read",),
+    "bytes_written": ("bytes_written",),
+    "files": ("opens",),
+    "opens": ("opens",),
+    "calls": ("opens", "reads", "writes", "stats"),
+    "reads": ("reads",),
+    "zero_length_reads": ("zero_reads",),
+    "writes": ("writes",),
+    "stats": ("stats",),
+    "syncs": ("writes",),
+    "failures": ("opens",),
+    "io_time": ("time_s",),
+    "read_time": ("read_s",),
+    "write_time": ("write_s",),
+    "metadata_time": ("meta_s",),
+    "storage_bytes_read": ("bytes_read",),
+}
+MOST_FILES = 5
+
+
+class BudgetExceeded(AssertionError):  # noqa: N818 - pytest shows the name: it says what happened
+    """More I/O was done than the test may do; the message names the files that cost most."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Overrun:
+    """One budget that was exceeded; figures in the metric's unit."""
+
+    metric: Metric
+    allowed: float
+    spent: float
+
+
+class io_budget:  # noqa: N801 - reads as a function where it is used
+    """Limits the file I/O of a block or a function; raises `BudgetExceeded` where it does more.
+
+    Use it as `with io_budget(opens=100, bytes_read="10MB"):` or as a decorator of a function or coroutine
+    function. What the block raises itself goes through, and nothing is checked then.
+
+    Args:
+        **limits: Figures of BUDGETS and the most that is allowed, as a number (bytes, seconds) or with a unit
+            such as "10MB" or "1.5s"; and options of `tfdarshan.profile()`, such as `include` and `exclude`.
+            `logdir` keeps the session there; otherwise it is removed once it has been checked.
+
+    Attributes:
+        session: What was recorded, once the block has ended; without `logdir` its tables are gone by then.
+        spent: Each limited figure, in its unit, once the block has ended.
+
+    Raises:
+        ConfigurationError: A name is no figure and no option, or a limit cannot be read.
+    """
+
+    def __init__(self, **limits: Any) -> None:
+        from tfdarshan.options import make_options
+
+        self._given = dict(limits)
+        self._logdir = limits.pop("logdir", None)
+        options = {
+            name: limits.pop(name) for name in list(limits) if name not in BUDGETS and _is_option(name)
+        }
+        if not limits:
+            raise ConfigurationError(
+                f"io_budget needs something to limit: {', '.join(BUDGETS)}, such as io_budget(opens=100)."
+            )
+        self._limits = {name: _limit_of(name, value) for name, value in limits.items()}
+        # TensorFlow's own profiler takes time and memory, and a budget has no use for it.
+        self._options = {"tf_profiler": False} | options
+        make_options(self._options)
+        self._profile: Profile | None = None
+        self._folder: Path | None = None
+        self.session: Session | None = None
+        self.spent: dict[str, float] = {}
+
+    def __enter__(self) -> io_budget:
+        from tfdarshan.profiler import profile
+
+        if self._logdir is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-"))
+        try:
+            self._profile = profile(self._folder or self._logdir, **self._options)
+            self._profile.start()
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        __tracebackhide__ = True
+        assert self._profile is not None
+        try:
+            self._profile.stop()
+            if kind is None:
+                self._check(self._profile.session)
+        finally:
+            self._remove()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Decorates a function or coroutine function: every call has the budget for itself."""
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise ConfigurationError(
+                f"{function.__qualname__} is a generator, which runs while others do: "
+                "use `with io_budget(...)` inside it."
+            )
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def limited_coroutine(*args: P.args, **kwargs: P.kwargs) -> Any:
+                __tracebackhide__ = True
+                with io_budget(**self._given):
+                    return await function(*args, **kwargs)
+
+            return limited_coroutine  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True
+            with io_budget(**self._given):
+                return function(*args, **kwargs)
+
+        return limited
+
+    def _check(self, session: Session) -> None:
+        __tracebackhide__ = True
+        from tfdarshan.comparison.metric import find_metric
+        from tfdarshan.views.source import Source
+
+        self.session = session
+        source = Source(session)
+        overruns, unknown = [], []
+        for name, allowed in self._limits.items():
+            metric = find_metric(name)
+            spent = metric.value(source)
+            if spent is None:
+                unknown.append(name)
+                continue
+            self.spent[name] = spent
+            if spent > allowed:
+                overruns.append(Overrun(metric, allowed, spent))
+        if overruns:
+            raise BudgetExceeded(_message(overruns, source))
+        if unknown:
+            raise BudgetExceeded(f"the session does not say {', '.join(unknown)}: leave that limit out.")
+
+    def _remove(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _is_option(name: str) -> bool:
+    from tfdarshan.options import Options
+
+    if name in {option.name for option in dataclasses.fields(Options)}:
+        return True
+    import difflib
+
+    close = difflib.get_close_matches(name, BUDGETS, 1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(BUDGETS)}."
+    raise ConfigurationError(f"io_budget knows no {name}: {hint}")
+
+
+def _limit_of(name: str, value: Any) -> float:
+    """Gives a limit in the metric's unit."""
+    if isinstance(value, str):
+        from tfdarshan.comparison.condition import VALUE, parse_condition
+
+        condition = parse_condition(f"{name}>{value.strip()}")
+        if condition.kind == VALUE:
+            return condition.limit
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    raise ConfigurationError(f"{name} must be a number from 0 on, or text such as '10MB', not {value!r}.")
+
+
+def _message(overruns: list[Overrun], source: Any) -> str:
+    """Says what was exceeded by how much, and on which files it was spent."""
+    from tfdarshan.units import plural
+
+    lines = [f"{plural(len(overruns), 'budget')} exceeded:"]
+    for overrun in overruns:
+        worded = overrun.metric.worded
+        lines.append(
+            f"  {overrun.metric.label}: {worded(overrun.spent)}, allowed {worded(overrun.allowed)} "
+            f"({overrun.metric.name}={overrun.allowed:g})"
+        )
+    for overrun in overruns:
+        lines += _costliest(overrun.metric, source.files.rows)
+    return "\n".join(lines)
+
+
+def _costliest(metric: Metric, rows: Any) -> list[str]:
+    from tfdarshan.units import human_seconds
+
+    cost = rows[list(BUDGETS[metric.name])].sum(axis=1)
+    chosen = cost[cost > 0].sort_values(ascending=False, kind="stable")
+    if not len(chosen):
+        return []
+    lines = [f"most {metric.label}, of {len(chosen):,} files:"]
+    for place, value in chosen.head(MOST_FILES).items():
+        worded = human_seconds(value) if metric.unit == "s" else metric.worded(value)
+        lines.append(f"  {worded:>12}  {rows['path'][place]}")
+    return lines

@@ -1,0 +1,37 @@
+"""A data set that fits into memory, fetched anew in each epoch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfdarshan.findings.finding import Finding
+from workloads.scenarios.room import Room
+from workloads.scenarios.scenario import Scenario
+from workloads.scenarios.steps import train, whole_files
+
+EPOCHS = 5
+
+
+def _files(room: Room) -> list[Path]:
+    return room.files("medium", room.number(64, 32), 900_000)
+
+
+def _run(room: Room, *, cache: bool) -> None:
+    train(whole_files(_files(room), threads=16, batch=8, epochs=EPOCHS, cache=cache), compute_s=0.010)
+
+
+def _cured(room: Room, finding: Finding) -> None:
+    del finding
+    _run(room, cache=True)
+
+
+SCENARIO = Scenario(
+    name="fits in memory",
+    finding="fits_in_memory",
+    cause="58 MB on a disk, read in each of 5 epochs",
+    cure="dataset.cache()",
+    prepare=_files,
+    job=lambda room: _run(room, cache=False),
+    cured=_cured,
+    options=lambda room: room.as_if("hdd"),
+)

@@ -1,0 +1,28 @@
+"""The names of all scenarios, for those that must not import TensorFlow to know them."""
+
+NAMES = (
+    "one reader",
+    "no prefetch",
+    "many small files",
+    "reads of nothing",
+    "opened again and again",
+    "random records",
+    "asked again and again",
+    "fits in memory",
+    "slow storage",
+    "a disk at full speed",
+    "one slow mount",
+    "too many threads",
+    "decoding",
+    "small writes",
+    "synced one by one",
+    "checkpoints",
+    "input from elsewhere",
+    "a warm cache",
+    "unseen reads",
+    "a trace cut short",
+    "healthy, an SSD",
+    "healthy, hidden latency",
+    "healthy, shards",
+    "healthy, checkpoints",
+)

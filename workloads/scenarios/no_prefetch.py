@@ -1,0 +1,35 @@
+"""Input is read while nothing computes, and the other way round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfdarshan.findings.finding import Finding
+from workloads.scenarios.room import Room
+from workloads.scenarios.scenario import Scenario
+from workloads.scenarios.steps import train, whole_files
+
+
+def _files(room: Room) -> list[Path]:
+    return room.files("small", room.number(3_200, 1_280), 20_000)
+
+
+def _run(room: Room, prefetch: int) -> None:
+    train(whole_files(_files(room), threads=16, batch=128, prefetch=prefetch), compute_s=0.060)
+
+
+def _cured(room: Room, finding: Finding) -> None:
+    del finding
+    _run(room, 2)
+
+
+SCENARIO = Scenario(
+    name="no prefetch",
+    finding="prefetch",
+    cause="16 readers that rest while a step computes for 60 ms",
+    cure="prefetch(2)",
+    prepare=_files,
+    job=lambda room: _run(room, 0),
+    cured=_cured,
+    options=lambda room: room.as_if("lustre"),
+)

@@ -1,0 +1,151 @@
+"""Runs scenarios before and after the cure, by the wall clock, and holds both against the findings."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import tfdarshan
+from tfdarshan.findings.diagnosis import Diagnosis, diagnose
+from tfdarshan.findings.finding import Finding, Gain
+from workloads.scenarios.room import Room
+from workloads.scenarios.scenario import Scenario
+
+KINDS_THAT_ALARM = ("problem", "doubt")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a scenario gave.
+
+    Attributes:
+        scenario: Which.
+        steps: Steps of a run before the cure and of one with it.
+        found: For each recorded run before the cure, the findings in their order, as (kind, name).
+        verdict: The sentence of the run that the promise is taken from.
+        promise: What the first finding promises; None where nothing is.
+        before_s: Wall-clock seconds of the runs before.
+        after_s: And of those with the cure.
+        problems: What is not as it must be, one sentence each.
+    """
+
+    scenario: Scenario
+    steps: tuple[int, int]
+    found: list[list[tuple[str, str]]]
+    verdict: str
+    promise: Gain | None
+    before_s: list[float]
+    after_s: list[float]
+    problems: list[str]
+
+    @property
+    def obtained(self) -> float | None:
+        """How many times faster the cured job was, by the medians."""
+        if not self.after_s:
+            return None
+        return statistics.median(self.before_s) / statistics.median(self.after_s)
+
+
+def run_scenario(
+    scenario: Scenario,
+    folder: Path,
+    *,
+    quick: bool,
+    repeats: int,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Runs a scenario.
+
+    Args:
+        scenario: Which.
+        folder: For its data and sessions.
+        quick: Small sizes; gains are then not held against what was promised, only the first finding.
+        repeats: Runs before the cure and after it, in turn.
+        say: Takes a line of progress.
+    """
+    room = Room(folder / scenario.name.replace(" ", "-"), quick)
+    room.data.mkdir(parents=True, exist_ok=True)
+    scenario.prepare(room)
+    diagnoses: list[Diagnosis] = []
+    before_s, after_s = [], []
+    before_steps = after_steps = 0
+    for number in range(repeats):
+        seconds, session = _recorded(scenario, room, scenario.job)
+        before_s.append(seconds)
+        before_steps = len(session.steps)
+        diagnoses.append(diagnose(session))
+        first = _first(diagnoses[-1])
+        if scenario.cured is not None and first is not None and first.name == scenario.finding:
+            if scenario.convert is not None:
+                scenario.convert(room, first)
+            seconds, session = _recorded(scenario, room, partial(_cured, scenario, first))
+            after_s.append(seconds)
+            after_steps = len(session.steps)
+        say(f"{scenario.name}: run {number + 1} of {repeats}: {diagnoses[-1].verdict.sentence}")
+    middle = before_s.index(statistics.median_low(before_s))
+    chosen = _first(diagnoses[middle])
+    outcome = Outcome(
+        scenario=scenario,
+        steps=(before_steps, after_steps),
+        found=[[(finding.kind, finding.name) for finding in one.findings] for one in diagnoses],
+        verdict=diagnoses[middle].verdict.sentence,
+        promise=chosen.gain if chosen is not None and scenario.cured is not None else None,
+        before_s=before_s,
+        after_s=after_s,
+        problems=[],
+    )
+    outcome.problems.extend(judged(outcome, quick=quick))
+    return outcome
+
+
+def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> tuple[float, tfdarshan.Session]:
+    options = {"include": [f"{room.folder}/"], "tf_profiler": False} | dict(scenario.options(room))
+    room.make_ready()
+    with tfdarshan.profile(room.logs, **options) as recorded:
+        start_s = time.perf_counter()
+        job(room)
+        seconds = time.perf_counter() - start_s
+    return seconds, recorded.session
+
+
+def _cured(scenario: Scenario, finding: Finding, room: Room) -> None:
+    assert scenario.cured is not None
+    scenario.cured(room, finding)
+
+
+def _first(diagnosis: Diagnosis) -> Finding | None:
+    return diagnosis.findings[0] if diagnosis.findings else None
+
+
+def judged(outcome: Outcome, *, quick: bool) -> list[str]:
+    """Lists what is not as it must be, one sentence each."""
+    scenario, problems = outcome.scenario, []
+    for found in outcome.found:
+        wanted = (scenario.kind, scenario.finding)
+        alarms = [entry for entry in found if entry[0] in KINDS_THAT_ALARM]
+        if not scenario.finding and alarms:
+            problems.append(f"found {_worded(alarms)} in a healthy job")
+        elif scenario.kind == "note" and (alarms or wanted not in found):
+            problems.append(f"found {_worded(found)} where {scenario.finding} and only notes must be")
+        elif scenario.finding and scenario.kind != "note" and found[:1] != [wanted]:
+            problems.append(f"found {_worded(found)} where {scenario.finding} must come first")
+    before_steps, after_steps = outcome.steps
+    # Where the number of batches is not known, asking whether there is more is a step.
+    if outcome.after_s and abs(before_steps - after_steps) > 1:
+        problems.append(f"the cured job made {after_steps} steps where {before_steps} were made before")
+    if scenario.cured is None or problems or quick:
+        return problems
+    if outcome.promise is None or outcome.obtained is None:
+        return [f"{scenario.finding} promises no gain"]
+    low, high = outcome.promise.speedup_range
+    if not low <= outcome.obtained <= high:
+        problems.append(f"promised {low:.2f}x to {high:.2f}x, obtained {outcome.obtained:.2f}x")
+    return problems
+
+
+def _worded(found: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} ({kind})" for kind, name in found) or "nothing"

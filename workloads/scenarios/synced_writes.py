@@ -1,0 +1,49 @@
+"""Results are made durable one by one, and each step waits for it."""
+
+from __future__ import annotations
+
+import os
+
+import tensorflow as tf
+
+from tfdarshan.findings.finding import Finding
+from workloads.scenarios.room import Room
+from workloads.scenarios.scenario import Scenario
+from workloads.scenarios.steps import train
+
+RESULT = bytes(200_000)
+
+
+def _nothing(room: Room) -> None:
+    del room
+
+
+def _run(room: Room, *, every_step: bool) -> None:
+    descriptor = os.open(room.written / "results", os.O_WRONLY | os.O_CREAT)
+
+    def keep(step: int) -> None:
+        del step
+        os.write(descriptor, RESULT)
+        if every_step:
+            os.fsync(descriptor)
+
+    train(tf.data.Dataset.range(room.number(80, 24)), compute_s=0.020, after=keep)
+    os.fsync(descriptor)
+    os.close(descriptor)
+
+
+def _cured(room: Room, finding: Finding) -> None:
+    del finding
+    _run(room, every_step=False)
+
+
+SCENARIO = Scenario(
+    name="synced one by one",
+    finding="fsync",
+    cause="a sync of 10 ms in each step",
+    cure="one sync at the end",
+    prepare=_nothing,
+    job=lambda room: _run(room, every_step=True),
+    cured=_cured,
+    options=lambda room: room.as_if("bucket"),
+)

@@ -1,0 +1,57 @@
+"""Large files on a disk, many at a time: the arm goes back and forth between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from tfdarshan.findings.finding import Finding
+from workloads.scenarios.cure_line import number_in
+from workloads.scenarios.room import Room
+from workloads.scenarios.scenario import Scenario
+from workloads.scenarios.shards import write_shards
+from workloads.scenarios.steps import finished, train
+
+THREADS = 8
+RECORD_BYTES = 64_000
+
+
+def _shards(room: Room) -> list[Path]:
+    records = room.files("records", room.number(900, 360), RECORD_BYTES)
+    return room.once("shards", lambda: write_shards(records, room.data / "shards", shards=10))
+
+
+def _interleaved(paths: list[Path], threads: int) -> Any:
+    names = tf.data.Dataset.from_tensor_slices([str(path) for path in paths])
+    dataset = names.interleave(
+        lambda name: tf.data.TFRecordDataset(name, buffer_size=64 << 10),
+        cycle_length=threads,
+        num_parallel_calls=threads,
+        deterministic=False,
+    )
+    return finished(dataset.map(tf.strings.length), batch=16, threads=threads)
+
+
+def _run(room: Room, threads: int) -> None:
+    """Trains on most of the shards; what it learned is then tried on the rest, which one reader reads."""
+    shards = _shards(room)
+    train(_interleaved(shards[:6], threads), compute_s=0.005)
+    train(_interleaved(shards[6:], 1), compute_s=0.005)
+
+
+def _cured(room: Room, finding: Finding) -> None:
+    _run(room, number_in(finding, "num_parallel_calls"))
+
+
+SCENARIO = Scenario(
+    name="too many threads",
+    finding="too_many_threads",
+    cause="eight large files read at a time from one disk arm",
+    cure="as many at a time as the finding says",
+    prepare=_shards,
+    job=lambda room: _run(room, THREADS),
+    cured=_cured,
+    options=lambda room: room.as_if("hdd"),
+)
