@@ -48,7 +48,7 @@ def _cured(room: Room, finding: Finding) -> None:
 SCENARIO = Scenario(
     name="too many threads",
     finding="too_many_threads",
-    cause="eight large files read at a time from one disk arm",
+    cause="six large files read at a time from one disk arm, and others one by one",
     cure="as many at a time as the finding says",
     prepare=_shards,
     job=lambda room: _run(room, THREADS),
