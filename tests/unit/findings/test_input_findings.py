@@ -238,6 +238,16 @@ def test_large_files_on_slow_storage_want_staging(tmp_path):
     assert "tfdarshan advise" in first.cure.line
 
 
+@pytest.mark.parametrize(("size", "found"), [(MB // 4 + 1, True), (MB // 4, True), (MB // 4 - 1, False)])
+def test_less_than_a_mebibyte_is_not_worth_staging(tmp_path, size, found):
+    # GIVEN four reads, of 1 MiB in all or just about, that take 200 ms each
+    calls = [(300 * n, 300 * n + 200, 1, "read", n, size, 0) for n in range(4)]
+    session = training(tmp_path, calls, WAITING, paths=paths(4), sizes=[size] * 4)
+
+    # WHEN / THEN
+    assert ("staging" in {finding.name for finding in diagnose(session).findings}) is found
+
+
 def test_a_pipeline_that_computes_is_decode_bound(tmp_path):
     # GIVEN one reader that reads 1 of 10 ms, and decodes the rest on one of four processors
     calls = [(at, at + 1, 1, "read", 0, 100 * KB, at * MB) for at in range(0, STEPS * 100, 10)]
