@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.comparison.condition import Condition
-from tfdarshan.comparison.file_set import FileChange, most_changed
+from tfdarshan.comparison.file_set import FileChange, FilePair
 from tfdarshan.comparison.likeness import Check, check_likeness, verdict_of
 from tfdarshan.comparison.metric import METRICS, MORE, Metric
 from tfdarshan.comparison.noise import Noise
@@ -99,14 +99,15 @@ def compare(first: Side, second: Side) -> Comparison:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    checks = check_likeness(first.newest, second.newest, (first.label, second.label))
+    files = FilePair(first.newest.files, second.newest.files)
+    checks = check_likeness(first.newest, second.newest, files.sets(), (first.label, second.label))
     return Comparison(
         first=first.label,
         second=second.label,
         comparable=verdict_of(checks),
         checks=checks,
         changes=changes_between(first, second),
-        files=most_changed(first.newest.files, second.newest.files, TOP_FILES),
+        files=files.most_changed(TOP_FILES),
     )
 
 

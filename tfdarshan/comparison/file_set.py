@@ -12,6 +12,8 @@ import pandas as pd
 
 from tfdarshan.analysis.file_table import FileTable
 
+SIDES = ("first", "second")
+
 
 @dataclass(frozen=True)
 class FileSets:
@@ -51,47 +53,53 @@ class FileChange:
         return self.second_s - self.first_s
 
 
-def compare_files(first: FileTable, second: FileTable) -> FileSets:
-    """Compares what was read and not written."""
-    one, two, moved = _matched(_read_files(first), _read_files(second))
-    both = one.index.intersection(two.index)
-    resized = int((one.loc[both, "size_bytes"].to_numpy() != two.loc[both, "size_bytes"].to_numpy()).sum())
-    return FileSets(len(both) - resized, resized, len(one) - len(both), len(two) - len(both), moved)
+class FilePair:
+    """The files of two sessions, matched by path, or below the folder of each where no path is the same.
 
-
-def most_changed(first: FileTable, second: FileTable, top: int) -> list[FileChange]:
-    """Lists the files whose time in calls changed most, the largest change first; 0 changes are left out.
-
-    Files of a copy of the data are matched as in `compare_files`, and named by their path in it.
+    Args:
+        first: One session's file table.
+        second: The other's.
     """
-    one, two, _ = _matched(_by_path(first), _by_path(second))
-    times = [frame["time_s"] for frame in (one, two)]
-    joined = pd.concat(times, axis=1, keys=("first", "second")).fillna(0.0)
-    change = (joined["second"] - joined["first"]).abs().to_numpy()
-    order = np.lexsort((joined.index.to_numpy(), -change))[:top]
-    return [
-        FileChange(str(joined.index[place]), *map(float, joined.iloc[place]))
-        for place in order
-        if change[place]
-    ]
+
+    def __init__(self, first: FileTable, second: FileTable) -> None:
+        one, two, self._moved = _matched(_by_path(first), _by_path(second))
+        one, two = (frame.add_suffix(f"_{side}") for side, frame in zip(SIDES, (one, two), strict=True))
+        self._rows = one.join(two, how="outer").sort_index()
+
+    def sets(self) -> FileSets:
+        """Compares what was read and not written."""
+        read = [self._rows[f"only_read_{side}"].eq(True).to_numpy(bool) for side in SIDES]
+        size = [self._rows[f"size_bytes_{side}"].to_numpy() for side in SIDES]
+        shared = int((read[0] & read[1]).sum())
+        resized = int((read[0] & read[1] & (size[0] != size[1])).sum())
+        only = [int(side.sum()) - shared for side in read]
+        return FileSets(shared - resized, resized, only[0], only[1], self._moved and shared > 0)
+
+    def most_changed(self, top: int) -> list[FileChange]:
+        """Lists the files whose time in calls changed most, the largest change first, then by name."""
+        first, second = (self._rows[f"time_s_{side}"].fillna(0.0).to_numpy() for side in SIDES)
+        order = np.argsort(-np.abs(second - first), kind="stable")[:top]
+        return [
+            FileChange(str(self._rows.index[place]), float(first[place]), float(second[place]))
+            for place in order
+            if first[place] != second[place]
+        ]
 
 
 def _by_path(table: FileTable) -> Any:
+    """Gives what is compared of each file, by its path."""
     rows = table.rows
-    named = rows.set_index(pd.Index(rows["path"].astype(object), name="path"))
-    return named[named.index.str.startswith("/")]  # the others are no files
-
-
-def _read_files(table: FileTable) -> Any:
-    rows = _by_path(table)
-    return rows[(rows["reads"] > 0) & (rows["bytes_written"] == 0) & (rows["writes"] == 0)]
+    frame = pd.DataFrame({"size_bytes": rows["size_bytes"], "time_s": rows["time_s"]})
+    frame["only_read"] = (rows["reads"] > 0) & (rows["bytes_written"] == 0) & (rows["writes"] == 0)
+    frame.index = pd.Index(rows["path"].astype(object), name="path")
+    return frame[frame.index.str.startswith("/")]  # the others are no files
 
 
 def _matched(one: Any, two: Any) -> tuple[Any, Any, bool]:
-    """Gives both with names that match, and whether those are names below the folder of each."""
-    if not len(one) or not len(two) or len(one.index.intersection(two.index)):
+    """Gives both with names that match, and whether those are names below the folder of what was read."""
+    if len(one.index.intersection(two.index)):
         return one, two, False
-    below = [_below_common_folder(frame) for frame in (one, two)]
+    below = [_below_common_folder(frame[frame["only_read"]]) for frame in (one, two)]
     if len(below[0].index.intersection(below[1].index)):
         return below[0], below[1], True
     return one, two, False
@@ -99,6 +107,8 @@ def _matched(one: Any, two: Any) -> tuple[Any, Any, bool]:
 
 def _below_common_folder(frame: Any) -> Any:
     """Names files by their path below the folder that they all are in."""
+    if not len(frame):
+        return frame
     names = frame.index
     folder = os.path.commonpath([str(Path(name).parent) for name in (names.min(), names.max())])
     return frame.set_axis(names.str.slice(len(folder.rstrip("/")) + 1))

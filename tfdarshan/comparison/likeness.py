@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tfdarshan.analysis.storage_share import storage_share
-from tfdarshan.comparison.file_set import FileSets, compare_files
+from tfdarshan.comparison.file_set import FileSets
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.run import Run
 from tfdarshan.units import human_bytes, percent, plural
@@ -30,16 +30,16 @@ class Check:
     sentence: str
 
 
-def check_likeness(first: Run, second: Run, names: tuple[str, str]) -> list[Check]:
+def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, str]) -> list[Check]:
     """Asks all questions.
 
     Args:
         first: One run.
         second: The other.
+        files: Their files, compared.
         names: What they are called in sentences, such as A and B.
     """
     both = (first, second)
-    files = compare_files(first.files, second.files)
     return [
         _files(files, names),
         _moved(both, names, "bytes_read", "bytes read"),
@@ -114,7 +114,7 @@ def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     one, two = ratios
     if one is None or two is None:
         missing = " and ".join(name for name, ratio in zip(names, ratios, strict=True) if ratio is None)
-        return Check("cache state", NOTED, f"unknown: {missing} does not say what came from storage")
+        return Check("cache state", NOTED, f"unknown: what came from storage is not said by {missing}")
     said = [
         f"{percent(share.storage_bytes or 0, share.asked_bytes or 0)} of the bytes read came from storage"
         for share in shares

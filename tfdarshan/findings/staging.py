@@ -12,6 +12,8 @@ NAME = "staging"
 # What a pass over a file on a local SSD takes: a time of its own and a time per byte. `tfdarshan advise`
 # measures the real one.
 FAST_PASS_S, FAST_S_PER_BYTE = 150e-6, 1 / 1e9
+# Less than this is no input that anybody would copy.
+LEAST_BYTES = 1 << 20
 # The files that give this share of the gain are the hot ones.
 MOST_OF_IT = 0.9
 
@@ -25,7 +27,7 @@ def find(measures: Measures) -> Finding | None:
     fast_s = (passes * FAST_PASS_S + costs.read_bytes * FAST_S_PER_BYTE) * share
     saved = np.maximum(slow_s - fast_s, 0)
     whole, calls_s = float(saved.sum()), float(costs.call_s.sum())
-    if whole <= 0 or calls_s <= 0:
+    if whole <= 0 or calls_s <= 0 or float(costs.slow_bytes.sum()) < LEAST_BYTES:
         return None
     calls = measures.input_calls
     gain, stall_s = measures.without(calls.scaled(whole / calls_s), 0.75, 1.0, 1.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.comparison.change import NOISE, Change, changes_between
 from tfdarshan.comparison.change import SAME as SAME_FIGURE
+from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import SAME, YES, check_likeness, verdict_of
 from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
 from tfdarshan.comparison.render import change_text, noise_text, sentence_of
@@ -23,7 +24,8 @@ WORDED = {SECONDS: duration, BYTES: size, RATE: bytes_per_s, COUNT: number}
 def compare_view(first: Source, second: Source) -> list[Panel]:
     """Gives whether both sessions can be compared, the figures of both, and second over first."""
     names = (first.summary.session, second.summary.session)
-    checks = check_likeness(first, second, ("the first", "the second"))
+    files = FilePair(first.files, second.files).sets()
+    checks = check_likeness(first, second, files, ("the first", "the second"))
     verdict = verdict_of(checks)
     differ = [f"{check.name}: {check.sentence}." for check in checks if check.state != SAME]
     changes = changes_between(Side("first", [first]), Side("second", [second]))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.comparison.change import BETTER, NOISE, UNKNOWN, WORSE, Change, compare
-from tfdarshan.comparison.file_set import compare_files, most_changed
+from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.noise import LEAST, Noise
@@ -78,10 +78,10 @@ def test_a_copy_of_the_data_is_the_same_work(tmp_path):
 
 def test_files_of_another_size_are_told(tmp_path):
     sizes = [*SIZES[:-1], 9]
-    sets = compare_files(
+    sets = FilePair(
         side(tmp_path / "a", reads(PATHS, SIZES)).newest.files,
         side(tmp_path / "b", reads(PATHS, sizes)).newest.files,
-    )
+    ).sets()
     assert (sets.shared, sets.resized, sets.same) == (199, 1, False)
 
 
@@ -119,9 +119,9 @@ def test_low_coverage_is_named(tmp_path):
 def test_changed_files_come_by_the_size_of_the_change(tmp_path):
     one, two = reads(PATHS[:3], [10, 10, 10]), reads(PATHS[:3], [10, 10, 10])
     two.columns["end_ns"][:] = two.columns["start_ns"] + [100, 400, 90]
-    files = most_changed(
-        side(tmp_path / "a", one).newest.files, side(tmp_path / "b", two).newest.files, top=5
-    )
+    files = FilePair(
+        side(tmp_path / "a", one).newest.files, side(tmp_path / "b", two).newest.files
+    ).most_changed(top=5)
     assert [(file.path, round(file.difference_s * 1e9)) for file in files] == [
         ("/data/001", 300),
         ("/data/002", -10),
