@@ -87,7 +87,7 @@ format: $(STAMPS)/extra-lint
 	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS)
 
 bench: $(STAMPS)/extra-bench
-	@tools/setup-debian.sh tools strace mount mkfs.ext4:e2fsprogs
+	@tools/setup-debian.sh tools chromium strace mount mkfs.ext4:e2fsprogs
 	@$(MAKE) --no-print-directory $(STAMPS)/dftracer || \
 	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/orbax || \

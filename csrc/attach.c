@@ -21,6 +21,8 @@
 #include "mount_table.h"
 #include "path_filter.h"
 #include "path_table.h"
+#include "tf_profiler.h"
+#include "tf_settings.h"
 #include "recorder.h"
 #include "spool_file.h"
 #include "stop_request.h"
@@ -83,6 +85,8 @@ static void after_fork_in_child(void)
     tfd_spool_reset_locks_in_child();
     tfd_slots_reset_in_child();
     tfd_darshan_reset_in_child();
+    tfd_tf_settings_reset_in_child();
+    tfd_tf_session_reset_in_child();
     tfd_session.active = tfd_session.active && tfd_session.follow_children;
     if (tfd_session.active)
         atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
@@ -254,6 +258,7 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     tfd_darshan_end(0);
     atomic_store(&tfd_shared->generation, 0);
     tfd_quiesce();
+    tfd_darshan_detach();
     unlink(tfd_session.spool.path);
     tfd_spool_unmap(&tfd_session.spool);
     tfd_session.active = false;
@@ -301,6 +306,7 @@ static int stop(struct tfd_attach_report *report)
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
+    tfd_darshan_detach();
     tfd_session.active = false;
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED); /* before the request: see tfd_child_begin */
     if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children)

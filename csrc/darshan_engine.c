@@ -1,10 +1,13 @@
+#define _GNU_SOURCE
 #include "darshan_engine.h"
 
 #include <stdbool.h>
 
 #include "darshan_guard.h"
 #include "darshan_library.h"
+#include "darshan_passage.h"
 #include "darshan_snapshot.h"
+#include "recorder.h"
 #include "tfdarshan.h"
 
 static bool counting;
@@ -33,8 +36,16 @@ void tfd_darshan_end(int keep)
     counting = false;
     tfd_darshan_guard_close(); /* what passes by from here on is marked as unseen */
     stop_status = keep ? tfd_darshan_snapshot(1) : 0;
-    tfd_darshan_guard_remove();
-    tfd_darshan_guard_detach();
+    if (keep)
+        tfd_await_owed_events();
+}
+
+void tfd_darshan_detach(void)
+{
+    if (tfd_darshan_attached) {
+        tfd_darshan_guard_remove();
+        tfd_darshan_guard_detach();
+    }
 }
 
 int tfd_darshan_stop_status(void)

@@ -33,6 +33,7 @@ struct passage {
 
 __thread uint64_t tfd_darshan_recorded __attribute__((tls_model("initial-exec")));
 uint32_t tfd_darshan_attached;
+uint64_t tfd_darshan_copied = UINT64_MAX;
 /* Generation in which this thread last passed: what it gained then stays that session's. */
 static __thread uint32_t passed_in __attribute__((tls_model("initial-exec")));
 static __thread struct passage passage __attribute__((tls_model("initial-exec")));
@@ -81,6 +82,7 @@ static void real_call_is_over(unsigned hook)
     if (passage.hook != hook + 1 || passage.locked)
         return;
     passage.real_errno = errno;
+    tfd_set_owed(true);
     pthread_mutex_lock(&record_lock);
     passage.locked = true;
     errno = passage.real_errno;
@@ -571,6 +573,7 @@ void tfd_darshan_guard_remove(void)
 void tfd_darshan_guard_open(uint32_t generation)
 {
     atomic_store(&nested_calls, 0);
+    tfd_darshan_copied = UINT64_MAX;
     tfd_darshan_attached = 1;
     atomic_store(&open_generation, generation);
 }
@@ -608,12 +611,14 @@ void tfd_darshan_unlock(void)
 static void drop(int fd)
 {
     uint64_t recorded = tfd_darshan_recorded;
+    bool owed = tfd_is_owed();
     int saved_errno = errno;
     if (atomic_load_explicit(&known_stream[fd], memory_order_relaxed))
         drop_stream(fd);
     if (atomic_load_explicit(&known_descriptor[fd], memory_order_relaxed))
         drop_descriptor(fd);
     tfd_darshan_recorded = recorded;
+    tfd_set_owed(owed);
     errno = saved_errno;
 }
 

@@ -8,10 +8,12 @@
 
 #include "darshan_guard.h"
 #include "darshan_library.h"
+#include "darshan_passage.h"
 #include "error.h"
 #include "tfdarshan.h"
 
 #define COPY_ATTEMPTS 100
+#define ROOM_FOR_NEW 1024 /* records that calls under way add before the lock is held */
 
 struct copy {
     char *records;
@@ -59,25 +61,28 @@ static size_t bytes_in(const struct tfd_darshan_core *core, unsigned module)
     return buffer ? (size_t)(buffer->end - buffer->start) : 0;
 }
 
-/* Memory is taken before the locks. What is added meanwhile is added after the snapshot. */
-static int copy_module(const struct tfd_darshan_core *core, int index, struct copy *copy)
+static void copy_module(const struct tfd_darshan_core *core, int index, struct copy *copy)
 {
-    size_t record_bytes = modules[index].record_bytes;
-    int status = reserve(copy, bytes_in(core, modules[index].module));
-    if (status)
-        return status;
+    size_t record_bytes = modules[index].record_bytes, bytes = bytes_in(core, modules[index].module);
+    copy->bytes = bytes < copy->capacity ? bytes : copy->capacity;
+    for (size_t at = 0; at + record_bytes <= copy->bytes; at += record_bytes)
+        copy_record(copy->records + at, core->modules[modules[index].module]->start + at, record_bytes);
+}
+
+/* Both modules at one moment. Memory is taken before the locks: what is added meanwhile is not copied. */
+static void copy_modules(const struct tfd_darshan_core *core, struct copy *both, int at_stop)
+{
     bool foreign = tfd_darshan_is_foreign();
     tfd_darshan_lock();
     if (foreign)
         tfd_darshan_core_lock();
-    size_t bytes = bytes_in(core, modules[index].module);
-    copy->bytes = bytes < copy->capacity ? bytes : copy->capacity;
-    for (size_t at = 0; at + record_bytes <= copy->bytes; at += record_bytes)
-        copy_record(copy->records + at, core->modules[modules[index].module]->start + at, record_bytes);
+    for (int i = 0; i < 2; i++)
+        copy_module(core, i, &both[i]);
+    if (at_stop)
+        tfd_darshan_copied = tfd_ticks();
     if (foreign)
         tfd_darshan_core_unlock();
     tfd_darshan_unlock();
-    return 0;
 }
 
 int tfd_darshan_snapshot(int at_stop)
@@ -89,10 +94,12 @@ int tfd_darshan_snapshot(int at_stop)
     for (int i = 0; i < 2; i++) {
         int status = tfd_darshan_check_records(modules[i].module, modules[i].record_bytes);
         if (!status)
-            status = copy_module(core, i, &copies[at_stop][i]);
+            status = reserve(&copies[at_stop][i],
+                             bytes_in(core, modules[i].module) + ROOM_FOR_NEW * modules[i].record_bytes);
         if (status)
             return status;
     }
+    copy_modules(core, copies[at_stop], at_stop);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "io_plane_ids.h"
 #include "longest_events.h"
 #include "rate_bins.h"
+#include "reader_trace.h"
 #include "session_plane.h"
 
 #define BATCH_EVENTS 4096
@@ -32,7 +33,7 @@ struct plane {
     struct tfd_bytes *out;
     struct tfd_longest longest;
     struct tfd_rate_bins *rates;
-    struct tfd_spool_info info;
+    struct tfd_trace_info info;
 };
 
 struct batch {
@@ -316,9 +317,8 @@ int tfd_io_plane(struct tfd_reader *reader, const struct tfd_plane_request *requ
     struct plane plane = {.reader = reader, .request = request, .out = out};
     plane.longest.limit = request->max_events;
     plane.rates = malloc(sizeof *plane.rates);
-    int status = plane.rates ? tfd_reader_info(reader, &plane.info) : -ENOMEM;
-    if (!status)
-        status = write_io_plane(&plane);
+    tfd_reader_trace_info(reader, &plane.info);
+    int status = plane.rates ? write_io_plane(&plane) : -ENOMEM;
     *counts = (struct tfd_plane_counts){plane.longest.count, plane.longest.seen - plane.longest.count};
     if (!status && request->with_session) {
         size_t begun = begin_plane(out, TFD_PLANE_SESSION, TFD_PLANE_SESSION_NAME);

@@ -19,7 +19,7 @@ struct tfd_plane_counts {
     uint64_t events, left_out;
 };
 
-/* Appends an XSpace. 0, or -ENOMEM. */
+/* Appends an XSpace; with the session, of a reader that has counters. 0, or -ENOMEM. */
 int tfd_io_plane(struct tfd_reader *reader, const struct tfd_plane_request *request, struct tfd_bytes *out,
                  struct tfd_plane_counts *counts);
 /* Appends an XSpace with nothing but a sentence. */

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "kernel_io.h"
+#include "tfdarshan.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -37,4 +38,11 @@ struct tfd_kernel_io tfd_kernel_io_now(void)
     io.rchar -= atomic_load(&own_bytes_read);
     tfd_kernel_io_exclude(got > 0 ? got : 0); /* this very read is charged from now on */
     return io;
+}
+
+void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes)
+{
+    struct tfd_kernel_io io = tfd_kernel_io_now();
+    *rchar = io.valid ? io.rchar : -1;
+    *read_bytes = io.valid ? io.read_bytes : -1;
 }

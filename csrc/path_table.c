@@ -33,18 +33,21 @@ static char path_buffer[PATH_MAX + 256];
 static uint32_t *index_of_hash;
 static uint32_t index_size;
 
+/* A product's low half knows nothing of its factors' high halves, where the last characters of a word are. So the
+ * high half is folded into the low one after each product, and twice more at the end, as MurmurHash3 does. */
 static uint32_t hash_of(const char *path, size_t length)
 {
-    uint64_t value = 0x9e3779b97f4a7c15u ^ length;
+    uint64_t value = 0x9e3779b97f4a7c15u ^ length, word;
     for (; length >= 8; path += 8, length -= 8) {
-        uint64_t word;
         memcpy(&word, path, 8);
         value = (value ^ word) * 0xff51afd7ed558ccdu;
         value ^= value >> 32;
     }
     for (; length; path++, length--)
         value = (value ^ (unsigned char)*path) * 0xff51afd7ed558ccdu;
-    return (uint32_t)(value >> 32 ^ value);
+    value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
+    value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53u;
+    return (uint32_t)(value ^ value >> 33);
 }
 
 static uint32_t *new_index(uint32_t size)

@@ -1,14 +1,17 @@
 /* Opens a spool, folds what is left to fold, and tells about process, threads and mounts. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
 #include "fold.h"
 #include "fold_import.h"
 #include "reader_state.h"
+#include "reader_trace.h"
 
 static bool was_recycled(const struct tfd_reader *reader)
 {
@@ -50,36 +53,49 @@ static int prepare_counters(struct tfd_reader *reader)
     return status;
 }
 
-static int prepare(struct tfd_reader *reader, const char *path, const uint8_t *seen_files)
-{
-    int status = tfd_spool_map(&reader->image, path);
-    if (status)
-        return status;
-    reader->image.spool.seen_files = seen_files;
-    tfd_fold_roll_back(&reader->image);
-    status = tfd_spool_check(&reader->image, &reader->contents);
-    if (status)
-        return status;
-    status = prepare_counters(reader);
-    reader->image.spool.seen_files = NULL;
-    if (status)
-        return status;
-    reader->scale = tfd_tick_scale(reader->image.spool.header);
-    return tfd_reader_list_rows(reader) ? 0 : tfd_fail(ENOMEM, "no memory to read the spool %s", path);
-}
-
-struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files)
+static struct tfd_reader *map_and_check(const char *path)
 {
     struct tfd_reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
         tfd_fail(ENOMEM, "no memory to read the spool %s", path);
         return NULL;
     }
-    if (prepare(reader, path, seen_files)) {
+    int status = tfd_spool_map(&reader->image, path);
+    if (!status) {
+        tfd_fold_roll_back(&reader->image);
+        status = tfd_spool_check(&reader->image, &reader->contents);
+    }
+    if (status) {
+        tfd_reader_close(reader);
+        return NULL;
+    }
+    reader->scale = tfd_tick_scale(reader->image.spool.header);
+    return reader;
+}
+
+static int count(struct tfd_reader *reader, const char *path, const uint8_t *seen_files)
+{
+    reader->image.spool.seen_files = seen_files;
+    int status = prepare_counters(reader);
+    reader->image.spool.seen_files = NULL;
+    if (status)
+        return status;
+    return tfd_reader_list_rows(reader) ? 0 : tfd_fail(ENOMEM, "no memory to read the spool %s", path);
+}
+
+struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files)
+{
+    struct tfd_reader *reader = map_and_check(path);
+    if (reader && count(reader, path, seen_files)) {
         tfd_reader_close(reader);
         return NULL;
     }
     return reader;
+}
+
+struct tfd_reader *tfd_reader_open_trace(const char *path)
+{
+    return map_and_check(path);
 }
 
 struct tfd_reader *tfd_reader_open(const char *path)
@@ -142,6 +158,19 @@ static void tell_times(const struct tfd_reader *reader, struct tfd_spool_info *i
     info->duration_ns = info->stopped
                             ? kernel_difference(header->stop.monotonic_ns, header->start.monotonic_ns)
                             : info->last_event_ns;
+}
+
+void tfd_reader_trace_info(struct tfd_reader *reader, struct tfd_trace_info *info)
+{
+    const struct tfd_spool_header *header = reader->image.spool.header;
+    bool stopped = atomic_load(&header->state) == TFD_SPOOL_STOPPED && header->stop.ticks != 0;
+    int64_t end = stopped ? header->stop.monotonic_ns : tfd_clock_sample_now().monotonic_ns;
+    struct tfd_thread_info thread;
+    *info = (struct tfd_trace_info){.threads = atomic_load(&header->thread_count)};
+    info->start_realtime_ns = header->start.realtime_ns;
+    info->duration_ns = kernel_difference(end, header->start.monotonic_ns);
+    for (uint64_t i = 0; i < info->threads && !tfd_reader_thread(reader, i, &thread); i++)
+        info->events_dropped += thread.events_dropped;
 }
 
 static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *info)

@@ -76,6 +76,7 @@ static struct tfd_slot *clean_slot(struct tfd_slot *slot)
 {
     atomic_store(&slot->generation, NEVER_SET_UP);
     atomic_store(&slot->busy, 0);
+    atomic_store(&slot->owed, 0);
     slot->early = (struct tfd_other_traffic){0};
     return slot;
 }
@@ -372,6 +373,30 @@ void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event)
     errno = saved_errno;
 }
 
+static bool is_busy(struct tfd_slot *slot)
+{
+    return atomic_load(&slot->busy);
+}
+
+static bool owes_event(struct tfd_slot *slot)
+{
+    return atomic_load(&slot->owed);
+}
+
+/* Waits for all other threads, a second at most: false if one of them is still so. */
+static bool wait_while(bool (*is_so)(struct tfd_slot *))
+{
+    int64_t deadline_ns = tfd_clock_sample_now().monotonic_ns + 1000000000;
+    uint32_t used = atomic_load(slots_used);
+    for (uint32_t i = 0; i < used; i++)
+        while (is_so(&slots[i]) && &slots[i] != tfd_own_slot && !thread_is_gone(atomic_load(&slots[i].tid))) {
+            if (tfd_clock_sample_now().monotonic_ns > deadline_ns)
+                return false;
+            sched_yield();
+        }
+    return true;
+}
+
 /* Every thread is now outside the recorder, or will see that the session is over:
  * the barrier makes its busy mark and our generation visible to each other. */
 bool tfd_quiesce(void)
@@ -379,14 +404,10 @@ bool tfd_quiesce(void)
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
         syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-    int64_t deadline_ns = tfd_clock_sample_now().monotonic_ns + 1000000000;
-    uint32_t used = atomic_load(slots_used);
-    for (uint32_t i = 0; i < used; i++)
-        while (atomic_load(&slots[i].busy) && &slots[i] != tfd_own_slot &&
-               !thread_is_gone(atomic_load(&slots[i].tid))) {
-            if (tfd_clock_sample_now().monotonic_ns > deadline_ns)
-                return false;
-            sched_yield();
-        }
-    return true;
+    return wait_while(is_busy);
+}
+
+void tfd_await_owed_events(void)
+{
+    wait_while(owes_event);
 }

@@ -22,6 +22,7 @@
 struct tfd_slot {                /* of one thread, in this process's memory; never unmapped */
     _Atomic uint32_t generation; /* session it is set up for */
     _Atomic uint32_t busy;
+    _Atomic uint32_t owed; /* Darshan has recorded a call of which there is no event yet */
     struct tfd_chunk *chunk;
     struct tfd_thread *thread;
     _Atomic int32_t tid;
@@ -63,7 +64,22 @@ static inline struct tfd_slot *tfd_enter(int64_t bytes_read, int64_t bytes_writt
 
 static inline void tfd_leave(struct tfd_slot *slot)
 {
+    atomic_store_explicit(&slot->owed, 0, memory_order_release);
     atomic_store_explicit(&slot->busy, 0, memory_order_release);
+}
+
+static inline bool tfd_is_owed(void)
+{
+    return tfd_own_slot && atomic_load_explicit(&tfd_own_slot->owed, memory_order_relaxed);
+}
+
+/* For the calling thread's slot, which it may have to find first. Before Darshan records, under a lock that the
+ * stopping thread takes too. */
+static inline void tfd_set_owed(bool owed)
+{
+    struct tfd_slot *slot = tfd_own_slot ? tfd_own_slot : tfd_find_slot();
+    if (slot)
+        atomic_store_explicit(&slot->owed, owed, memory_order_relaxed);
 }
 
 static inline __attribute__((always_inline)) void tfd_emit(struct tfd_slot *slot,
@@ -135,6 +151,8 @@ bool tfd_slots_initialize(void);
 bool tfd_recorder_prepare_spool(struct tfd_spool *spool);
 /* Waits until no thread is writing events. False after a second: somebody still was. */
 bool tfd_quiesce(void);
+/* Waits until every call that Darshan has recorded is an event too; a second at most. */
+void tfd_await_owed_events(void);
 void tfd_slots_reset_in_child(void);
 /* In tfd_before_vfork: this thread's memory is lent to a child until it execs. */
 void tfd_lend_to_vfork_child(void);

@@ -15,6 +15,7 @@
 
 #include "error.h"
 #include "io_plane.h"
+#include "reader_trace.h"
 #include "session.h"
 #include "tf_settings.h"
 #include "tfdarshan.h"
@@ -37,6 +38,16 @@ static struct {
 } session = {.spool = -1};
 static struct tfd_tf_report last;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A session that another thread was at may be half changed: then nothing of it is used, or freed. */
+void tfd_tf_session_reset_in_child(void)
+{
+    if (pthread_mutex_trylock(&lock)) {
+        memset(&session, 0, sizeof session);
+        session.spool = -1;
+    }
+    pthread_mutex_init(&lock, NULL);
+}
 
 static int64_t realtime_ns(void)
 {
@@ -164,27 +175,28 @@ void tfd_tf_session_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-static struct tfd_reader *open_spool(void)
+/* Counters only where the session is rebuilt from the trace. */
+static struct tfd_reader *open_spool(bool with_session)
 {
     char path[TFD_SPOOL_PATH_MAX + 32];
     if (session.mode == OWN)
         snprintf(path, sizeof path, "%s/%d.spool", session.directory, (int)session.pid);
     else
         snprintf(path, sizeof path, "/proc/self/fd/%d", session.spool);
-    return tfd_reader_open(path);
+    return with_session ? tfd_reader_open(path) : tfd_reader_open_trace(path);
 }
 
-static void build_from(struct tfd_reader *reader)
+static void build_from(struct tfd_reader *reader, bool with_session)
 {
-    struct tfd_spool_info info;
+    struct tfd_trace_info info;
     struct tfd_plane_counts counts = {0};
-    int status = tfd_reader_info(reader, &info);
+    tfd_reader_trace_info(reader, &info);
     const struct tfd_tf_settings *settings = tfd_tf_settings_acquire();
     struct tfd_plane_request request = {
         .end_ns = INT64_MAX,
         .realtime_ns = info.start_realtime_ns,
         .max_events = settings ? settings->max_events : TFD_TF_MAX_EVENTS,
-        .with_session = !tfd_tf_session_is_written(),
+        .with_session = with_session,
     };
     tfd_tf_settings_release();
     if (session.mode == JOINED) {
@@ -192,8 +204,7 @@ static void build_from(struct tfd_reader *reader)
         request.end_ns = session.end_realtime_ns - info.start_realtime_ns;
         request.realtime_ns = session.start_realtime_ns;
     }
-    if (!status)
-        status = tfd_io_plane(reader, &request, &session.planes, &counts);
+    int status = tfd_io_plane(reader, &request, &session.planes, &counts);
     last.start_ns = request.start_ns;
     last.end_ns = request.end_ns;
     last.events = counts.events;
@@ -209,9 +220,10 @@ static void build(void)
 {
     session.planes.limit = XSPACE_LIMIT_BYTES;
     if (session.mode != IDLE) {
-        struct tfd_reader *reader = open_spool();
+        bool with_session = !tfd_tf_session_is_written();
+        struct tfd_reader *reader = open_spool(with_session);
         if (reader)
-            build_from(reader);
+            build_from(reader, with_session);
         else
             say("this profile has no I/O", tfd_last_error());
         tfd_reader_close(reader);

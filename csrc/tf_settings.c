@@ -92,3 +92,13 @@ bool tfd_tf_session_is_written(void)
 {
     return atomic_load(&written);
 }
+
+void tfd_tf_settings_reset_in_child(void)
+{
+    if (pthread_mutex_trylock(&lock)) {
+        /* another thread was at them: they may be half copied */
+        memset(&settings, 0, sizeof settings);
+        enabled = false;
+    }
+    pthread_mutex_init(&lock, NULL);
+}

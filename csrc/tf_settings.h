@@ -18,5 +18,7 @@ const struct tfd_tf_settings *tfd_tf_settings_acquire(void);
 void tfd_tf_settings_release(void);
 /* The running recording is written as a session by Python. */
 bool tfd_tf_session_is_written(void);
+/* In a forked child, whose other threads are gone with what they held. */
+void tfd_tf_settings_reset_in_child(void);
 
 #endif

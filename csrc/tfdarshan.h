@@ -44,6 +44,8 @@ int tfd_session_start(const struct tfd_options *options, struct tfd_attach_repor
 int tfd_session_stop(struct tfd_attach_report *report);
 int tfd_session_active(void);
 int tfd_session_totals(struct tfd_session_totals *totals);
+/* The kernel's count of what this process read so far; -1 each where /proc/self/io cannot be read. */
+void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes);
 int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
 const char *tfd_last_error(void);
 

@@ -268,6 +268,17 @@ def session_totals() -> SessionTotals:
     return SessionTotals(**plain(totals[0]))
 
 
+def kernel_reads() -> tuple[int, int] | None:
+    """Gives rchar and read_bytes of this process so far, without the recorder's own; None if unknown.
+
+    The call is not recorded, whatever records.
+    """
+    ffi, lib = core()
+    rchar, read_bytes = ffi.new("int64_t *"), ffi.new("int64_t *")
+    lib.tfd_kernel_reads(rchar, read_bytes)
+    return (rchar[0], read_bytes[0]) if rchar[0] >= 0 else None
+
+
 def start_redirect(files: Sequence[StagedFile]) -> None:
     """Leads opens for reading to the files' copies while a session records.
 

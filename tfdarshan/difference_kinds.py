@@ -14,8 +14,6 @@ from tfdarshan.unseen_calls import may_change, operation_bits
 # Timestamps and durations are taken by two clock readings around the same call: a thread may lose the
 # processor between them.
 CLOCK_TOLERANCE_S = 0.05
-# Calls that were under way at stop may be in one count and not in the other: one of each thread.
-UNDER_WAY_S = 0.005
 
 KINDS = {
     "stat names": "libdarshan has no wrapper for the stat functions of newer C libraries",
@@ -26,7 +24,6 @@ KINDS = {
     "mmap": "this libdarshan has no wrapper for mmap",
     "told of a close": "libdarshan is told that a descriptor closed with its stream, or was reused, is gone",
     "two clocks": "durations and timestamps are read on both sides of a call",
-    "under way": "calls that were under way when the session stopped",
     "excluded files": "files that the exclude patterns leave out have libdarshan records and no rows",
     "no room": "files beyond libdarshan's memory for records (darshan_files)",
     "preloaded": "a preloaded libdarshan also counts calls that pass no patched slot",
@@ -36,7 +33,6 @@ KINDS = {
 
 PATH_CALLS = ("stat", "fstat", "open", "rename", "fopen")
 _LONGEST_SIZES = ("POSIX_MAX_READ_TIME_SIZE", "POSIX_MAX_WRITE_TIME_SIZE")
-_CALLS = ("OPENS", "READS", "WRITES", "SEEKS", "STATS", "MMAPS", "FSYNCS", "FDSYNCS", "DUPS", "FLUSHES")
 
 
 @dataclass(frozen=True)
@@ -81,14 +77,12 @@ class Rows:
         return values
 
 
-def explanations(rows: Rows, *, foreign: bool, duration_s: float, threads: int) -> list[tuple[str, Array]]:
+def explanations(rows: Rows, *, foreign: bool) -> list[tuple[str, Array]]:
     """Gives, for each kind in turn, the cells that it explains: rows x counters.
 
     Args:
         rows: What is compared.
         foreign: libdarshan was preloaded and is only read.
-        duration_s: How long the session took.
-        threads: Of the process: each may have had a call under way at stop.
     """
     everything = np.ones(len(rows.names), bool)
     switches = rows.columns(lambda name: name == "POSIX_RW_SWITCHES")
@@ -99,7 +93,6 @@ def explanations(rows: Rows, *, foreign: bool, duration_s: float, threads: int) 
         ("earlier sessions", _cross(rows.carried, switches)),
         ("preloaded", _cross(np.full(len(rows.places), foreign), everything)),
         *unseen_kinds(rows, may_change(rows.operations, rows.names) & ~rows.exact[:, np.newaxis]),
-        ("under way", _cross(_under_way(rows, duration_s, threads), everything)),
     ]
 
 
@@ -152,16 +145,6 @@ def _two_clocks(rows: Rows) -> Array:
 def _alignment(rows: Rows) -> Array:
     apart = rows.value(0, "POSIX_FILE_ALIGNMENT") != rows.value(1, "POSIX_FILE_ALIGNMENT")
     return _cross(apart, rows.columns(lambda name: name.startswith("POSIX_FILE_")))
-
-
-def _under_way(rows: Rows, duration_s: float, threads: int) -> Array:
-    """Marks rows used until the stop, whose counts of calls are apart by no more than one a thread."""
-    calls = rows.columns(lambda name: name.removeprefix(f"{rows.module}_") in _CALLS)
-    ends = rows.columns(lambda name: name.endswith("END_TIMESTAMP"))
-    apart = np.abs(rows.values[0] - rows.values[1])[:, calls].max(axis=1, initial=0)
-    last = np.maximum(*(side[:, ends].max(axis=1, initial=0) for side in rows.values))
-    late: Array = (last > duration_s - UNDER_WAY_S) & (apart > 0) & (apart <= threads)
-    return late
 
 
 def _cross(rows: Array, columns: Array) -> Array:

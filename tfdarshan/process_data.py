@@ -55,7 +55,10 @@ class ProcessData:
             raise _damaged(path, error) from error
 
     def batches(self, table: str, columns: Sequence[str]) -> Iterator[Any]:
-        """Reads columns of a table row group by row group, as pyarrow record batches.
+        """Reads columns of a table as pyarrow record batches, one per row group.
+
+        Most counters of most files are 0: a column that holds one number in a whole row group, by the
+        group's statistics, is not read but made.
 
         Raises:
             SessionDataError: It is damaged or missing.
@@ -63,18 +66,21 @@ class ProcessData:
         path = self.table_path(table)
         try:
             with _parquet(path) as file:
-                yield from file.iter_batches(batch_size=schema.FILES_ROW_GROUP, columns=list(columns))
+                declared = file.schema_arrow
+                fields = [declared.field(name) for name in columns]
+                for group in range(file.metadata.num_row_groups):
+                    yield from _group_batches(file, group, fields)
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
     def event_batches(
-        self, columns: Sequence[str], window_ns: tuple[int, int] | None = None
+        self, columns: Sequence[str], windows_ns: Sequence[tuple[int, int]] | None = None
     ) -> Iterator[Any]:
         """Reads columns of the events table as pyarrow record batches.
 
         Args:
             columns: Their names.
-            window_ns: Only row groups with calls that were running between these two moments.
+            windows_ns: Only row groups with calls that were running within one of these, (from, until).
 
         Raises:
             SessionDataError: The table is damaged or missing.
@@ -82,7 +88,7 @@ class ProcessData:
         path = self.table_path("events")
         try:
             with _parquet(path) as file:
-                groups = _groups_within(file.metadata, window_ns)
+                groups = _groups_within(file.metadata, windows_ns)
                 if groups:
                     yield from file.iter_batches(
                         batch_size=schema.EVENTS_ROW_GROUP, row_groups=groups, columns=list(columns)
@@ -90,8 +96,8 @@ class ProcessData:
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
-    def rows_within(self, window_ns: tuple[int, int] | None = None) -> int:
-        """Counts the rows that `event_batches` gives.
+    def event_rows(self) -> int:
+        """Counts the rows of the events table.
 
         Raises:
             SessionDataError: The table is damaged or missing.
@@ -99,8 +105,7 @@ class ProcessData:
         path = self.table_path("events")
         try:
             with _parquet(path) as file:
-                groups = _groups_within(file.metadata, window_ns)
-                return sum(file.metadata.row_group(group).num_rows for group in groups)
+                return int(file.metadata.num_rows)
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -118,14 +123,19 @@ class ProcessData:
             raise _damaged(path, error) from error
 
     def check_tables(self) -> None:
-        """Reads all tables once.
+        """Reads all of all tables once.
 
         Raises:
             SessionDataError: One is damaged or missing.
         """
         for table in self.meta["tables"]:
-            for _batch in self.batches(table, self.columns(table)):
-                pass
+            path = self.table_path(table)
+            try:
+                with _parquet(path) as file:
+                    for _batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP):
+                        pass
+            except _arrow_errors() as error:
+                raise _damaged(path, error) from error
 
 
 def read_process(meta_path: Path) -> ProcessData:
@@ -169,10 +179,44 @@ def _parquet(path: Path) -> Any:
     return pq.ParquetFile(path)
 
 
-def _groups_within(metadata: Any, window_ns: tuple[int, int] | None) -> list[int]:
-    """Lists the row groups whose calls may have been running in the window, by their statistics."""
+def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:
+    """Yields a row group's columns as record batches; those of one number are made, not read."""
+    import pyarrow as pa
+
+    # One column is read in any case: it says how many rows there are.
+    same = _constants(file.metadata.row_group(group), [field.name for field in fields[1:]])
+    made: dict[tuple[float, Any], Any] = {}
+
+    def column(batch: Any, field: Any) -> Any:
+        if field.name not in same:
+            return batch.column(field.name)
+        key = same[field.name], field.type
+        if key not in made:
+            made[key] = pa.repeat(pa.scalar(*key), batch.num_rows)
+        return made[key].slice(0, batch.num_rows)
+
+    read = [field.name for field in fields if field.name not in same]
+    for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP, row_groups=[group], columns=read):
+        yield pa.RecordBatch.from_arrays([column(batch, field) for field in fields], schema=pa.schema(fields))
+
+
+def _constants(group: Any, columns: Sequence[str]) -> dict[str, float]:
+    """Gives the number of each column that has only one in a row group, and no null."""
+    same = {}
+    places = {group.column(place).path_in_schema: place for place in range(group.num_columns)}
+    for name in columns:
+        found = group.column(places[name]).statistics if name in places else None
+        if found is None or found.physical_type not in ("INT64", "DOUBLE") or not found.has_min_max:
+            continue
+        if found.null_count == 0 and found.min == found.max:
+            same[name] = found.max
+    return same
+
+
+def _groups_within(metadata: Any, windows_ns: Sequence[tuple[int, int]] | None) -> list[int]:
+    """Lists the row groups whose calls may have been running in a window, by their statistics."""
     groups = list(range(metadata.num_row_groups))
-    if window_ns is None or not groups:
+    if windows_ns is None or not groups:
         return groups
     places = {metadata.schema.column(place).name: place for place in range(metadata.num_columns)}
 
@@ -180,10 +224,11 @@ def _groups_within(metadata: Any, window_ns: tuple[int, int] | None) -> list[int
         found = metadata.row_group(group).column(places[name]).statistics
         return (found.min, found.max) if found is not None and found.has_min_max else (-(1 << 63), 1 << 63)
 
+    spans = [(group, bounds(group, "start_ns")[0], bounds(group, "end_ns")[1]) for group in groups]
     return [
         group
-        for group in groups
-        if bounds(group, "start_ns")[0] < window_ns[1] and bounds(group, "end_ns")[1] >= window_ns[0]
+        for group, first_ns, last_ns in spans
+        if any(first_ns < until_ns and last_ns >= from_ns for from_ns, until_ns in windows_ns)
     ]
 
 

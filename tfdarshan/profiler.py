@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tfdarshan import _bridge, pending, steps, tf_profiler
-from tfdarshan.errors import ConfigurationError, SessionActiveError, StorageError
+from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError, StorageError
 from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import ActiveRecording, start_recording
@@ -223,6 +223,13 @@ class Profile:
     def summary(self) -> str:
         """Gives the session's summary as text."""
         return self.session.summary()
+
+    def _repr_html_(self) -> str | None:
+        """Gives what a notebook shows: the session; None, and so the plain text, where there is none yet."""
+        try:
+            return self.session._repr_html_()
+        except (SessionActiveError, SessionDataError):
+            return None
 
     def _again(self) -> Profile:
         return profile(self.logdir, **self.options.as_dict())

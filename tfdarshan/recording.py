@@ -123,7 +123,7 @@ class ActiveRecording:
         except StorageError as error:
             return None, builtin(f"the builtin engine counted: {str(error).rstrip('.')}")
         patterns = self.options.exclude_patterns(), self.options.include_patterns()
-        verification = Verification(0.0, *patterns, foreign=self.engine.foreign, full=records.full)
+        verification = Verification(*patterns, foreign=self.engine.foreign, full=records.full)
         return DarshanOverlay(records, 0.0, verification), self.engine
 
     def _emulation(self) -> dict[str, Any]:

@@ -79,6 +79,8 @@ STEP_COLUMNS = (
     Column("bytes_read", "int64", "B", "bytes read by calls that began in the step"),
     Column("bytes_written", "int64", "B", "bytes written by calls that began in the step"),
     Column("operations", "int64", "calls", "calls that began in the step"),
+    Column("rchar", "int64", "B", "bytes that read calls of the process returned meanwhile, -1 if unknown"),
+    Column("read_bytes", "int64", "B", "bytes fetched from storage for the process meanwhile, -1 if unknown"),
     Column("source", "category", "", "what says where the step begins and ends"),
 )
 

@@ -84,6 +84,13 @@ class Session:
 
         return steps_frame(self.processes)
 
+    @cached_property
+    def step_bounds(self) -> pd.DataFrame:
+        """The steps without their I/O, whatever the number of calls: `step_table.step_marks`."""
+        from tfdarshan.step_table import step_marks
+
+        return step_marks(self.processes)
+
     def summary(self) -> str:
         """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
         from tfdarshan.findings.diagnosis import diagnose

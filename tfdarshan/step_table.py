@@ -31,30 +31,43 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
         SessionDataError: A table is damaged or missing.
     """
     frame = step_marks(processes)
-    for name, values in _io(processes, frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()).items():
+    start_ns, end_ns = frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
+    for name, values in _io(processes, start_ns, end_ns).items():
         frame[name] = values
     return frame[[column.name for column in schema.STEP_COLUMNS]]
 
 
 def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives the columns of `steps_frame` that need no calls: when steps were, and what they waited."""
+    """Gives the steps without their I/O, for which all calls would be read.
+
+    Returns:
+        One row per step: `step`, `start_ns`, `end_ns`, `input_wait_ns`, `rchar`, `read_bytes` and `source`
+        as `schema.STEP_COLUMNS`.
+    """
     import pandas as pd
 
     owner = processes[0]
     waits = _waits(owner)
     rows = _marked(owner) or _traced(waits)
-    columns = list(zip(*rows, strict=True)) or [()] * 5
-    number, start, end, told_wait, source = columns
+    columns = list(zip(*rows, strict=True)) or [()] * 7
+    number, start, end, told_wait, source, rchar, read_bytes = columns
     start_ns, end_ns = np.array(start, np.int64), np.array(end, np.int64)
     wait_ns = np.array(told_wait, np.int64)
     if waits is not None:
         within = _covered_between(*waits, start_ns, end_ns)
         traced = _traced_steps(owner, start_ns, end_ns)
         wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
-    frame = pd.DataFrame({"step": np.array(number, np.int64), "start_ns": start_ns, "end_ns": end_ns})
-    frame["input_wait_ns"] = wait_ns
-    frame["source"] = pd.Categorical(list(source))
-    return frame
+    return pd.DataFrame(
+        {
+            "step": np.array(number, np.int64),
+            "start_ns": start_ns,
+            "end_ns": end_ns,
+            "input_wait_ns": wait_ns,
+            "rchar": np.array(rchar, np.int64),
+            "read_bytes": np.array(read_bytes, np.int64),
+            "source": pd.Categorical(list(source)),
+        }
+    )
 
 
 def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:
@@ -96,9 +109,10 @@ def _traced_steps(owner: ProcessData, start_ns: Array, end_ns: Array) -> Array:
 
 def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:
     origin_ns = int(owner.meta.get("origin_realtime_ns") or 0)
+    # Sessions of earlier versions have no figures of the kernel.
     return [
-        (number, start_ns - origin_ns, end_ns - origin_ns, wait_ns, source)
-        for number, start_ns, end_ns, wait_ns, source in owner.meta.get("steps", {}).get("rows", [])
+        (row[0], row[1] - origin_ns, row[2] - origin_ns, row[3], row[4], *(row[5:7] or (UNKNOWN, UNKNOWN)))
+        for row in owner.meta.get("steps", {}).get("rows", [])
     ]
 
 
@@ -107,7 +121,7 @@ def _traced(waits: tuple[Array, Array] | None) -> list[tuple[Any, ...]]:
         return []
     starts = waits[0].tolist()
     return [
-        (number, start_ns, end_ns, UNKNOWN, FROM_TRACE)
+        (number, start_ns, end_ns, UNKNOWN, FROM_TRACE, UNKNOWN, UNKNOWN)
         for number, (start_ns, end_ns) in enumerate(pairwise(starts))
     ]
 

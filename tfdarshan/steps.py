@@ -1,65 +1,97 @@
 """Marks training steps while a session records: `step()` in custom loops, and Keras' batches.
 
-Only where a step began and ended is kept, and how long it waited for input where that is told; what its I/O
-was is looked up when the steps are read.
+Only where a step began and ended is kept, what the kernel charged the process with meanwhile, and how long
+it waited for input where that is told; what its I/O was is looked up when the steps are read.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
+
+from tfdarshan import _bridge
 
 MAX_STEPS = 100_000
 STEP_CALLS = "step()"
 UNKNOWN = -1
 
 
+# What read calls returned (rchar) and what storage was asked for (read_bytes), of /proc/self/io.
+Reads = tuple[int, int]
+
+
 @dataclass
 class Mark:
-    """One step; times in ns since the epoch, `end_ns` 0 while it lasts."""
+    """One step; times in ns since the epoch, `end_ns` 0 while it lasts. `before` is as the step began."""
 
     number: int
     source: str
     start_ns: int
+    before: Reads | None = None
     end_ns: int = 0
     input_wait_ns: int = UNKNOWN
+    rchar: int = UNKNOWN
+    read_bytes: int = UNKNOWN
+
+    def end(self, now: int, reads: Reads | None) -> None:
+        """Ends the step, if it still lasts."""
+        if self.end_ns:
+            return
+        self.end_ns = now
+        if self.before is not None and reads is not None:
+            self.rchar, self.read_bytes = (after - b for after, b in zip(reads, self.before, strict=True))
 
 
 class StepLog:
-    """The steps of one session, within MAX_STEPS."""
+    """The steps of one session, within MAX_STEPS.
 
-    def __init__(self) -> None:
+    Args:
+        kernel_reads: Gives what the kernel has charged so far.
+    """
+
+    def __init__(self, kernel_reads: Callable[[], Reads | None] = _bridge.kernel_reads) -> None:
         self.marks: list[Mark] = []
         self.left_out = 0
+        self._kernel_reads = kernel_reads
 
     def begin(self, number: int | None, source: str) -> Mark | None:
         """Begins a step and ends the one before, if it still lasts."""
+        full = len(self.marks) >= MAX_STEPS
+        reads = None if full and self._newest_ended() else self._kernel_reads()
         now = time.time_ns()
-        self.end(now)
-        if len(self.marks) >= MAX_STEPS:
+        self._end(now, reads)
+        if full:
             self.left_out += 1
             return None
         if number is None:
             number = self.marks[-1].number + 1 if self.marks else 0
-        self.marks.append(Mark(number, source, now))
+        self.marks.append(Mark(number, source, now, reads))
         return self.marks[-1]
 
-    def end(self, now: int) -> None:
+    def end(self) -> None:
         """Ends the newest step, if it still lasts."""
-        if self.marks and not self.marks[-1].end_ns:
-            self.marks[-1].end_ns = now
+        if not self._newest_ended():
+            self._end(time.time_ns(), self._kernel_reads())
+
+    def _newest_ended(self) -> bool:
+        return not self.marks or bool(self.marks[-1].end_ns)
+
+    def _end(self, now: int, reads: Reads | None) -> None:
+        if self.marks:
+            self.marks[-1].end(now, reads)
 
     def block(self) -> dict[str, Any]:
         """Gives what the metadata says of the steps: empty where there were none."""
-        self.end(time.time_ns())
+        self.end()
         if not self.marks:
             return {}
         rows = [
-            [mark.number, mark.start_ns, mark.end_ns, mark.input_wait_ns, mark.source] for mark in self.marks
+            [m.number, m.start_ns, m.end_ns, m.input_wait_ns, m.source, m.rchar, m.read_bytes]
+            for m in self.marks
         ]
         return {"steps": {"rows": rows, "left_out": self.left_out}}
 
@@ -101,7 +133,7 @@ class step:  # noqa: N801 - reads as a function where it is used
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._mark is not None and not self._mark.end_ns:
-            self._mark.end_ns = time.time_ns()
+            self._mark.end(time.time_ns(), _bridge.kernel_reads())
 
     @contextmanager
     def input_wait(self) -> Iterator[None]:
@@ -123,4 +155,4 @@ def begin_step(number: int, source: str) -> None:
 def end_step() -> None:
     """Ends it."""
     if _log is not None:
-        _log.end(time.time_ns())
+        _log.end()

@@ -145,16 +145,45 @@ def parquet_file(
                 use_dictionary=dictionaries,
                 column_encoding=encodings,
             ) as writer:
-                yield lambda arrays: writer.write_batch(
-                    pa.RecordBatch.from_arrays(arrays, schema=arrow_schema),
-                    row_group_size=row_group,
-                )
+                groups = _RowGroups(writer, arrow_schema, row_group)
+                yield groups.add
+                groups.flush()
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+class _RowGroups:
+    """Gathers batches until they fill a row group.
+
+    A group per batch would make a footer that takes longer to read than the columns a view asks for.
+    """
+
+    def __init__(self, writer: pq.ParquetWriter, arrow_schema: pa.Schema, rows: int) -> None:
+        self._writer, self._schema, self._rows = writer, arrow_schema, rows
+        self._held: list[pa.RecordBatch] = []
+
+    def add(self, arrays: list[Any]) -> None:
+        """Appends rows, given as one array per column."""
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+        if self._count() + len(batch) > self._rows:
+            self.flush()
+        self._held.append(batch)
+        if self._count() >= self._rows:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes what is held."""
+        if self._held:
+            table = pa.Table.from_batches(self._held, self._schema)
+            self._held = []
+            self._writer.write_table(table, row_group_size=self._rows)
+
+    def _count(self) -> int:
+        return sum(map(len, self._held))
 
 
 def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Process) -> list[Any]:

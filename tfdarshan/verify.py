@@ -67,19 +67,15 @@ class Verification:
     """The comparison of a session's rows.
 
     Attributes:
-        duration_s: How long the session took.
         exclude: Its exclude patterns.
         include: Its include patterns.
         foreign: libdarshan was preloaded and is only read.
-        threads: Of the process.
         full: libdarshan had no room for more files.
     """
 
-    duration_s: float
     exclude: Sequence[str] = ()
     include: Sequence[str] = ()
     foreign: bool = False
-    threads: int = 1
     full: bool = False
     compared: set[str] = field(default_factory=set)
     rows: int = 0
@@ -113,7 +109,7 @@ class Verification:
         self.inexact += int((~seen.exact).sum())
         for kind, cells in unseen_kinds(whole, missed):
             self._note(kind, cells, whole, paths)
-        kinds = explanations(rows, foreign=self.foreign, duration_s=self.duration_s, threads=self.threads)
+        kinds = explanations(rows, foreign=self.foreign)
         for kind, cells in kinds:
             self._note(kind, wrong & cells, rows, paths)
             wrong &= ~cells

@@ -115,8 +115,6 @@ def write_process(
     meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
     if overlay is not None:
         overlay.start_realtime_s = info.start_realtime_ns / 1e9
-        overlay.verification.duration_s = info.duration_ns / 1e9
-        overlay.verification.threads = info.threads
     stem = directory / f"{recording.host}.{info.pid}"
     process = Process(
         info.pid, recording.host, _start_ns(recording, info), reader.mounts(info.mount_count), here

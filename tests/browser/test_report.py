@@ -51,6 +51,8 @@ def test_every_view_is_drawn_with_the_sessions_numbers(report, session):
             charts = page.locator(".chart")
             assert charts.count() > 0
             assert page.locator(".chart .main-svg").count() >= charts.count()
+        page.get_by_role("tab", name="Checkpoints").click()
+        shown(page, "checkpoints")
         bursts = page.locator("[data-key='burst-table'] tbody tr")
         assert bursts.count() == SAVES
         assert f"{WRITES * WRITE_BYTES / 1e6:.1f} MB" in bursts.first.inner_text()
@@ -105,7 +107,13 @@ def test_file_names_cannot_run_script(tmp_path):
 
 
 def test_redacted_reports_name_no_path(session, tmp_path):
+    # GIVEN a session with a burst buffer's ledger, too
+    (meta,) = session.path.glob("*.meta.json")
+    ledger = meta.with_name(meta.name.replace(".meta.json", ".checkpoints.jsonl"))
+    ledger.write_text('{"event": "failed", "id": "a", "checkpoint": "model-1", "reason": "/ckpt is full"}\n')
+
     write_report(Source(session, redaction=Redaction("key")), tmp_path / "r.html")
+    ledger.unlink()
 
     text = (tmp_path / "r.html").read_text().partition('id="report">')[2]
     assert re.search(r"/data|/train|class-|model-1|/ckpt|made-up", text) is None

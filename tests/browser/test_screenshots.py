@@ -16,7 +16,6 @@ pytest.importorskip("playwright.sync_api")
 pytest.importorskip("tensorflow")
 
 from tests.browser.chromium import CHROMIUM, browser_page
-from tests.browser.job import record_job
 from tests.browser.server import tensorboard
 from tests.browser.test_tab import Tab
 
@@ -27,13 +26,15 @@ pytestmark = [
 ]
 REPOSITORY = Path(__file__).parents[2]
 MOST_BYTES = 200_000
-# The view and the session it shows best: training has no checkpoints.
+# The view and the run it shows best: the demo marks no steps and saves no checkpoints.
 VIEWS = {
     "overview": "./",
     "timeline": "./",
     "files": "./",
     "patterns": "./",
-    "checkpoints": "saving/",
+    "steps": "loop/",
+    "checkpoints": "loop/",
+    "staging": "loop/",
     "compare": "./",
 }
 OVERLAPS = """() => {
@@ -50,7 +51,7 @@ OVERLAPS = """() => {
 
 @pytest.fixture(scope="module")
 def logdir():
-    """Two training runs on JPEG files, of which the second has fewer, and a job that saves checkpoints."""
+    """Two training runs on JPEG files, the second on more, and a loop with steps and checkpoints."""
     # Pictures of the documentation have paths that say nothing of the machine.
     folder = Path(tempfile.gettempdir()) / "training"
     shutil.rmtree(folder, ignore_errors=True)
@@ -60,8 +61,12 @@ def logdir():
              "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
             cwd=REPOSITORY, check=True, capture_output=True,
         )  # fmt: skip
-    (folder / "job").mkdir()
-    record_job(folder / "logs" / "saving", folder / "job")
+    (folder / "loop").mkdir()
+    subprocess.run(
+        [sys.executable, "-m", "tests.browser.training_run", str(folder / "logs" / "loop"),
+         str(folder / "loop")],
+        cwd=REPOSITORY, check=True, capture_output=True,
+    )  # fmt: skip
     yield folder / "logs"
     shutil.rmtree(folder)
 
@@ -79,7 +84,7 @@ def test_every_view_is_laid_out_without_overlap(server, logdir, tmp_path, width,
     folder.mkdir(parents=True, exist_ok=True)
     newest = {
         run: max(path.name for path in (logdir / run / "plugins" / "tfdarshan").iterdir())
-        for run in ("./", "saving/")
+        for run in set(VIEWS.values())
     }
     with browser_page(server, width=width, height=height) as watched:
         tab = Tab(watched)

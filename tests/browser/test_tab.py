@@ -16,6 +16,7 @@ from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.job import CHECKPOINT_BYTES, EPOCHS, FILES, SAVES, record_job
 from tests.browser.server import tensorboard
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.units import human_bytes
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
@@ -128,6 +129,78 @@ def test_every_view_shows_the_sessions_numbers(tab, server, job):
     assert "model-1.weights" in tab.rows("burst-table").first.inner_text()
     tab.go("Steps")
     assert tab.text(".text-panel p:nth-of-type(1)").startswith("This session has no steps")
+
+
+def test_charts_of_whole_sessions_add_up_to_the_jobs_numbers(tab, server, job):
+    # GIVEN what a chart's bars, or a heatmap's cells, add up to
+    total = (
+        """(chart, axis) => chart.data.flatMap(t => t[axis].flat()).reduce((sum, value) => sum + value, 0)"""
+    )
+
+    def added(key, axis):
+        chart = tab.frame.locator(f"[data-key='{key}'] .chart")
+        return chart.evaluate(f"chart => ({total})(chart, '{axis}')")
+
+    # THEN the timeline has every byte and every call, by whatever it is divided
+    calls = len(job.session.events)
+    moved = job.bytes_read + SAVES * CHECKPOINT_BYTES
+    for by in ("thread", "process", "directory", "operation"):
+        for measure, expected in (("bandwidth", moved), ("operations", calls)):
+            tab.open(server, view="timeline", by=by, measure=measure)
+            tab.frame.locator("[data-key='activity'] .main-svg").first.wait_for()
+            x = tab.frame.locator("[data-key='activity'] .chart").evaluate("chart => chart.data[0].x")
+            part_s = (x[-1] - x[0]) / (len(x) - 1)
+            assert added("activity", "z") * part_s == pytest.approx(expected, rel=1e-3)
+    # and the patterns every access (weights are saved through stdio) and every file
+    tab.open(server, view="patterns")
+    assert added("access-sizes", "y") == 2 * FILES * EPOCHS
+    assert added("pattern", "x") == 2 * FILES * EPOCHS
+    assert added("file-sizes", "y") == FILES + SAVES
+    # and the treemap all time and bytes
+    tab.open(server, view="files")
+    root = "chart => chart.data[0].values[chart.data[0].parents.indexOf('')]"
+    read = tab.frame.locator("[data-key='treemap-bytes'] .chart").evaluate(root)
+    assert read == job.bytes_read
+
+
+def test_the_next_page_has_the_next_files(tab, server, job):
+    # GIVEN all files by name, 50 on a page
+    tab.open(server, view="files", sort="path", order="ascending")
+    names = sorted([*job.sizes, *job.session.files.query("STDIO_BYTES_WRITTEN > 0")["path"]])
+    cells = tab.rows("files").locator("td:first-child")
+    assert cells.all_inner_texts() == names[:50]
+    assert tab.frame.get_by_role("button", name="Previous").is_disabled()
+
+    # WHEN / THEN
+    for first in (50, 100):
+        tab.frame.get_by_role("button", name="Next").click()
+        tab.frame.locator("[data-key='files'] .note", has_text=f"{first + 1:,} to {first + 50:,}").wait_for()
+        assert cells.all_inner_texts() == names[first : first + 50]
+    tab.frame.get_by_role("button", name="Previous").click()
+    tab.frame.locator("[data-key='files'] .note", has_text="51 to 100").wait_for()
+    assert cells.all_inner_texts() == names[50:100]
+    assert "p.tfdarshan.offset=50" in tab.address()
+
+
+def test_compared_sessions_show_both_numbers(server, logdir, job, tmp_path):
+    # GIVEN a job that read a third of the files
+    (tmp_path / "job").mkdir()
+    other = record_job(tmp_path / "logs", tmp_path / "job", files=FILES // 3)
+    folder = logdir / "third" / "plugins" / "tfdarshan" / "2016_01_01_00_00_00"
+    shutil.copytree(other.session.path, folder)
+    time.sleep(3.5)
+
+    # WHEN
+    with browser_page(server) as watched:
+        tab = Tab(watched).open(server, view="compare", session=newest(job), other=f"third/{folder.name}")
+        rows = {row.split("\t")[0]: row.split("\t")[1:] for row in tab.rows("compare").all_inner_texts()}
+        watched.check()
+
+    # THEN
+    assert rows["zero-length reads"] == [f"{EPOCHS * n:,}" for n in (FILES // 3, FILES)] + ["+200.0 %"]
+    assert rows["bytes read"][:2] == [human_bytes(other.bytes_read), human_bytes(job.bytes_read)]
+    assert rows["bytes written"] == [human_bytes(SAVES * CHECKPOINT_BYTES)] * 2 + ["same"]
+    shutil.rmtree(logdir / "third")
 
 
 def test_the_overview_begins_with_the_verdict_and_its_findings(tab, server, job):

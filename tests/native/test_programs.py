@@ -57,6 +57,7 @@ HAZARDS = {
     "no_pie": {"plain": "", "sanitize": "", "valgrind": ""},
     "no_plt": {"plain": "", "sanitize": "", "valgrind": ""},
     "packed_event": {"plain": "", "sanitize": "", "valgrind": "97"},
+    "path_hash": {"plain": "", "sanitize": "", "valgrind": ""},
     "preloaded_interposer": {"plain": ""},
     "pressure": {"plain": "", "sanitize": "", "valgrind": "60000"},
     "raw_fork": {"plain": "", "sanitize": "", "valgrind": ""},

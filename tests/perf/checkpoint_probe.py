@@ -229,7 +229,7 @@ def main() -> None:
     parser.add_argument("slow", type=Path)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--every", type=int, default=20)
-    parser.add_argument("--pause-s", type=float, default=0.1)
+    parser.add_argument("--pause-s", type=float, default=1.0)
     parser.add_argument("--scale", type=int, default=1, help="divide the variables' size by this")
     options = parser.parse_args()
     training = Training(options.scale, options.pause_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,9 +29,24 @@ def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
         for when, times in (("first", found["first_s"]), ("again", found["again_s"]))
         for name, taken in times.items()
     ]
+    painted, missing = _painted(folder)
+    rows += painted
     for name, key, wanted in (
         ("memory of the server, growth", "growth_mib", WANTED_GROWTH_MIB),
         ("the same at its peak", "peak_growth_mib", None),
     ):
         rows.append(single_row(GROUP, name, "MiB", [found[key]], wanted=wanted, note=label))
+    return rows, missing
+
+
+def _painted(folder: Path) -> tuple[list[Row], list[str]]:
+    """Gives how long the first views take in a browser, from the page's scripts being there on."""
+    if find_spec("playwright") is None or shutil.which("chromium") is None:
+        return [], ["first paint is left out: playwright or chromium is not installed."]
+    found = run_child("paint_probe", folder)
+    rows = [
+        single_row(GROUP, f"paint of {view} in chromium, {when}", "s", [taken], wanted=WANTED_S[view])
+        for when, times in (("first", found["first_s"]), ("again", found["again_s"]))
+        for view, taken in times.items()
+    ]
     return rows, []

@@ -16,7 +16,7 @@ from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 
 
 def main() -> None:
-    """Asks everything twice."""
+    """Asks everything twice, in the page's order: the files' view is there before one can search in it."""
     plugin = TfdarshanPlugin(SimpleNamespace(logdir=sys.argv[1]))
     apps = plugin.get_plugin_apps()
 
@@ -39,6 +39,7 @@ def main() -> None:
             start_ns=end_ns // 2,
             end_ns=end_ns // 2 + end_ns // 100,
         ),
+        "files": lambda: ask("/view", session=session, view="files"),
         "file search, sort and page": lambda: ask(
             "/files", session=session, search="class-07", sort="size_bytes"
         ),

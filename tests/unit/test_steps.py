@@ -1,3 +1,4 @@
+import json
 import os
 import time
 
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfdarshan
+from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.step_table import covered_ns
 from tfdarshan.steps import STEP_CALLS
 
@@ -54,6 +56,7 @@ def test_steps_have_the_calls_that_were_made_in_them(tmp_path, data):
     steps = session.steps
     assert steps["step"].tolist() == [10, 11, 12]
     assert steps["operations"].tolist() == [3, 4, 5]
+    assert steps["rchar"].tolist() == [100, 400, 900]
     assert steps["bytes_read"].tolist() == [100, 400, 900]
     assert steps["bytes_written"].tolist() == [0, 0, 0]
     assert set(steps["source"]) == {STEP_CALLS}
@@ -106,3 +109,54 @@ def test_steps_beyond_the_bound_are_counted(tmp_path, monkeypatch):
     # THEN
     assert len(session.steps) == 5
     assert session.meta[0]["steps"]["left_out"] == 3
+
+
+def test_steps_say_what_came_from_storage(tmp_path):
+    # GIVEN a file that is in the page cache, and one whose pages were dropped
+    sizes = {"cached": 3 << 20, "cold": 5 << 20}
+    for name, size in sizes.items():
+        with (tmp_path / name).open("wb") as file:
+            file.write(os.urandom(size))
+            file.flush()
+            os.fsync(file.fileno())
+            if name == "cold":
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    told = {}
+
+    # WHEN each is read in a step, and the kernel is asked apart from that
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for name, size in sizes.items():
+            before = kernel_read_bytes()
+            with tfdarshan.step():
+                read(tmp_path / name, 1, size)
+            told[name] = kernel_read_bytes() - before
+
+    # THEN
+    assert session.steps["rchar"].tolist() == list(sizes.values())
+    assert session.steps["read_bytes"].tolist() == list(told.values())
+    split = storage_by_step(session.steps)
+    assert split["cached_bytes"].tolist()[0] == sizes["cached"]
+    assert split["cached_bytes"].tolist()[1] == max(sizes["cold"] - told["cold"], 0)
+
+
+def test_steps_of_earlier_versions_are_read(tmp_path, data):
+    # GIVEN a session whose steps have no figures of the kernel
+    with tfdarshan.profile(tmp_path / "logs") as session, tfdarshan.step(7):
+        read(data, 1, 10)
+    (path,) = session.path.glob("*.meta.json")
+    meta = json.loads(path.read_text())
+    meta["steps"]["rows"] = [row[:5] for row in meta["steps"]["rows"]]
+    path.write_text(json.dumps(meta))
+
+    steps = tfdarshan.open_session(session.path).steps
+
+    assert (steps["step"].tolist(), steps["bytes_read"].tolist()) == ([7], [10])
+    assert (steps["rchar"].tolist(), steps["read_bytes"].tolist()) == ([-1], [-1])
+    assert len(storage_by_step(steps)) == 0
+
+
+def kernel_read_bytes():
+    handle = os.open("/proc/self/io", os.O_RDONLY)
+    text = os.read(handle, 4096).decode()
+    os.close(handle)
+    return int(text.partition("\nread_bytes: ")[2].split()[0])

@@ -18,6 +18,7 @@ from tfdarshan.session import open_session
 from tfdarshan.tensorboard_plugin import findings_of
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore
+from tfdarshan.views import VIEWS
 
 STAMP = "2024_01_01_00_00_00"
 SESSION = f"run/{STAMP}"
@@ -51,7 +52,7 @@ def test_the_plugin_is_active_only_where_there_are_sessions(logdir, tmp_path):
     assert not TfdarshanPlugin(SimpleNamespace(logdir="gs://bucket/logs")).is_active()
 
 
-@pytest.mark.parametrize("view", ["overview", "timeline", "files", "patterns", "steps", "checkpoints"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_every_view_answers(logdir, view):
     code, answer = ask(logdir, "/view", session=SESSION, view=view)
 
@@ -154,6 +155,9 @@ def test_one_process_of_several(tmp_path):
         ("/files", {"session": SESSION, "sort": "__class__"}, 400),
         ("/file", {"session": SESSION, "path": "/etc/passwd"}, 422),
         ("/compare", {"session": SESSION, "other": "../x"}, 404),
+        ("/view", {"session": SESSION, "view": "staging", "tier": "/dev/shm"}, 400),
+        ("/view", {"session": SESSION, "view": "staging", "capacity": "-1"}, 400),
+        ("/view", {"session": SESSION, "view": "staging", "capacity": "1e9"}, 400),
     ],
 )
 def test_hostile_input_is_refused_in_words(logdir, route, arguments, code):
@@ -212,6 +216,52 @@ def test_damaged_tables_are_said(logdir, table_name):
 
     assert code == 422
     assert f"{table_name}.parquet is damaged" in answer["error"]["message"]
+
+
+def test_a_ledger_with_anything_in_it_shows_the_rows_that_are_sound(logdir):
+    # GIVEN lines that no burst buffer writes, and one that it does
+    directory = logdir / "run" / "plugins" / "tfdarshan" / STAMP
+    lines = [
+        {"event": "saved", "id": ["a"], "saved_at": 1.0},
+        {"event": "saved", "id": "b", "saved_at": "yesterday"},
+        {"event": "saved", "id": "c", "saved_at": 1.0, "blocked_s": float("nan")},
+        {"event": "saved", "id": "d", "saved_at": 1.0, "size_bytes": 10**400},
+        {"event": "saved", "id": "e", "saved_at": 1.0, "checkpoint": {"x": 1}},
+        {"event": "saved", "id": "f", "saved_at": 1.0, "blocked_s": True},
+        {"event": "saved", "id": "g", "saved_at": 1_700_000_000.5, "checkpoint": "<b>ckpt-7"},
+    ]
+    text = "\n".join([*map(json.dumps, lines), "[]", "not JSON", '{"event": "saved", "id'])
+    (directory / "made-up.100.checkpoints.jsonl").write_text(text)
+
+    # WHEN
+    code, answer = ask(logdir, "/view", session=SESSION, view="checkpoints")
+
+    # THEN
+    assert code == 200
+    (rows,) = (panel["rows"] for panel in answer["panels"] if panel.get("key") == "ledger-table")
+    assert [[cell["text"] for cell in row][:3] for row in rows] == [["<b>ckpt-7", "-", "500.0 ms"]]
+
+
+def test_a_checkpoint_that_becomes_durable_later_is_shown(logdir):
+    # GIVEN a view of a session whose checkpoint is on its way
+    directory = logdir / "run" / "plugins" / "tfdarshan" / STAMP
+    path = directory / "made-up.100.checkpoints.jsonl"
+    path.write_text('{"event": "saved", "id": "a", "checkpoint": "ckpt-1", "saved_at": 1700000001}\n')
+    plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
+    app = plugin.get_plugin_apps()["/view"]
+
+    def outcome():
+        response = Client(app).get("/view", query_string={"session": SESSION, "view": "checkpoints"})
+        (table_panel,) = (p for p in response.json["panels"] if p.get("key") == "ledger-table")
+        return table_panel["rows"][0][-1]["text"]
+
+    assert outcome() == "not yet durable"
+
+    # WHEN the job, which goes on, adds to its ledger
+    with path.open("a") as file:
+        file.write('{"event": "slow_durable", "id": "a", "slow_durable_at": 1700000002}\n')
+
+    assert outcome() == "durable on both tiers"
 
 
 def test_an_error_of_ours_has_a_body_and_no_inside(logdir, monkeypatch, caplog):

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.file_names import FileNames, Named
 from tfdarshan.analysis.intervals import Array, union_ns
 from tfdarshan.analysis.segments import WRITE, Segments
+from tfdarshan.analysis.some_segments import load_writes, write_spans
+from tfdarshan.process_data import ProcessData
 
 GAP_NS = 500_000_000
 LEAST_BYTES = 1 << 20
 # What savers add to a checkpoint's name: TensorFlow's shards and index, its folder for temporary files.
 SAVER_SUFFIX = re.compile(r"(\.data-\d+-of-\d+|\.index|_temp)?(\.tempstate\d+)?$")
+# A shard in TensorFlow's folder for temporary files, which has the checkpoint's name.
+SHARD = re.compile(r"part-\d+-of-\d+\.")
 COLUMNS = (
     "start_ns", "end_ns", "directory", "name", "files", "writes", "stdio_writes", "syncs", "bytes",
     "write_ns", "thread_ns",
@@ -23,13 +29,13 @@ COLUMNS = (
 
 
 def checkpoint_bursts(
-    segments: Segments, files: FileTable, *, gap_ns: int = GAP_NS, least_bytes: int = LEAST_BYTES
+    segments: Segments, files: Named, *, gap_ns: int = GAP_NS, least_bytes: int = LEAST_BYTES
 ) -> pd.DataFrame:
     """Groups writes that are less than `gap_ns` apart.
 
     Args:
-        segments: The session's calls.
-        files: The files they were loaded with.
+        segments: The session's calls, or those of `load_writes`.
+        files: What they were loaded with: the file table or some names.
         gap_ns: Writes with a longer pause between them are two bursts.
         least_bytes: Smaller bursts are left out: logs, summaries, history files.
 
@@ -48,11 +54,27 @@ def checkpoint_bursts(
     bounds = np.append(heads, len(writes))
     total = np.add.reduceat(writes.length, heads)
     stdio = np.array([operation.module == "STDIO" for operation in writes.operations])
+    paths = files.paths
     rows = [
-        _row(writes.where(slice(bounds[burst], bounds[burst + 1])), files, stdio)
+        _row(writes.where(slice(bounds[burst], bounds[burst + 1])), paths, stdio)
         for burst in np.flatnonzero(total >= least_bytes).tolist()
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def load_bursts(processes: Sequence[ProcessData], names: FileNames) -> pd.DataFrame:
+    """Gives `checkpoint_bursts` of a session of any size; only row groups with much writing are read.
+
+    Args:
+        processes: The processes.
+        names: Is told of the files.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    # Bytes in the overview are rounded bin by bin.
+    spans = write_spans(processes, GAP_NS, LEAST_BYTES // 2)
+    return checkpoint_bursts(load_writes(processes, spans, names), names) if len(spans) else no_bursts()
 
 
 def no_bursts() -> pd.DataFrame:
@@ -60,16 +82,18 @@ def no_bursts() -> pd.DataFrame:
     return pd.DataFrame([], columns=list(COLUMNS))
 
 
-def _row(writes: Segments, files: FileTable, stdio: Array) -> tuple[object, ...]:
+def _row(writes: Segments, paths: Any, stdio: Array) -> tuple[object, ...]:
     moved = writes.length > 0
     touched, place = np.unique(writes.file, return_inverse=True)
     largest = int(touched[np.argmax(np.bincount(place, writes.length))])
-    path = str(files.rows["path"].iloc[largest])
+    directory, name = posixpath.split(str(paths[largest].as_py()))
+    if SHARD.match(name):
+        directory, name = posixpath.split(directory)
     return (
         int(writes.start_ns[0]),
         int(writes.end_ns.max()),
-        posixpath.dirname(path),
-        SAVER_SUFFIX.sub("", posixpath.basename(path)),
+        directory,
+        SAVER_SUFFIX.sub("", name),
         len(np.unique(writes.file[moved])),
         int(moved.sum()),
         int((moved & stdio[writes.operation]).sum()),

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.file_table import NO_FILE, SUMS, FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.io_time import io_time
@@ -26,7 +27,7 @@ class Directories:
     of_file: Array
 
 
-def directories_of(files: FileTable) -> Directories:
+def directories_of(files: Named) -> Directories:
     """Gives the folder of each file; "" for what is no path, such as "(no file)"."""
     parents = pc.replace_substring_regex(files.paths, r"/?[^/]*$", "")
     absolute = pc.starts_with(files.paths, "/")

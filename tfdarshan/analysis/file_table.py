@@ -88,8 +88,8 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
         np.concatenate([table["size_bytes"] for table in tables]), code, len(paths)
     )
     for name in SUMS:
-        summed = np.bincount(code, np.concatenate([table[name] for table in tables]), minlength=len(paths))
-        columns[name] = summed if name in SECONDS else summed.astype(np.int64)
+        dtype = np.float64 if name in SECONDS else np.int64
+        columns[name] = _added(code, np.concatenate([table.pop(name) for table in tables]), len(paths), dtype)
     columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
     index = tuple(_index(table["file"], rows) for table, rows in zip(tables, place, strict=True))
     return FileTable(pd.DataFrame(columns, copy=False), index)
@@ -134,6 +134,13 @@ def _category(parts: list[list[Any]], code: Array, paths: int) -> pd.Categorical
     if chunks:
         found[code] = known[np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])]
     return pd.Categorical.from_codes(found, categories)
+
+
+def _added(code: Array, values: Array, paths: int, dtype: type) -> Array:
+    """Adds up by path; a sum that is 0 everywhere takes no memory."""
+    if not values.any():
+        return np.zeros(paths, dtype)
+    return np.bincount(code, values, minlength=paths).astype(dtype, copy=False)
 
 
 def _largest(size_bytes: Array, code: Array, paths: int) -> Array:

@@ -5,15 +5,18 @@ A column of ten million is 80 MB, so tables are read row group by row group into
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.process_data import ProcessData
+
+if TYPE_CHECKING:
+    from tfdarshan.analysis.file_names import FileNames
 
 CLASSES = ("read", "write", "meta")
 READ, WRITE, META = range(len(CLASSES))
@@ -118,24 +121,19 @@ COLUMNS = {
 STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
 
 
-def load_segments(
-    processes: Sequence[ProcessData],
-    file_index: Sequence[Array],
-    window_ns: tuple[int, int] | None = None,
-) -> Segments:
+def load_segments(processes: Sequence[ProcessData], file_index: Sequence[Array]) -> Segments:
     """Reads the events tables.
 
     Args:
         processes: The processes, in the order of `file_index`.
         file_index: Per process, the file-table index of each of its file ids: `FileTable.index`.
-        window_ns: Only calls that were running between these two moments; their row groups alone are read.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    loader = _Loader(processes)
+    loader = SegmentLoader(processes)
     for process, index in zip(processes, file_index, strict=True):
-        loader.read(process, index, window_ns)
+        loader.read(process, index)
     return loader.segments()
 
 
@@ -144,8 +142,12 @@ def segments_of_files(segments: Segments, files: Sequence[int]) -> Segments:
     return segments.where(np.flatnonzero(np.isin(segments.file, np.asarray(files, np.int32))))
 
 
-class _Loader:
-    """Fills the arrays."""
+class SegmentLoader:
+    """Fills the arrays.
+
+    Args:
+        processes: The processes whose calls are read.
+    """
 
     def __init__(self, processes: Sequence[ProcessData]) -> None:
         self._processes = processes
@@ -157,34 +159,70 @@ class _Loader:
                     Operation(entry["name"], entry["module"], CLASSES.index(entry["io_class"])),
                 )
         self._names = {name: code for code, name in enumerate(self._operations)}
+        self._class_of = np.array([o.io_class for o in self._operations.values()] or [META], np.int8)
         self._threads: list[Thread] = []
         self._parts: list[dict[str, Array]] = []
 
-    def read(self, process: ProcessData, index: Array, window_ns: tuple[int, int] | None) -> None:
-        """Adds one process's calls."""
-        rows = process.rows_within(window_ns)
-        arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
+    def read(self, process: ProcessData, index: Array) -> None:
+        """Adds all calls of one process; `index` gives the file-table index of each file id."""
+        arrays = {name: np.empty(process.event_rows(), dtype) for name, dtype in COLUMNS.items()}
+        filled = 0
+        for columns in self._batches(process, None):
+            end = filled + len(columns["start_ns"])
+            columns["file"] = _looked_up(index, columns["file"])
+            for name, values in columns.items():
+                arrays[name][filled:end] = values
+            filled = end
+        self._parts.append(arrays)
+
+    def read_some(
+        self,
+        process: ProcessData,
+        windows_ns: Sequence[tuple[int, int]],
+        chosen: Callable[[dict[str, Array], Array], Array],
+        names: FileNames,
+    ) -> None:
+        """Adds some calls of one process.
+
+        Args:
+            process: The process.
+            windows_ns: When they ran; other row groups are not read.
+            chosen: Says of a batch's columns and I/O classes which calls are wanted, as a mask.
+            names: Is told of the files.
+        """
+        parts = []
+        for columns in self._batches(process, windows_ns):
+            wanted = chosen(columns, self._class_of[columns["operation"]])
+            parts.append({name: values[wanted] for name, values in columns.items()})
+        joined = {
+            name: np.concatenate([np.empty(0, dtype), *(part[name] for part in parts)], dtype=dtype)
+            for name, dtype in COLUMNS.items()
+        }
+        joined["file"] = names.add(process, joined["file"])
+        self._parts.append(joined)
+
+    def _batches(
+        self, process: ProcessData, windows_ns: Sequence[tuple[int, int]] | None
+    ) -> Iterator[dict[str, Array]]:
+        """Yields columns as `Segments` has them, but for `file`, which is the id within the process."""
         names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
         thread_of: dict[int, int] = {}
-        filled = 0
-        for batch in process.event_batches(STORED, window_ns):
-            columns = {name: batch.column(name) for name in STORED}
-            end = filled + batch.num_rows
-            for name in ("start_ns", "end_ns", "offset", "length", "error"):
-                arrays[name][filled:end] = columns[name].to_numpy(zero_copy_only=False)
-            arrays["operation"][filled:end] = self._operation_codes(columns["operation"])
-            arrays["file"][filled:end] = _looked_up(index, columns["file"].to_numpy())
+        for batch in process.event_batches(STORED, windows_ns):
+            stored = {name: batch.column(name) for name in STORED}
+            columns = {
+                name: stored[name].to_numpy(zero_copy_only=False)
+                for name in ("start_ns", "end_ns", "offset", "length", "error", "file")
+            }
+            columns["operation"] = self._operation_codes(stored["operation"])
             # Many ranks of an imported log share one table.
-            pid, tid = columns["pid"].to_numpy().astype(np.int64), columns["tid"].to_numpy()
+            pid, tid = stored["pid"].to_numpy().astype(np.int64), stored["tid"].to_numpy()
             codes, keys = pd.factorize((pid << 32) | tid.astype(np.uint32))
             for key in keys.tolist():
                 if key not in thread_of:
                     thread_of[key] = len(self._threads)
                     self._threads.append(_thread(process, key >> 32, key & 0xFFFFFFFF, names))
-            arrays["thread"][filled:end] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
-            filled = end
-        cut = {name: array[:filled] for name, array in arrays.items()}
-        self._parts.append(cut if window_ns is None else _running(cut, window_ns))
+            columns["thread"] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
+            yield columns
 
     def segments(self) -> Segments:
         """Gives all calls in order of start."""
@@ -225,8 +263,3 @@ def _looked_up(index: Array, file: Array) -> Array:
     """Gives places in the file table; a file that has no row is place 0, which is "(no file)"."""
     place: Array = np.where(file < len(index), index[np.minimum(file, len(index) - 1)], 0)
     return place
-
-
-def _running(arrays: dict[str, Array], window_ns: tuple[int, int]) -> dict[str, Array]:
-    chosen = (arrays["start_ns"] < window_ns[1]) & (arrays["end_ns"] >= window_ns[0])
-    return {name: array[chosen] for name, array in arrays.items()}

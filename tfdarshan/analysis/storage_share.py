@@ -44,7 +44,7 @@ def storage_share(coverage: Coverage) -> StorageShare:
 
 
 def storage_by_step(steps: pd.DataFrame) -> pd.DataFrame:
-    """Gives the split of each step that carries the kernel's figures (`rchar`, `read_bytes`, in bytes).
+    """Gives the split of each step with the kernel's figures: `rchar`, `read_bytes`, in bytes, -1 if unknown.
 
     Returns:
         The index of `steps`; `asked_bytes`, `storage_bytes`, `cached_bytes` as in `StorageShare` (int64).
@@ -55,6 +55,7 @@ def storage_by_step(steps: pd.DataFrame) -> pd.DataFrame:
             {n: pd.Series(dtype="int64") for n in ("asked_bytes", "storage_bytes", "cached_bytes")}
         )
     known = steps[["rchar", "read_bytes"]].dropna().astype("int64")
+    known = known[(known >= 0).all(axis=1)]
     return pd.DataFrame(
         {
             "asked_bytes": known["rchar"],

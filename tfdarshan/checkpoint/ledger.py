@@ -165,7 +165,11 @@ def fold_events(events: Iterable[dict[str, Any]]) -> list[CheckpointRow]:
         if OUTCOMES.index(event["event"]) > OUTCOMES.index(row.outcome):
             known["outcome"] = event["event"]
         rows[row.id] = replace(row, **known)
-    return sorted(rows.values(), key=lambda row: row.saved_at or 0.0)
+    return sorted(rows.values(), key=_saved_at)
+
+
+def _saved_at(row: CheckpointRow) -> float:
+    return row.saved_at if isinstance(row.saved_at, (int, float)) else 0.0
 
 
 def ledger_path(folder: Path) -> Path:
@@ -179,8 +183,9 @@ def _event(line: str) -> dict[str, Any] | None:
         event = json.loads(line)
     except ValueError:
         return None
-    known = isinstance(event, dict) and event.get("event") in OUTCOMES and "id" in event
-    return event if known else None
+    if not isinstance(event, dict) or not isinstance(event.get("id"), str):
+        return None
+    return event if event.get("event") in OUTCOMES else None
 
 
 def _session_file() -> Path | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
 from tfdarshan.units import human_bytes
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
+    from tfdarshan.staging.probe import TierProbe
 
 KEY_VARIABLE = "TFDARSHAN_REDACT_KEY"
 
@@ -36,6 +40,11 @@ def add_parser(verbs: Any) -> None:
         help=f"replace paths, host and command by tokens; {KEY_VARIABLE} keys them, so that nobody can check "
         "a guessed name",
     )
+    parser.add_argument(
+        "--fast",
+        metavar="DIR",
+        help="measure this folder as the fast tier of the Staging view, which else assumes one",
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
     add_json(parser)
     parser.set_defaults(command=command)
@@ -53,10 +62,22 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.compare is not None:
         second = open_session(arguments.compare, skip_damaged=arguments.skip_damaged)
         other = Source(second, redaction=redaction)
-    source = Source(session_of(arguments), redaction=redaction)
+    session = session_of(arguments)
+    tier = None if arguments.fast is None else _measured(session, arguments.fast)
+    source = Source(session, redaction=redaction, fast_tier=tier)
     written = write_report(source, arguments.output, compare=other, force=arguments.force)
     if arguments.json:
         print_json(written)
     else:
         print(f"wrote {written.path}: {', '.join(written.views)}; {human_bytes(written.size_bytes)}")
     return 0
+
+
+def _measured(session: Session, folder: str) -> TierProbe:
+    """Measures a folder at the session's own concurrency."""
+    from tfdarshan.staging.capacity import existing_parent
+    from tfdarshan.staging.probe import probe_tier
+    from tfdarshan.staging.run_facts import run_facts
+
+    readers = round(max(run_facts([session], 0.0).readers, 1))
+    return probe_tier(existing_parent(str(Path(folder).absolute())), readers)

@@ -49,13 +49,13 @@ def _add_run(actions: Any) -> None:
         "--tier",
         action="append",
         metavar="TIER",
-        help="hdd, ssd, optane, lustre, shm or a folder (may be repeated; default: hdd)",
+        help="hdd, ssd, optane, lustre, bucket, shm or a folder (may be repeated; default: hdd)",
     )
     parser.add_argument(
         "--backend",
         choices=("emulation", "device"),
         default="emulation",
-        help="what plays hdd, ssd, optane and lustre: emulation sleeps in the process by a model of the "
+        help="what plays a device that is named: emulation sleeps in the process by a model of the "
         "device, device limits a real one and needs root (default: emulation)",
     )
     parser.add_argument("--quick", action="store_true", help="small settings: about a minute each")

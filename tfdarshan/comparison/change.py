@@ -10,7 +10,7 @@ from tfdarshan.comparison.condition import Condition
 from tfdarshan.comparison.file_set import FileChange, most_changed
 from tfdarshan.comparison.likeness import Check, check_likeness, verdict_of
 from tfdarshan.comparison.metric import METRICS, MORE, Metric
-from tfdarshan.comparison.noise import noise_of
+from tfdarshan.comparison.noise import Noise
 from tfdarshan.comparison.run import Side
 
 SAME, NOISE, UNKNOWN = "same", "within noise", "unknown"
@@ -112,8 +112,9 @@ def compare(first: Side, second: Side) -> Comparison:
 
 def changes_between(first: Side, second: Side) -> list[Change]:
     """Gives every metric's change."""
+    noises = Noise(first.runs), Noise(second.runs)
     return [
-        Change(metric, _median(metric, first), _median(metric, second), _noise(metric, first, second))
+        Change(metric, _median(metric, first), _median(metric, second), _together(metric, noises))
         for metric in METRICS
     ]
 
@@ -136,7 +137,7 @@ def _median(metric: Metric, side: Side) -> float | None:
     return float(statistics.median(known)) if len(known) == len(values) else None
 
 
-def _noise(metric: Metric, first: Side, second: Side) -> float | None:
-    one, two = noise_of(metric, first.runs), noise_of(metric, second.runs)
+def _together(metric: Metric, noises: tuple[Noise, Noise]) -> float | None:
+    one, two = (noise.of(metric) for noise in noises)
     # The errors of two independent estimates add by squares.
     return None if one is None or two is None else float((one * one + two * two) ** 0.5)

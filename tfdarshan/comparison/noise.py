@@ -26,16 +26,36 @@ LEAST_STEPS = 4
 LEAST = 0.03
 
 
-def noise_of(metric: Metric, runs: Sequence[Run]) -> float | None:
-    """Gives the relative noise of a figure on one side: 0 for what is counted, None where nothing tells."""
-    if metric.noise is None:
-        return 0.0
-    if len(runs) > 1:
-        values = [value for value in (metric.value(run) for run in runs) if value is not None]
-        middle = float(np.median(values)) if values else 0.0
-        return max((max(values) - min(values)) / 2 / middle, LEAST) if middle else None
-    run = runs[0]
-    found = _of_steps(run) if metric.noise == STEPS else _of_calls(run, metric.noise)
+class Noise:
+    """The relative noise of one side's figures; what several figures share is worked out once.
+
+    Args:
+        runs: The side's sessions.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = runs
+        self._of_kind: dict[str, float | None] = {}
+
+    def of(self, metric: Metric) -> float | None:
+        """Gives a figure's noise: 0 for what is counted, None where nothing tells."""
+        if metric.noise is None:
+            return 0.0
+        if len(self._runs) > 1:
+            return _of_values([metric.value(run) for run in self._runs])
+        if metric.noise not in self._of_kind:
+            self._of_kind[metric.noise] = _of_one(self._runs[0], metric.noise)
+        return self._of_kind[metric.noise]
+
+
+def _of_values(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    middle = float(np.median(known)) if known else 0.0
+    return max((max(known) - min(known)) / 2 / middle, LEAST) if middle else None
+
+
+def _of_one(run: Run, kind: str) -> float | None:
+    found = _of_steps(run) if kind == STEPS else _of_calls(run, kind)
     return None if found is None else max(found, LEAST)
 
 

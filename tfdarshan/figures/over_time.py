@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.activity import Activity
-from tfdarshan.figures.theme import COMPUTE, HIDDEN, READ, WAIT, WRITE, Figure, figure, plain, seconds
+from tfdarshan.figures.theme import COMPUTE, HIDDEN, META, READ, WAIT, WRITE, Figure, figure, plain, seconds
 from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
@@ -104,12 +104,10 @@ def activity_figure(
         "hovertemplate": "%{y}<br>%{x:.4f} s: %{z:,.3~s}<extra></extra>",
         "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"},
     }
-    shapes = [] if steps is None else _step_marks(steps)
-    shapes += [] if bursts is None else _burst_shapes(bursts)
     return figure(
         [heat],
         height=max(180, 90 + 20 * len(found.names)),
-        shapes=shapes,
+        shapes=mark_shapes(steps, bursts),
         margin=TIMELINE_MARGIN,
         xaxis=TIME_AXIS | {"showgrid": False},
         yaxis={"autorange": "reversed", "type": "category", "showgrid": False},
@@ -144,23 +142,15 @@ def steps_figure(table: pd.DataFrame) -> Figure:
         [bar("input wait", "input_wait_ns", WAIT), bar("compute and the rest", "compute_ns", COMPUTE), line],
         barmode="stack",
         bargap=0.1 if len(table) < 100 else 0,
-        xaxis={"title": {"text": "step"}},
+        xaxis=_step_axis(table.index),
         yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"},
     )
 
 
 def overlap_figure(table: pd.DataFrame) -> Figure:
     """Draws how much of each step's I/O may have been waited for, and how much ran beside compute."""
-    names = plain(table.index)
     bars = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": names,
-            "y": seconds(table[column]),
-            "marker": {"color": colour},
-            "hovertemplate": f"step %{{x}}: %{{y:.4f}} s {name}<extra></extra>",
-        }
+        _step_bar(name, table.index, seconds(table[column]), colour, "%{y:.4f} s")
         for name, column, colour in (
             ("waited for, at most", "exposed_io_ns", WAIT),
             ("beside compute, at least", "hidden_io_ns", HIDDEN),
@@ -170,9 +160,43 @@ def overlap_figure(table: pd.DataFrame) -> Figure:
         bars,
         height=240,
         barmode="stack",
-        xaxis={"title": {"text": "step"}},
+        xaxis=_step_axis(table.index),
         yaxis={"title": {"text": "seconds of I/O"}, "rangemode": "tozero"},
     )
+
+
+def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
+    """Draws `storage_by_step`, whose index are places in `steps`: reads from storage and page cache."""
+    from_storage = table["asked_bytes"] - table["cached_bytes"]
+    bars = [
+        _step_bar("from storage", steps[table.index], plain(from_storage), META, "%{y:,} B"),
+        _step_bar(
+            "from the page cache", steps[table.index], plain(table["cached_bytes"]), COMPUTE, "%{y:,} B"
+        ),
+    ]
+    return figure(
+        bars,
+        height=240,
+        barmode="stack",
+        xaxis=_step_axis(steps),
+        yaxis={"title": {"text": "bytes read"}, "rangemode": "tozero", "exponentformat": "SI"},
+    )
+
+
+def _step_axis(steps: pd.Index[Any]) -> dict[str, Any]:
+    """Gives an axis that all charts of the same steps share, so that a step is below itself."""
+    return {"title": {"text": "step"}, "range": [int(steps.min()) - 1, int(steps.max()) + 1]}
+
+
+def _step_bar(name: str, steps: Any, values: list[Any], colour: str, worded: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": plain(steps),
+        "y": values,
+        "marker": {"color": colour},
+        "hovertemplate": f"step %{{x}}: {worded} {name}<extra></extra>",
+    }
 
 
 def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
@@ -197,6 +221,12 @@ def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
         xaxis=TIME_AXIS,
         yaxis={"title": {"text": "bytes"}, "rangemode": "tozero", "exponentformat": "SI"},
     )
+
+
+def mark_shapes(steps: pd.DataFrame | None, bursts: pd.DataFrame | None) -> list[dict[str, Any]]:
+    """Marks where steps end and checkpoints begin."""
+    of_steps = [] if steps is None else _step_marks(steps)
+    return of_steps + ([] if bursts is None else _burst_shapes(bursts))
 
 
 def _area(name: str, colour: str, middle_ns: Any, rate: Any) -> dict[str, Any]:

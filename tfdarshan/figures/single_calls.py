@@ -5,18 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
-from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.segments import CLASSES, Segments
-from tfdarshan.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
+from tfdarshan.figures.over_time import TIME_AXIS, TIMELINE_MARGIN, mark_shapes
 from tfdarshan.figures.theme import CLASS_COLOURS, Figure, figure, plain
 from tfdarshan.units import exact_bytes, human_seconds, shortened
 
 PATH_WIDTH = 90
 
 
-def calls_figure(segments: Segments, files: FileTable) -> Figure:
-    """Draws every call as a bar, one row per thread; the label has file, offset and bytes."""
+def calls_figure(
+    segments: Segments, files: Named, steps: pd.DataFrame | None = None, bursts: pd.DataFrame | None = None
+) -> Figure:
+    """Draws every call as a bar, one row per thread; the label has file, offset and bytes.
+
+    Args:
+        segments: The calls.
+        files: Their files.
+        steps: Steps to mark, as `bandwidth_figure` takes them.
+        bursts: Checkpoints to mark.
+    """
     names = [thread.label for thread in segments.threads]
     rows = [names[code] for code in segments.thread.tolist()]
     used = sorted(set(rows))
@@ -40,6 +51,7 @@ def calls_figure(segments: Segments, files: FileTable) -> Figure:
     return figure(
         traces,
         height=max(180, 90 + 22 * len(used)),
+        shapes=mark_shapes(steps, bursts),
         barmode="overlay",
         margin=TIMELINE_MARGIN,
         xaxis=TIME_AXIS,
@@ -47,7 +59,7 @@ def calls_figure(segments: Segments, files: FileTable) -> Figure:
     )
 
 
-def offsets_figure(segments: Segments, files: FileTable) -> Figure:
+def offsets_figure(segments: Segments, files: Named) -> Figure:
     """Draws where in its file each call that moves bytes began, over time."""
     traces: list[dict[str, Any]] = []
     for code, name in enumerate(CLASSES[:2]):
@@ -69,9 +81,9 @@ def offsets_figure(segments: Segments, files: FileTable) -> Figure:
     return figure(traces, xaxis=TIME_AXIS, yaxis={"title": {"text": "offset in the file, bytes"}})
 
 
-def call_labels(segments: Segments, files: FileTable) -> list[str]:
+def call_labels(segments: Segments, files: Named) -> list[str]:
     """Words each call: its kind, duration, bytes, offset and file."""
-    paths = files.rows["path"].iloc[segments.file].tolist()
+    paths = files.paths.take(pa.array(segments.file)).to_pylist()
     labels = []
     for place, path in enumerate(paths):
         operation = segments.operations[segments.operation[place]]

@@ -12,8 +12,11 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS), sort(place).
+// `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS), sort(place),
+// choose(argument, value).
 export function drawPanels(container, panels, theme, actions = {}) {
+  const focused = container.contains(document.activeElement) && document.activeElement.matches("input[type=range]")
+    ? document.activeElement.getAttribute("aria-label") : null;
   for (const chart of container.querySelectorAll(".chart")) Plotly.purge(chart);
   container.replaceChildren();
   container.classList.add("panels");
@@ -23,6 +26,8 @@ export function drawPanels(container, panels, theme, actions = {}) {
     container.append(made);
     if (panel.kind === "chart") drawn.push(drawChart(made.querySelector(".chart"), panel, theme, actions));
   }
+  // A slider that asked for these panels goes on answering to keys.
+  if (focused) container.querySelector(`input[type=range][aria-label="${CSS.escape(focused)}"]`)?.focus();
   return Promise.all(drawn);
 }
 
@@ -54,10 +59,26 @@ function buildTiles(panel) {
   return element("section", { class: "panel tiles" }, ...tiles);
 }
 
-function buildChart(panel) {
+function buildChart(panel, actions) {
   const chart = element("div", { class: "chart", role: "img", "aria-label": panel.title });
   chart.style.minHeight = `${panel.figure.layout.height}px`;
-  return frame(panel, chart);
+  return frame(panel, chart, ...(panel.slider ? [buildSlider(panel.slider, chart, actions)] : []));
+}
+
+// Moving it moves the chart's marker and says what is there; letting go of it asks for the view with that value.
+function buildSlider(slider, chart, actions) {
+  const said = element("output", { class: "said" });
+  const range = element("input", { type: "range", min: 0, max: slider.points.length - 1, step: 1,
+    value: slider.start, "aria-label": slider.label });
+  const point = () => slider.points[Number(range.value)];
+  const say = () => { said.textContent = point().text; range.setAttribute("aria-valuetext", point().text); };
+  range.addEventListener("input", () => {
+    say();
+    Plotly.restyle(chart, { x: [[point().x]], y: [[point().y]] }, [slider.marker]);
+  });
+  range.addEventListener("change", () => actions.choose?.(slider.argument, point().value));
+  say();
+  return element("div", { class: "slider" }, element("label", {}, `${slider.label} `, range), said);
 }
 
 function buildTable(panel, actions) {

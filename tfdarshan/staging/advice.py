@@ -12,7 +12,7 @@ import numpy as np
 from tfdarshan.session import Session
 from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
 from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee
-from tfdarshan.staging.expectation import expect
+from tfdarshan.staging.expectation import Expectation, ThreadTime, expect
 from tfdarshan.staging.file_use import FileUse, read_file_use
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
 from tfdarshan.staging.probe import TierProbe
@@ -20,7 +20,13 @@ from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts, run_facts
 from tfdarshan.staging.tier import SlowTier
 from tfdarshan.staging.unit import FOLDERS_DO, MANY_FILES, Units, folder_units
-from tfdarshan.staging.valuation import Valuation, copy_seconds, total, value_candidates
+from tfdarshan.staging.valuation import (
+    Valuation,
+    copy_seconds,
+    relative_doubt,
+    total,
+    value_candidates,
+)
 from tfdarshan.staging.verdict import Reason, find_reasons
 
 Array = Any
@@ -70,15 +76,26 @@ class Advice:
         """Whether staging is worth it."""
         return not self.reasons
 
+    def expected_at(self, point: CurvePoint) -> Expectation:
+        """Gives what to expect of the files of a point of the capacity curve."""
+        time = ThreadTime(
+            point.slow_s, point.slow_s - point.saved_s, relative_doubt(self.slow_tiers, point.files)
+        )
+        return expect(self.facts, self.session_epochs, time, self.question.input_wait)
+
 
 @dataclass(frozen=True)
 class Decision:
-    """An advice with the files behind it, as rows of `use`: the candidates, and the chosen ones."""
+    """An advice with the files behind it, as rows of `use`: the candidates, and the chosen ones.
+
+    `saved_s` is the thread seconds per epoch that each chosen one saves.
+    """
 
     advice: Advice
     use: FileUse
     candidates: Array
     rows: Array
+    saved_s: Array
     promise: Promise
 
 
@@ -135,7 +152,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         reasons=find_reasons(question=question, facts=facts, valuation=valuation, chosen=rules[0], copy=copy),
     )
     promise = _promise(valuation, members, facts, rules[0])
-    return Decision(advice, use, found.rows, found.rows[members], promise)
+    return Decision(advice, use, found.rows, found.rows[members], valuation.saved_s[members], promise)
 
 
 @dataclass(frozen=True)
@@ -163,7 +180,11 @@ def _pick(question: Question, use: FileUse, valuation: Valuation) -> _Picked:
 def _pick_by(units: Units, room: int, valuation: Valuation) -> _Picked:
     value, weight = units.total(valuation.saved_s), units.total(valuation.size)
     order = density_order(value, weight)
-    return _Picked(units, choose(value, weight, room, order), capacity_curve(order, value, weight))
+    return _Picked(
+        units,
+        choose(value, weight, room, order),
+        capacity_curve(order, value, weight, units.total(valuation.slow_s)),
+    )
 
 
 def _promise(valuation: Valuation, members: Array, facts: RunFacts, chosen: RuleResult) -> Promise:

@@ -14,25 +14,31 @@ POINTS = 96
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The best files that fit into `bytes`: how many, and the thread seconds per epoch that they save."""
+    """The best files (or folders) that fit into `bytes`: how many, and thread seconds of an epoch.
+
+    `saved_s` is what they save; `slow_s` is what they take where they are.
+    """
 
     bytes: int
     files: int
     saved_s: float
+    slow_s: float
 
 
-def capacity_curve(order: Array, value: Array, weight: Array) -> tuple[CurvePoint, ...]:
+def capacity_curve(order: Array, value: Array, weight: Array, slow_s: Array) -> tuple[CurvePoint, ...]:
     """Gives points from one file to all of them, evenly spread over the bytes and over their logarithm.
 
     Args:
         order: Items, the best per byte first.
         value: Thread seconds per epoch that each item saves.
         weight: Bytes of each item.
+        slow_s: Thread seconds per epoch that each item takes where it is.
     """
     if not len(order):
         return ()
     filled = np.cumsum(weight[order], dtype=np.float64)
     saved = np.cumsum(value[order], dtype=np.float64)
+    slow = np.cumsum(slow_s[order], dtype=np.float64)
     spots = np.r_[
         np.linspace(filled[0], filled[-1], POINTS // 2),
         np.geomspace(max(filled[0], 1), filled[-1], POINTS // 2),
@@ -40,7 +46,9 @@ def capacity_curve(order: Array, value: Array, weight: Array) -> tuple[CurvePoin
     places = np.unique(
         np.clip(np.searchsorted(filled, spots * (1 + 1e-12), side="right") - 1, 0, len(order) - 1)
     )
-    return tuple(CurvePoint(int(filled[i]), int(i) + 1, float(saved[i])) for i in places.tolist())
+    return tuple(
+        CurvePoint(int(filled[i]), int(i) + 1, float(saved[i]), float(slow[i])) for i in places.tolist()
+    )
 
 
 def knee(points: tuple[CurvePoint, ...]) -> CurvePoint | None:

@@ -23,7 +23,8 @@ class RunFacts:
         thread_s: All calls' durations added up.
         readers: Threads that read, each weighed by its share of the time in reads: 1/sum(share^2). Four
             threads that read equally are 4; a fifth that reads one file adds almost nothing.
-        read_bytes: Bytes the kernel charged as fetched from storage, None if a session does not say.
+        read_bytes: Bytes the kernel charged as fetched from storage, None if a session does not say or its
+            storage was emulated.
         paths: The session directories.
     """
 
@@ -78,6 +79,9 @@ def _reading_ns(process: ProcessData) -> Any:
 def _storage_bytes(session: Session) -> int | None:
     """Gives `read_bytes` of /proc/PID/io over a session; a child that was waited for is in its parent's."""
     owner, children = session.meta[0], session.meta[1:]
+    if owner.get("options", {}).get("as_if") is not None:
+        # Emulated storage serves every byte, whatever the page cache holds.
+        return None
     sources = [owner, *(meta for meta in children if meta["kernel"].get("counted") == "own")]
     if not all(meta["kernel"]["valid"] for meta in sources):
         return None

@@ -61,12 +61,8 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
         StorageError: The folder cannot be made.
     """
     root = Path(plan.fast_root)
-    made_root = False
     try:
-        if create and not root.is_dir():
-            root.mkdir()
-            made_root = True
-        lock = _lock(root, create=create)
+        lock, made_root = _lock(root, create=create)
     except OSError as error:
         raise StorageError(f"the fast root {root} cannot be used: {reason(error)}.") from error
     if lock is None:
@@ -90,28 +86,52 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
         os.close(lock)
 
 
-def _lock(root: Path, *, create: bool) -> int | None:
-    """Gives the lock file's descriptor, locked. An undo may remove the file while we wait to lock it."""
-    folder = root / STATE_FOLDER
+def _made(root: Path) -> bool:
+    """Makes the fast root unless it is there; another apply may make it at the same time."""
+    if root.is_dir():
+        return False
+    try:
+        root.mkdir()
+    except FileExistsError:
+        if root.is_dir():
+            return False
+        raise
+    return True
+
+
+def _lock(root: Path, *, create: bool) -> tuple[int | None, bool]:
+    """Gives the lock file's descriptor, locked, and whether the fast root was made for it.
+
+    An undo may remove the file, or all of the root, while we wait to lock it.
+    """
+    folder, made_root = root / STATE_FOLDER, False
     for _ in range(ATTEMPTS):
-        if create:
-            folder.mkdir(mode=0o700, exist_ok=True)
         try:
+            if create:
+                made_root |= _made(root)
+                folder.mkdir(mode=0o700, exist_ok=True)
             lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except FileNotFoundError:
-            if create:
-                continue
-            return None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(lock), os.stat(folder / "lock")):  # noqa: PTH116
-                return lock
-        except FileNotFoundError:
-            pass
-        except BlockingIOError as error:
-            os.close(lock)
-            raise ConfigurationError(
-                f"another `tfdarshan stage` is at work in {root}: wait until it has ended."
-            ) from error
+            if not create:
+                return None, False
+            if not root.parent.is_dir():
+                raise
+            continue
+        if _still_there(lock, folder / "lock", root):
+            return lock, made_root
         os.close(lock)
     raise ConfigurationError(f"another `tfdarshan stage` keeps coming and going in {root}: try again.")
+
+
+def _still_there(lock: int, path: Path, root: Path) -> bool:
+    """Locks an open lock file; False if it is no longer the file of that path."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(lock), os.stat(path))  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+    except BlockingIOError as error:
+        os.close(lock)
+        raise ConfigurationError(
+            f"another `tfdarshan stage` is at work in {root}: wait until it has ended."
+        ) from error

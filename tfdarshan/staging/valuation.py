@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,15 +48,18 @@ class Valuation:
         """Sums up the time of some candidates, or of all, with its uncertainty."""
         rows = slice(None) if members is None else members
         count = len(self.found.rows) if members is None else len(members)
-        return ThreadTime(total(self.slow_s[rows]), total(self.fast_s[rows]), self._doubt(count))
+        return ThreadTime(
+            total(self.slow_s[rows]), total(self.fast_s[rows]), relative_doubt(self.tiers, count)
+        )
 
-    def _doubt(self, count: int) -> float:
-        """Gives two standard errors of a sum over `count` files, relative to it."""
-        files = sum(tier.model.files for tier in self.tiers)
-        if not files or not count:
-            return 0.0
-        scatter = sum(tier.model.mad_share * tier.model.files for tier in self.tiers) / files
-        return min(1.0, 2 * 1.4826 * scatter / math.sqrt(count))
+
+def relative_doubt(tiers: Sequence[SlowTier], count: int) -> float:
+    """Gives two standard errors of a sum over `count` files, relative to it."""
+    files = sum(tier.model.files for tier in tiers)
+    if not files or not count:
+        return 0.0
+    scatter = sum(tier.model.mad_share * tier.model.files for tier in tiers) / files
+    return min(1.0, 2 * 1.4826 * scatter / math.sqrt(count))
 
 
 def total(values: Array) -> float:

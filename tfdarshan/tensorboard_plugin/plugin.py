@@ -77,8 +77,17 @@ def _application(answer: Callable[[Arguments], dict[str, Any]]) -> Any:
         except Exception as error:  # Whatever happens, the page gets a sentence and TensorBoard goes on.
             LOGGER.exception("tfdarshan: %s", request.path)
             return _failure(request, 500, error)
+        finally:
+            _release_unused()
 
     return serve
+
+
+def _release_unused() -> None:
+    """Gives back what Arrow read tables with; it would keep as much as the largest request needed."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def _file_application(name: str) -> Any:

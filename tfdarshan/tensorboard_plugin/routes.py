@@ -15,9 +15,10 @@ from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
-from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table, find_files
+from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table
 from tfdarshan.views.panel import Panel, Text, as_json
 from tfdarshan.views.source import process_name
+from tfdarshan.views.staging import TIERS, StagingQuery, staging_view
 from tfdarshan.views.timeline import GROUPINGS, Window, timeline_view
 
 Arguments = Mapping[str, str]
@@ -56,6 +57,7 @@ class Routes:
             "views": [*views, {"name": "compare", "title": "Compare"}],
             "groupings": GROUPINGS,
             "measures": MEASURES,
+            "tiers": TIERS,
         }
 
     def sessions(self, _arguments: Arguments) -> Answer:
@@ -80,6 +82,8 @@ class Routes:
         with lock:
             if name == "timeline":
                 panels = timeline_view(source, _window(arguments))
+            elif name == "staging":
+                panels = staging_view(source, _staging_query(arguments))
             else:
                 panels = source.cached(f"_view_{name}", lambda: VIEWS[name][1](source))
         return {
@@ -104,10 +108,8 @@ class Routes:
         )
         source, lock = self._source(arguments)
         with lock:
-            return {
-                "panels": as_json([files_table(source, query)]),
-                "matching": find_files(source, query)[1],
-            }
+            table, matching = files_table(source, query)
+            return {"panels": as_json([table]), "matching": matching}
 
     def file(self, arguments: Arguments) -> Answer:
         """Gives one file's page."""
@@ -155,6 +157,11 @@ def _window(arguments: Arguments) -> Window:
     if arguments.get("start_ns") or arguments.get("end_ns"):
         window = _number(arguments, "start_ns", 0), _number(arguments, "end_ns", 0)
     return Window(_text(arguments, "by", "thread"), _text(arguments, "measure", "bandwidth"), window)
+
+
+def _staging_query(arguments: Arguments) -> StagingQuery:
+    room = _number(arguments, "capacity", 0)
+    return StagingQuery(_text(arguments, "tier", "nvme"), room or None)
 
 
 def _text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, RLock
 
+from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
 from tfdarshan.session import Session, open_session
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
@@ -143,5 +144,6 @@ def open_readable(path: Path) -> Session:
 
 
 def age(path: Path) -> tuple[tuple[str, int], ...]:
-    """Changes when a process is added to the session or written again."""
-    return tuple(sorted((meta.name, meta.stat().st_mtime_ns) for meta in path.glob(f"*{META_SUFFIX}")))
+    """Changes when a process is added to the session or written again, or a checkpoint becomes durable."""
+    files = [file for suffix in (META_SUFFIX, SESSION_SUFFIX) for file in path.glob(f"*{suffix}")]
+    return tuple(sorted((file.name, file.stat().st_mtime_ns) for file in files))

@@ -13,6 +13,7 @@ from tfdarshan.views.overview import overview_view
 from tfdarshan.views.panel import Panel
 from tfdarshan.views.patterns import patterns_view
 from tfdarshan.views.source import Source
+from tfdarshan.views.staging import staging_view
 from tfdarshan.views.steps import steps_view
 from tfdarshan.views.timeline import timeline_view
 
@@ -23,4 +24,5 @@ VIEWS: dict[str, tuple[str, Callable[[Source], list[Panel]]]] = {
     "patterns": ("Patterns", patterns_view),
     "steps": ("Steps", steps_view),
     "checkpoints": ("Checkpoints", checkpoints_view),
+    "staging": ("Staging", staging_view),
 }

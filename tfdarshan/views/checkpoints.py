@@ -5,12 +5,19 @@ from __future__ import annotations
 from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES
 from tfdarshan.figures.over_time import checkpoints_figure
 from tfdarshan.units import human_bytes
+from tfdarshan.views.ledger import ledger_panels
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
 from tfdarshan.views.source import Source
 
 
 def checkpoints_view(source: Source) -> list[Panel]:
-    """Gives its panels, or says why there are none."""
+    """Gives its panels, or says why there are none: the burst buffer's ledger, and bursts of writes."""
+    ledger = ledger_panels(source)
+    bursts = _bursts(source)
+    return [*ledger, *bursts] if ledger and len(source.bursts) else ledger or bursts
+
+
+def _bursts(source: Source) -> list[Panel]:
     bursts = source.bursts
     rule = (
         f"A burst is writes less than {GAP_NS / 1e9:g} s apart, of {human_bytes(LEAST_BYTES)} or more in all."

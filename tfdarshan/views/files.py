@@ -85,16 +85,16 @@ def files_view(source: Source) -> list[Panel]:
         ),
         _folders(totals),
     ]
-    return [*panels, files_table(source, FileQuery())]
+    return [*panels, files_table(source, FileQuery())[0]]
 
 
-def files_table(source: Source, query: FileQuery) -> Table:
-    """Lists the files that a query asks for."""
+def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:
+    """Lists the files that a query asks for, and says how many match."""
     rows, matching = find_files(source, query)
     shown = source.files.rows.iloc[rows]
     last = query.offset + len(rows)
     note = f"{query.offset + 1:,} to {last:,} of {plural(matching, 'file')}" if len(rows) else "no such files"
-    return Table("files", "Files", COLUMNS, [_cells(row) for row in shown.itertuples()], note)
+    return Table("files", "Files", COLUMNS, [_cells(row) for row in shown.itertuples()], note), matching
 
 
 def find_files(source: Source, query: FileQuery) -> tuple[Array, int]:

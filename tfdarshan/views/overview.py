@@ -25,10 +25,10 @@ def overview_view(source: Source) -> list[Panel]:
         Chart(
             "bandwidth",
             "Bandwidth over time",
-            bandwidth_figure(source.bandwidth, source.steps, source.marks),
+            bandwidth_figure(source.bandwidth, source.step_bounds, source.marks),
             "A call's bytes are spread over its duration. Dotted lines: ends of steps, starts of "
             "checkpoints; red shading: steps waiting for input."
-            if len(source.steps) or len(source.marks)
+            if len(source.step_bounds) or len(source.marks)
             else "A call's bytes are spread over its duration.",
         )
     )
@@ -60,8 +60,8 @@ def _tiles(source: Source) -> list[Tile]:
         again = rereads(source.files)
         exact = f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"
         tiles.append(Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size"))
-    if len(source.steps):
-        whole = step_summary(source.steps)
+    if len(source.step_bounds):
+        whole = step_summary(source.step_bounds)
         note = _share(whole.input_wait_s, whole.step_s, "of step time") or "not known of these steps"
         tiles.insert(2, Tile("Input wait", duration(whole.input_wait_s), note))
     if posix.zero_length_reads:

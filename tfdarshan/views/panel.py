@@ -38,6 +38,27 @@ class Tiles:
 
 
 @dataclass(frozen=True)
+class SliderPoint:
+    """A place of a slider: its value in requests, where the chart's marker goes, and what is said of it."""
+
+    value: int
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Slider:
+    """Chooses a point of a chart; `argument` names its value in requests, `marker` is the trace it moves."""
+
+    label: str
+    argument: str
+    points: Sequence[SliderPoint]
+    start: int
+    marker: int
+
+
+@dataclass(frozen=True)
 class Chart:
     """A figure; `key` names it on its page and in deep links."""
 
@@ -46,6 +67,7 @@ class Chart:
     figure: Figure
     note: str = ""
     half: bool = False
+    slider: Slider | None = None
     kind: str = "chart"
 
 

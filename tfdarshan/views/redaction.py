@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.summary_data import SummaryData
 
 EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
@@ -80,3 +81,20 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         slowest_files=hidden(data.slowest_files),
         most_read_files=hidden(data.most_read_files),
     )
+
+
+def redacted_ledger(rows: list[CheckpointRow], redaction: Redaction) -> list[CheckpointRow]:
+    """Gives the burst buffer's ledger with tokens for names, and without the reasons, which name paths."""
+
+    def hidden(name: str | None) -> str | None:
+        return None if name is None else redaction.path(f"/{name}")[1:]
+
+    return [
+        dataclasses.replace(
+            row,
+            checkpoint=hidden(row.checkpoint),
+            target=hidden(row.target),
+            reason=None if row.reason is None else HIDDEN,
+        )
+        for row in rows
+    ]

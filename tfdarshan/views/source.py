@@ -7,19 +7,24 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
-from tfdarshan.analysis.checkpoints import checkpoint_bursts, no_bursts
+from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES, load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
+from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, READ, Segments, load_segments
+from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
+from tfdarshan.analysis.storage_share import storage_by_step
+from tfdarshan.checkpoint.ledger import CheckpointRow
+from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
+from tfdarshan.staging.probe import TierProbe
 from tfdarshan.summary_data import SummaryData, summarize
-from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
+from tfdarshan.views.redaction import Redaction, redacted_files, redacted_ledger, redacted_summary
 
 TIME_PARTS = 400
 STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
@@ -34,6 +39,7 @@ class Source:
         process: Its host:pid to look at alone; None for all.
         redaction: Replaces paths; None shows them.
         most_kept: Where a session has more calls than this, they are read again for each view that asks.
+        fast_tier: What the tier for staged files was measured at; None lets the view assume one.
     """
 
     def __init__(
@@ -42,11 +48,13 @@ class Source:
         process: str | None = None,
         redaction: Redaction | None = None,
         most_kept: int = KEEP_ALL,
+        fast_tier: TierProbe | None = None,
     ) -> None:
         self.whole = session
         self.process = process
         self.redaction = redaction
         self.most_kept = most_kept
+        self.fast_tier = fast_tier
         chosen = [p for p in session.processes if process is None or process_name(p) == process]
         if not chosen:
             raise SessionDataError(f"the session {session.path.name} has no process {process}.")
@@ -67,7 +75,6 @@ class Source:
     def files(self) -> FileTable:
         """The file table."""
         table = load_files(self.processes)
-        pa.default_memory_pool().release_unused()
         return table if self.redaction is None else redacted_files(table, self.redaction)
 
     @cached_property
@@ -87,19 +94,20 @@ class Source:
         return segments
 
     @cached_property
-    def calls(self) -> int:
-        """How many calls there are to look at."""
-        return sum(process.rows_within() for process in self.processes)
-
-    @property
     def marks(self) -> pd.DataFrame:
-        """The checkpoint bursts, or none where finding them would keep a first page waiting."""
-        return self.bursts if self.calls <= self.most_kept else no_bursts()
+        """Where checkpoints began (`start_ns`), to within a bin of the overview: no calls are read for it."""
+        return write_spans(self.processes, GAP_NS, LEAST_BYTES)
 
     @cached_property
     def bandwidth(self) -> pd.DataFrame:
         """Bandwidth over the whole session."""
         return bandwidth_of_overview(self.processes, TIME_PARTS)
+
+    @cached_property
+    def step_bounds(self) -> pd.DataFrame:
+        """When each step was and what it waited for; its I/O is left at 0, for no calls are read for it."""
+        known = "steps" in self.whole.__dict__
+        return step_time(self.whole.steps if known else self.whole.step_bounds, _no_segments())
 
     @cached_property
     def steps(self) -> pd.DataFrame:
@@ -111,14 +119,31 @@ class Source:
         return step_time(steps, _no_segments() if known or not len(steps) else self.segments)
 
     @cached_property
+    def step_storage(self) -> pd.DataFrame:
+        """What of each step's reads came from storage, by its place in `steps`; only steps that know."""
+        return storage_by_step(self.whole.steps.reset_index(drop=True))
+
+    @cached_property
     def bursts(self) -> pd.DataFrame:
         """Checkpoint bursts."""
-        written = self.files.rows["bytes_written"].sum() > 0
-        return checkpoint_bursts(self.segments, self.files) if written else no_bursts()
+        return load_bursts(self.processes, self._names())
 
-    def window(self, window_ns: tuple[int, int]) -> Segments:
-        """Gives the calls that were running between two moments; reads no more than their row groups."""
-        return load_segments(self.processes, self.files.index, window_ns)
+    @cached_property
+    def ledger(self) -> list[CheckpointRow]:
+        """The burst buffer's checkpoints."""
+        rows = session_ledger(self.processes)
+        return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
+
+    def window(self, window_ns: tuple[int, int]) -> tuple[Segments, FileNames]:
+        """Gives the calls that were running between two moments, and their files.
+
+        No more than their row groups are read, and the paths only when they are asked for.
+        """
+        names = self._names()
+        return load_window(self.processes, window_ns, names), names
+
+    def _names(self) -> FileNames:
+        return FileNames() if self.redaction is None else FileNames(self.redaction.path)
 
     def cached(self, name: str, make: Callable[[], Any]) -> Any:
         """Gives what `make` made when it was first asked for under a name."""

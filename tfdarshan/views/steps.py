@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from tfdarshan.analysis.step_time import StepSummary, step_summary
-from tfdarshan.figures.over_time import overlap_figure, steps_figure
+from tfdarshan.figures.over_time import overlap_figure, step_storage_figure, steps_figure
 from tfdarshan.units import percent
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
 from tfdarshan.views.source import Source
@@ -33,6 +35,10 @@ def steps_view(source: Source) -> list[Panel]:
         ),
         Tile("Moved", size(whole.bytes_moved)),
     ]
+    storage = source.step_storage
+    if len(storage):
+        asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
+        tiles.append(Tile("From storage", size(asked - cached), f"{percent(asked - cached, asked)} of reads"))
     return [
         Tiles(tiles),
         Chart("steps", "Time of each step", steps_figure(table)),
@@ -42,7 +48,8 @@ def steps_view(source: Source) -> list[Panel]:
             overlap_figure(table),
             "A step cannot have waited for more I/O than it waited for input, so this is a bound.",
         ),
-        _table(table),
+        *_storage(table, storage),
+        _table(table, storage),
     ]
 
 
@@ -52,7 +59,18 @@ def _share(whole: StepSummary) -> str:
     return f"{percent(whole.input_wait_s, whole.step_s)} of step time"
 
 
-def _table(table) -> Table:  # type: ignore[no-untyped-def]
+def _storage(table: pd.DataFrame, storage: pd.DataFrame) -> list[Panel]:
+    if len(storage) == 0:
+        return []
+    note = (
+        "By the kernel (/proc/self/io): read_bytes of a step against rchar. Read-ahead that serves a later "
+        "step counts where it was asked for."
+    )
+    title = "Reads of each step: storage or page cache"
+    return [Chart("step-storage", title, step_storage_figure(table.index, storage), note)]
+
+
+def _table(table: pd.DataFrame, storage: pd.DataFrame) -> Table:
     columns = [
         ("step", "text"),
         ("time", "number"),
@@ -60,9 +78,15 @@ def _table(table) -> Table:  # type: ignore[no-untyped-def]
         ("compute", "number"),
         ("I/O", "number"),
         ("bytes", "number"),
+        ("from storage", "number"),
         ("calls", "number"),
     ]
-    slowest = table.sort_values("step_ns", ascending=False, kind="stable").head(MOST_ROWS)
+    fetched = (storage["asked_bytes"] - storage["cached_bytes"]).reindex(range(len(table)))
+    slowest = (
+        table.assign(fetched=fetched.to_numpy())
+        .sort_values("step_ns", ascending=False, kind="stable")
+        .head(MOST_ROWS)
+    )
     rows = [
         [
             Cell(str(row.Index)),
@@ -71,6 +95,7 @@ def _table(table) -> Table:  # type: ignore[no-untyped-def]
             duration(row.compute_ns / 1e9),
             duration(row.io_ns / 1e9),
             size(row.bytes),
+            size(None if pd.isna(row.fetched) else row.fetched),
             number(row.operations),
         ]
         for row in slowest.itertuples()

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from tfdarshan.analysis.activity import Activity, activity, activity_by_thread, activity_of_overview
 from tfdarshan.analysis.bandwidth import bandwidth
+from tfdarshan.analysis.directory import directories_of
+from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.time_bins import bins_over
+from tfdarshan.analysis.time_bins import TimeBins, bins_over
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.figures.over_time import (
     MEASURES,
@@ -55,7 +58,7 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     found = _whole(source, shown.by)
     if not found.names:
         return [Text(["No calls were traced: the session has counters only."], "Timeline")]
-    heat = activity_figure(found, shown.measure, source.steps, source.marks)
+    heat = activity_figure(found, shown.measure, source.step_bounds, source.marks)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
     return panels
@@ -63,8 +66,6 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
 
 def activity_depth(found: Activity) -> Figure:
     """Draws the mean queue depth of an activity."""
-    import pandas as pd
-
     edges = found.bins.edges_ns()
     mean = found.busy_ns.sum(axis=0) / found.bins.bin_ns
     drawn = depth_figure(
@@ -77,25 +78,29 @@ def activity_depth(found: Activity) -> Figure:
 
 
 def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[Panel]:
-    segments = source.window(window_ns)
+    segments, names = source.window(window_ns)
     span = human_seconds((window_ns[1] - window_ns[0]) / 1e9)
     if len(segments) == 0:
         return [Text([f"No calls ran in these {span}."], "Timeline")]
     bins = bins_over(*window_ns, TIME_PARTS)
+    steps, marks = _within(source.step_bounds, window_ns), _within(source.marks, window_ns)
     if len(segments) <= MOST_SINGLE_CALLS:
         title = f"{plural(len(segments), 'call')} in {span}"
         note = "Hover a bar for its file, offset and bytes."
-        panels: list[Panel] = [
-            Chart("activity", title, _in_window(calls_figure(segments, source.files), window_ns), note)
-        ]
+        figure = _in_window(calls_figure(segments, names, steps, marks), window_ns)
+        panels: list[Panel] = [Chart("activity", title, figure, note)]
     else:
-        found = _grouped(source, segments, shown.by, bins)
-        figure = _in_window(activity_figure(found, shown.measure), window_ns)
+        found = _grouped(segments, names, shown.by, bins)
+        figure = _in_window(activity_figure(found, shown.measure, steps, marks), window_ns)
         panels = [Chart("activity", f"{_title(shown)}, {plural(len(segments), 'call')} in {span}", figure)]
-    nothing = source.steps.iloc[:0], source.marks.iloc[:0]
-    moved = _in_window(bandwidth_figure(bandwidth(segments, bins), *nothing), window_ns)
+    moved = _in_window(bandwidth_figure(bandwidth(segments, bins), steps, marks), window_ns)
     depth = _in_window(depth_figure(queue_depth(segments, bins)), window_ns)
     return [*panels, Chart("window-bandwidth", "Bandwidth", moved), Chart("depth", "Queue depth", depth)]
+
+
+def _within(table: pd.DataFrame, window_ns: tuple[int, int]) -> pd.DataFrame:
+    """Gives the steps or checkpoints that overlap a window."""
+    return table[(table["start_ns"] < window_ns[1]) & (table["end_ns"] >= window_ns[0])]
 
 
 def _in_window(figure: dict[str, object], window_ns: tuple[int, int]) -> dict[str, object]:
@@ -112,7 +117,9 @@ def _in_window(figure: dict[str, object], window_ns: tuple[int, int]) -> dict[st
 def _whole(source: Source, by: str) -> Activity:
     if by == "directory":
         bins = bins_over(*session_window(source), TIME_PARTS)
-        return source.cached("_by_directory", lambda: _grouped(source, source.segments, by, bins))  # type: ignore[no-any-return]
+        return source.cached(  # type: ignore[no-any-return]
+            "_by_directory", lambda: _grouped(source.segments, source.files, by, bins)
+        )
     return activity_of_overview(source.processes, by, TIME_PARTS)
 
 
@@ -123,11 +130,11 @@ def session_window(source: Source) -> tuple[int, int]:
     return start, max(start + 1, *(meta["start_ns"] + meta["duration_ns"] for meta in metas))
 
 
-def _grouped(source: Source, segments: Segments, by: str, bins) -> Activity:  # type: ignore[no-untyped-def]
+def _grouped(segments: Segments, files: Named, by: str, bins: TimeBins) -> Activity:
     if by == "thread":
         return activity_by_thread(segments, bins)
     if by == "directory":
-        folders = source.directories
+        folders = directories_of(files)
         names = [path or "(no file)" for path in folders.paths]
         return activity(segments, folders.of_file[segments.file], names, bins)
     if by == "operation":

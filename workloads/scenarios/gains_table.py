@@ -81,7 +81,7 @@ def _rows_of(table: str) -> dict[str, tuple[str, ...]]:
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
     scenario = outcome.scenario
-    found = outcome.found[0][0][1] if outcome.found[0] else "none"
+    found = _found(outcome)
     gain = outcome.promise
     promised = "-"
     if gain is not None:
@@ -98,6 +98,15 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         promised,
         obtained,
     )
+
+
+def _found(outcome: Outcome) -> str:
+    """Names what came first: of notes only the one that was to be found, for others say that all is well."""
+    first = next(iter(outcome.found[0]), ("note", ""))
+    if first[0] != "note":
+        return first[1]
+    wanted = ("note", outcome.scenario.finding)
+    return f"{wanted[1]} (a note)" if wanted in outcome.found[0] else "none"
 
 
 def _times(value: float) -> str:

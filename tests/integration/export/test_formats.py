@@ -85,7 +85,8 @@ def test_a_report_is_written_and_said(session, tmp_path, capsys):
 
     said = json.loads(capsys.readouterr().out)
     assert said["size_bytes"] == (tmp_path / "r.html").stat().st_size
-    assert said["views"] == ["overview", "timeline", "files", "patterns", "steps", "checkpoints"]
+    views = ["overview", "timeline", "files", "patterns", "steps", "checkpoints", "staging"]
+    assert said["views"] == views
 
 
 def test_a_report_that_cannot_be_written_is_one_sentence(session, capsys):
@@ -103,3 +104,30 @@ def test_a_notebook_shows_numbers_and_escapes_names(session):
     assert "&quot;quoted&quot;.bin" in shown
     assert "<script" not in shown
     assert shown.count("<rect") > 0
+
+
+def test_a_notebook_shows_what_a_profile_recorded(tmp_path):
+    # GIVEN a profile that has not begun, records, and has ended
+    recorded = tfdarshan.profile(tmp_path / "logs")
+    assert recorded._repr_html_() is None
+    with recorded:
+        assert recorded._repr_html_() is None
+        (tmp_path / "data").write_bytes(bytes(5_000))
+
+    # THEN it shows itself as its session does
+    assert recorded._repr_html_() == recorded.session._repr_html_()
+    assert "5.0 kB" in recorded._repr_html_()
+
+
+def test_a_report_measures_the_fast_tier_it_is_given(session, tmp_path, capsys):
+    # WHEN
+    arguments = ["report", str(session.path), "-o", str(tmp_path / "r.html"), "--fast", str(tmp_path)]
+    assert main(arguments) == 0
+
+    # THEN the Staging view assumes nothing
+    text = (tmp_path / "r.html").read_text().partition('id="report">')[2]
+    assert "measured on 50 files by" in text
+    assert "assumed, not measured" not in text
+    # and a folder that cannot be measured is one sentence
+    assert main([*arguments[:-1], "/proc/none", "--force"]) == 1
+    assert capsys.readouterr().err.startswith("tfdarshan: the fast tier /proc cannot be measured")

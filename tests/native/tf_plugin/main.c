@@ -1,6 +1,8 @@
 /* Does what TensorFlow does with a profiler plug-in: registers it, and runs sessions that end in all ways. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 #include "check.h"
@@ -220,6 +222,45 @@ static void check_fork(void)
     check_clean();
 }
 
+static void *profile_on(void *stop)
+{
+    while (!atomic_load((atomic_bool *)stop)) {
+        size_t size;
+        functions.start(&profiler, NULL);
+        read_file();
+        functions.stop(&profiler, NULL);
+        free(collect(&size));
+    }
+    return NULL;
+}
+
+/* A child may be made while another thread starts, stops or collects: it can do so itself. */
+static void check_fork_at_any_moment(long children)
+{
+    pthread_t thread;
+    atomic_bool stop = false;
+    CHECK(!pthread_create(&thread, NULL, profile_on, &stop));
+    for (; children > 0; children--) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (!child) {
+            alarm(20);
+            last();
+            enable(directory, 1);
+            functions.start(&profiler, NULL);
+            functions.stop(&profiler, NULL);
+            size_t size;
+            free(collect(&size));
+            _exit(0);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    atomic_store(&stop, true);
+    CHECK(!pthread_join(thread, NULL));
+    check_clean();
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -233,6 +274,7 @@ int main(int argc, char **argv)
     check_joined();
     check_not_collected();
     check_fork();
+    check_fork_at_any_moment(check_repeats(argc, argv, 200) / 5 + 1);
     check_failures();
     enable(directory, 1);
     functions.start(&profiler, NULL);

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tests.made_up_session import job_of, write_session
+from tfdarshan import schema
 from tfdarshan.analysis.activity import activity_by_thread, activity_of_overview, overview_bins
 from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
-from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
+from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.io_time import io_time_by_mount, io_time_by_process, io_time_by_thread
 from tfdarshan.analysis.latency import latency
@@ -15,6 +18,7 @@ from tfdarshan.analysis.metadata_share import metadata_share
 from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.segments import load_segments
+from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_summary, step_time
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
@@ -26,11 +30,11 @@ MS = 1_000_000
 def loaded(tmp_path):
     """Gives the files and segments of made-up jobs: (calls, paths, sizes) each."""
 
-    def load(*jobs, window_ns=None, **more):
+    def load(*jobs, **more):
         made = [job_of(*job, pid=100 + place, **more) for place, job in enumerate(jobs)]
         session = write_session(tmp_path, *made)
         files = load_files(session.processes)
-        return session, files, load_segments(session.processes, files.index, window_ns)
+        return session, files, load_segments(session.processes, files.index)
 
     return load
 
@@ -255,6 +259,16 @@ def test_writes_close_together_are_one_checkpoint(loaded):
     assert (first["bytes"], first["write_ns"], first["end_ns"]) == (4 * mib + 99, 250 * MS, 350 * MS)
 
 
+def test_a_checkpoint_of_tensorflow_has_its_name_and_not_its_temporary_files(loaded):
+    # GIVEN a shard as TensorFlow writes it before it moves it
+    path = "/ckpt/model-5_temp/part-00000-of-00001.data-00000-of-00001"
+    _, files, segments = loaded(([(0, 100, 1, "fwrite", 0, 3 << 20)], [path], [3 << 20]))
+
+    burst = checkpoint_bursts(segments, files).iloc[0]
+
+    assert (burst["directory"], burst["name"]) == ("/ckpt", "model-5")
+
+
 def test_metadata_share_of_calls_and_time(loaded):
     session, _, segments = loaded(([(0, 30, 1, "open", 0, 0), (30, 130, 1, "pread", 0, 9)], ["/a"], [9]))
 
@@ -300,8 +314,51 @@ def test_threads_beyond_the_busiest_are_added_up(loaded):
 
 def test_a_window_reads_only_calls_that_ran_in_it(loaded):
     # GIVEN a long call, one before the window, and one that starts at its end
-    calls = [(0, 1000, 1, "pread", 0, 1), (10, 90, 1, "pread", 0, 2), (150, 160, 2, "pread", 0, 3),
+    calls = [(0, 1000, 1, "pread", 0, 1), (10, 90, 1, "pread", 1, 2), (150, 160, 2, "pread", 2, 3),
              (200, 210, 2, "pread", 0, 4)]  # fmt: skip
-    _, _, segments = loaded((calls, ["/a"], [1]), window_ns=(100, 200))
+    session, _, _ = loaded((calls, ["/a", "/b", "/c"], [1, 1, 1]))
+    names = FileNames()
 
+    # WHEN
+    segments = load_window(session.processes, (100, 200), names)
+
+    # THEN these are there, with the paths of their files and of no others
     assert segments.length.tolist() == [1, 3]
+    assert names.paths.take(pa.array(segments.file)).to_pylist() == ["/a", "/c"]
+    assert names.paths.to_pylist() == ["(no file)", "/a", "/c"]
+
+
+def test_a_window_over_processes_tells_their_files_apart(loaded):
+    # GIVEN two processes whose first files have the same id
+    calls = [(0, 100, 1, "pread", 0, 1)]
+    session, _, _ = loaded((calls, ["/a"], [1]), ([*calls, (50, 60, 1, "pread", 1, 9)], ["/b", "/a"], [1, 1]))
+    names = FileNames(str.upper)
+
+    # WHEN
+    segments = load_window(session.processes, (0, 1000), names)
+
+    # THEN
+    assert sorted(names.paths.take(pa.array(segments.file)).to_pylist()) == ["/A", "/A", "/B"]
+
+
+def test_bursts_of_large_sessions_are_those_of_all_segments(loaded, monkeypatch):
+    # GIVEN two processes that write much at times, little at others, and one write that reaches over the end
+    rng = np.random.default_rng(3)
+    large = [(at * MS + i * 10 * MS, at * MS + i * 10 * MS + 9 * MS, 1, "fwrite", 0, 300_000)
+             for at in (2_000, 9_000, 15_000) for i in range(10)]  # fmt: skip
+    small = [(int(at), int(at) + MS, 2, "write", 1, 20) for at in rng.integers(0, 20_000 * MS, 12)]
+    reads = [(int(at), int(at) + MS, 3, "pread", 2, 70_000) for at in rng.integers(0, 20_000 * MS, 500)]
+    last = [(19_999 * MS, 25_000 * MS, 1, "fwrite", 0, 5 << 20)]
+    paths, sizes = ["/ckpt/model-1.index", "/logs/a", "/data/x"], [9, 9, 9]
+    monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 16)
+    jobs = [([*large, *reads, *last], paths, sizes), ([*small, *reads], paths, sizes)]
+    session, files, segments = loaded(*jobs, duration_ns=20_000 * MS)
+
+    # WHEN
+    bursts = load_bursts(session.processes, FileNames())
+    spans = write_spans(session.processes, GAP_NS, LEAST_BYTES)
+
+    # THEN
+    pd.testing.assert_frame_equal(bursts, checkpoint_bursts(segments, files))
+    assert len(bursts) == 4
+    np.testing.assert_allclose(spans["start_ns"], bursts["start_ns"], atol=20_000 * MS / 2048)

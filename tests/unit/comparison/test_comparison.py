@@ -9,7 +9,7 @@ from tfdarshan.comparison.change import BETTER, NOISE, UNKNOWN, WORSE, Change, c
 from tfdarshan.comparison.file_set import compare_files, most_changed
 from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
 from tfdarshan.comparison.metric import find_metric
-from tfdarshan.comparison.noise import LEAST, noise_of
+from tfdarshan.comparison.noise import LEAST, Noise
 from tfdarshan.comparison.run import Side
 from tfdarshan.views.source import Source
 
@@ -136,8 +136,8 @@ def test_an_even_run_has_the_least_noise_and_an_uneven_one_more(tmp_path):
     slow = (range(200)[place] // 25 % 2 for place in range(200))
     uneven.columns["end_ns"][:] = uneven.columns["start_ns"] + [500 if s else 100 for s in slow]
 
-    assert noise_of(metric, side(tmp_path / "a", even).runs) == LEAST
-    found = noise_of(metric, side(tmp_path / "b", uneven).runs)
+    assert Noise(side(tmp_path / "a", even).runs).of(metric) == LEAST
+    found = Noise(side(tmp_path / "b", uneven).runs).of(metric)
     # 16 parts, half at 100 and half at 500 ns: twice the standard error of the mean of 300 is 0.34.
     assert found == pytest.approx(0.34, abs=0.05)
 
@@ -145,8 +145,8 @@ def test_an_even_run_has_the_least_noise_and_an_uneven_one_more(tmp_path):
 def test_few_calls_do_not_tell_their_noise_and_counts_have_none(tmp_path):
     few = side(tmp_path, reads(PATHS[:5], SIZES[:5]))
 
-    assert noise_of(find_metric("read_time"), few.runs) is None
-    assert noise_of(find_metric("reads"), few.runs) == 0
+    assert Noise(few.runs).of(find_metric("read_time")) is None
+    assert Noise(few.runs).of(find_metric("reads")) == 0
 
 
 def test_several_runs_tell_their_noise_and_give_medians(tmp_path):
@@ -155,7 +155,7 @@ def test_several_runs_tell_their_noise_and_give_medians(tmp_path):
         Source(write_session(tmp_path / str(ns), reads(PATHS, SIZES, read_ns=ns))) for ns in (100, 140, 110)
     ]
     # Half of 140 - 100, over the median of 110.
-    assert noise_of(metric, runs) == pytest.approx(20 / 110)
+    assert Noise(runs).of(metric) == pytest.approx(20 / 110)
     comparison = compare(Side("A", runs), side(tmp_path / "b", reads(PATHS, SIZES, read_ns=115), "B"))
     change = comparison.change(metric)
     assert change.before == pytest.approx(200 * 110e-9)

@@ -2,7 +2,7 @@
 import { drawPanels, element, restyle } from "./panels.js";
 
 const KEYS = ["session", "view", "process", "by", "measure", "start", "end", "search", "sort", "order", "offset",
-  "path", "other"];
+  "path", "other", "tier", "capacity"];
 const FILE_COLUMNS = ["path", "time_s", "opens", "reads", "zero_reads", "bytes_read", "writes", "bytes_written",
   "size_bytes"];
 const PAGE_ROWS = 50, REFRESH_MS = 3000;
@@ -12,6 +12,7 @@ const parts = { matching: 0 };
 let found = { key: "", panels: null };
 
 export async function start(url) {
+  performance.mark("tfdarshan:scripts");
   root = url;
   buildFrame();
   page = await ask("page");
@@ -84,7 +85,7 @@ function watchDarkMode() {
 
 function buildFrame() {
   parts.session = select("Session", (value) => writeState({ session: value, process: "", start: "", end: "",
-    path: "", offset: "" }));
+    path: "", offset: "", capacity: "" }));
   parts.process = select("Process", (value) => writeState({ process: value }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
@@ -208,7 +209,8 @@ async function panelsOf(session) {
   const window_ = name === "timeline" && state.end ? {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
   } : {};
-  const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_ });
+  const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
+    ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}) });
   processes = answer.processes;
   if (name !== "files" || answer.state !== "complete") return answer.panels;
   const table = await ask("files", { ...common, search: state.search, sort: state.sort, order: state.order,
@@ -231,9 +233,12 @@ async function draw(mine, panels) {
     link: follow,
     zoom,
     sort: (place) => sortBy(FILE_COLUMNS[place]),
+    choose: (argument, value) => writeState({ [argument]: String(value) }),
   };
   await drawPanels(parts.view, panels, theme, actions);
-  if (mine === asked) parts.view.dataset.drawn = viewName();
+  if (mine !== asked) return;
+  performance.mark("tfdarshan:drawn");
+  parts.view.dataset.drawn = viewName();
 }
 
 function follow(kind, value) {
@@ -265,7 +270,8 @@ function missing() {
 
 function buildControls(session) {
   const name = viewName();
-  const makers = { timeline: timelineControls, files: filesControls, compare: compareControls };
+  const makers = { timeline: timelineControls, files: filesControls, compare: compareControls,
+    staging: stagingControls };
   const made = session.state === "complete" && makers[name] ? makers[name](session) : [];
   parts.controls.replaceChildren(...made);
 }
@@ -295,6 +301,14 @@ function filesControls() {
   return [search, turn("Previous", Math.max(0, offset - PAGE_ROWS), offset > 0),
     turn("Next", offset + PAGE_ROWS, offset + PAGE_ROWS < parts.matching),
     element("span", { class: "note" }, `${parts.matching.toLocaleString("en")} files match`)];
+}
+
+function stagingControls() {
+  const tier = select("Fast tier, assumed", (value) => writeState({ tier: value, capacity: "" }));
+  fill(tier.box, Object.entries(page.tiers), state.tier || Object.keys(page.tiers)[0]);
+  const knee = element("button", { class: "plain", type: "button", disabled: state.capacity ? null : "",
+    onclick: () => writeState({ capacity: "" }) }, "Best room");
+  return [tier.label, knee];
 }
 
 function compareControls(session) {

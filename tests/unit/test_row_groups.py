@@ -1,0 +1,121 @@
+"""How tables are laid out, and that columns of one number come back without being read."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.made_up_session import image_job, job_of, write_session
+from tfdarshan import schema
+from tfdarshan.errors import SessionDataError
+from tfdarshan.process_data import ProcessData
+from tfdarshan.views import VIEWS
+from tfdarshan.views.source import Source
+from tfdarshan.views.timeline import Window, timeline_view
+
+
+def test_files_are_gathered_to_whole_row_groups(tmp_path):
+    # GIVEN more files than a row group has, which come in batches of 4,096
+    (process,) = write_session(tmp_path, image_job(70_000, 1, 4, reads=1)).processes
+
+    # WHEN
+    about = pq.ParquetFile(process.table_path("files")).metadata
+
+    # THEN there are no more groups than it takes
+    rows = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+    assert rows == [schema.FILES_ROW_GROUP, 70_000 - schema.FILES_ROW_GROUP]
+
+
+def test_columns_of_one_number_come_back_as_they_were_written(tmp_path):
+    # GIVEN a table in which most counters are 0, one is 7 everywhere and one differs
+    calls = [(10 * n, 10 * n + 5, 1, "pread", n % 3, n) for n in range(9)]
+    (process,) = write_session(tmp_path, job_of(calls, ["/a", "/b", "/c"], [7, 7, 7])).processes
+    columns = process.columns("files")
+
+    # WHEN
+    (batch,) = process.batches("files", columns)
+
+    # THEN it is what Arrow reads
+    expected = pq.read_table(process.table_path("files"), columns=columns)
+    assert batch.schema.names == expected.schema.names
+    assert batch.to_pydict() == expected.to_pydict()
+    assert batch.column("size_bytes").to_pylist() == [7, 7, 7]
+    assert process.columns("files")[:2] == ["file", "path"]
+
+
+def test_columns_with_nulls_are_read(tmp_path):
+    # GIVEN a column of which one row is unknown and the others are 0, as in imported logs
+    calls = [(0, 5, 1, "pread", file, 9) for file in (0, 1)]
+    (process,) = write_session(tmp_path, job_of(calls, ["/a", "/b"], [7, 7])).processes
+    table = pq.read_table(process.table_path("files"))
+    table = table.set_column(table.schema.get_field_index("POSIX_SEEKS"), "POSIX_SEEKS", [[None, 0]])
+    pq.write_table(table, process.table_path("files"))
+
+    (batch,) = process.batches("files", ["file", "POSIX_SEEKS"])
+
+    assert batch.column("POSIX_SEEKS").to_pylist() == [None, 0]
+
+
+def test_a_check_reads_what_a_view_need_not(tmp_path):
+    # GIVEN a table whose constant columns are damaged, which no view reads
+    session = write_session(tmp_path, image_job(2_000, 1, 4))
+    (process,) = session.processes
+    path = process.table_path("files")
+    about = pq.ParquetFile(path).metadata.row_group(0)
+    place = process.columns("files").index("POSIX_MMAPS")
+    content = bytearray(path.read_bytes())
+    start = about.column(place).data_page_offset
+    content[start : start + about.column(place).total_compressed_size] = bytes(
+        about.column(place).total_compressed_size
+    )
+    path.write_bytes(content)
+    assert Source(session).summary.mmaps == 0
+
+    # THEN
+    with pytest.raises(SessionDataError, match=r"files\.parquet is damaged"):
+        process.check_tables()
+
+
+@pytest.fixture
+def no_calls_are_read(monkeypatch):
+    def refuse(self, table, *_):
+        assert table != "events"
+        return read(self, table, *_)
+
+    read = ProcessData.table
+    monkeypatch.setattr(ProcessData, "table", refuse)
+    monkeypatch.setattr(ProcessData, "event_batches", lambda *_: pytest.fail("calls were read"))
+
+
+def test_the_first_views_read_no_calls(tmp_path, no_calls_are_read):
+    # GIVEN a session with steps and checkpoints
+    calls = [(n * 10**6, n * 10**6 + 5, 1, "fwrite", 0, 1 << 20) for n in range(9)]
+    session = write_session(tmp_path, job_of(calls, ["/ckpt/a"], [9 << 20]))
+    (meta_path,) = session.path.glob("*.meta.json")
+    meta = json.loads(meta_path.read_text())
+    origin = meta["origin_realtime_ns"]
+    rows = [[n, origin + n * 10**6, origin + (n + 1) * 10**6, 1000, "job"] for n in range(5)]
+    meta_path.write_text(json.dumps(meta | {"steps": {"rows": rows}}))
+    source = Source(
+        type(session)(session.path, [ProcessData(session.path, meta | {"steps": {"rows": rows}})], [])
+    )
+
+    # WHEN / THEN
+    for view in ("overview", "timeline"):
+        panels = VIEWS[view][1](source)
+        figure = next(panel for panel in panels if panel.kind == "chart").figure
+        assert len([s for s in figure["layout"]["shapes"] if s["type"] == "line"]) == 5 + 1
+
+
+def test_a_zoom_reads_no_file_table(tmp_path):
+    # GIVEN
+    source = Source(write_session(tmp_path, image_job(500, 2, 4)))
+
+    # WHEN a part of the timeline is shown, with each call
+    panels = timeline_view(source, Window(window_ns=(0, 2_000_000)))
+
+    # THEN
+    assert "files" not in source.__dict__
+    labels = [text for trace in panels[0].figure["data"] for text in trace["hovertext"]]
+    assert labels
+    assert all("/data/train/class-" in text for text in labels)

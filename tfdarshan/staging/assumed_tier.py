@@ -1,0 +1,29 @@
+"""Fast tiers whose speed is assumed, for a view that may not write anywhere to measure one."""
+
+from __future__ import annotations
+
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.time_model import TimeModel
+from tfdarshan.storage_model import OPTANE, SSD, StorageModel
+
+ASSUMED_TIERS = {"nvme": ("NVMe", OPTANE), "ssd": ("SATA SSD", SSD)}
+
+
+def assumed_tier(name: str, readers: float) -> TierProbe:
+    """Gives what a probe of such a device would find.
+
+    Args:
+        name: One of ASSUMED_TIERS.
+        readers: Threads that read at a time; they share the bandwidth.
+    """
+    words, model = ASSUMED_TIERS[name]
+    return TierProbe(
+        TimeModel(_base_s(model, readers), max(readers, 1.0) / model.read_bandwidth, 0, 1.0, 0.0),
+        model.write_bandwidth,
+        True,
+        f"assumed, not measured: {words}, {model.about}",
+    )
+
+
+def _base_s(model: StorageModel, readers: float) -> float:
+    return (model.open_s + model.read_s) * max(1.0, readers / model.concurrency)

@@ -1,0 +1,184 @@
+"""What to copy to a faster tier, what goes where, and what it gives by the room there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.figures.staging import MARKER, capacity_figure, units_of
+from tfdarshan.staging.advice import Advice, Decision, decide_on
+from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
+from tfdarshan.staging.expectation import Expectation
+from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.question import Question
+from tfdarshan.staging.render import gain_text
+from tfdarshan.staging.run_facts import RunFacts, run_facts
+from tfdarshan.staging.valuation import total
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
+from tfdarshan.views.panel import Chart, Panel, Slider, SliderPoint, Text, Tile, Tiles, duration, number, size
+from tfdarshan.views.source import Source
+from tfdarshan.views.staging_tables import (
+    files_table,
+    folders_table,
+    left_out_table,
+    rules_table,
+    tiers_table,
+)
+
+# Stands for the folder on the fast tier; no path of a session begins like this.
+FAST = "FAST"
+ALL_ROOM = 1 << 62
+TIERS = {name: words for name, (words, _) in ASSUMED_TIERS.items()}
+
+
+@dataclass(frozen=True)
+class StagingQuery:
+    """What is asked: an assumed fast tier, and the room there; without it, up to the curve's knee."""
+
+    tier: str = "nvme"
+    room_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.tier not in TIERS:
+            raise ConfigurationError(f"tier must be one of {', '.join(TIERS)}, not {self.tier!r}.")
+
+
+def staging_view(source: Source, query: StagingQuery | None = None) -> list[Panel]:
+    """Gives its panels; where staging will not help, why."""
+    query = query or StagingQuery()
+    use, facts = source.cached("_file_use", lambda: _read(source))
+    decision = _decide(source, use, facts, query)
+    advice = decision.advice
+    if not advice.files:
+        return [_verdict(advice), *left_out_table(advice)]
+    panels: list[Panel] = [_verdict(advice), Tiles(_tiles(advice))]
+    if _room_decides(advice):
+        panels.append(_curve(advice))
+    if advice.helps:
+        panels += [folders_table(source, decision), files_table(source, decision), rules_table(advice)]
+    return [*panels, tiers_table(source, advice), *left_out_table(advice), _how(source, decision)]
+
+
+def _read(source: Source) -> tuple[FileUse, RunFacts]:
+    use = read_file_use([source.session])
+    return use, run_facts([source.session], total(use.read_s) + total(use.meta_s))
+
+
+def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:
+    """Decides for the room that was asked for, else for that of the knee, or for all of it."""
+    tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
+    wait = _input_wait(source)
+
+    def ask(room: int) -> Decision:
+        return decide_on(use, facts, Question(fast=FAST, room_bytes=room, input_wait=wait), tier)
+
+    if query.room_bytes is not None:
+        return ask(query.room_bytes)
+    everything = ask(ALL_ROOM)
+    knee = everything.advice.knee
+    return everything if knee is None or not everything.advice.helps else ask(knee.bytes)
+
+
+def _input_wait(source: Source) -> float | None:
+    """Gives the share of the time in which training waited for input, None if no step says so."""
+    steps = source.step_bounds
+    known = steps[steps["input_wait_known"]] if len(steps) else steps
+    step_ns = int(known["step_ns"].sum()) if len(known) else 0
+    return int(known["input_wait_ns"].sum()) / step_ns if step_ns else None
+
+
+def _room_decides(advice: Advice) -> bool:
+    """Says whether staging helps, or would with more room."""
+    return bool(advice.curve) and all(reason.code == "capacity" for reason in advice.reasons)
+
+
+def _verdict(advice: Advice) -> Text:
+    if not advice.helps:
+        because = "; ".join(reason.sentence for reason in advice.reasons)
+        return Text([f"Staging will not help: {because}."], "Staging")
+    chosen, expected = advice.chosen, advice.chosen.expected
+    then = human_seconds(expected.epoch_s - expected.saved_s)
+    what = f"{plural(chosen.files, 'file')} ({human_bytes(chosen.bytes)})"
+    takes = f"{then} instead of {human_seconds(expected.epoch_s)}"
+    lines = [f"Copy {what} to the fast tier: an epoch then takes {takes}, {_gain(expected)}."]
+    if expected.low_s == 0 and advice.question.input_wait is None:
+        lines.append(
+            "Whether training waits for these reads is not known: its readers were idle most of the time, "
+            "and the session has no steps that say how long they waited."
+        )
+    return Text(lines, "Staging")
+
+
+def _gain(expected: Expectation) -> str:
+    low, high = expected.gain_range
+    return f"{gain_text(expected.gain)} (between {gain_text(low)} and {gain_text(high)})"
+
+
+def _tiles(advice: Advice) -> list[Tile]:
+    chosen, expected, facts = advice.chosen, advice.chosen.expected, advice.facts
+    tiles = [
+        Tile("Can be staged", number(advice.files), human_bytes(advice.bytes)),
+        Tile("Epoch as recorded", duration(expected.epoch_s), f"{advice.session_epochs:g} in the session"),
+        Tile(
+            "Readers",
+            number(round(facts.readers)),
+            f"{facts.concurrency:.1f} calls at a time",
+        ),
+    ]
+    if not _room_decides(advice):
+        return tiles
+    pays = advice.copy.break_even_epoch
+    won = "never won back" if pays is None else f"won back in epoch {pays}"
+    return [
+        Tile("Files to copy", number(chosen.files), f"{percent(chosen.files, advice.files)} of the files"),
+        Tile("Bytes to copy", size(chosen.bytes), f"{percent(chosen.bytes, advice.bytes)} of the bytes"),
+        Tile("Saved an epoch", duration(expected.saved_s), _gain(expected)),
+        Tile("Copying takes", duration(advice.copy.seconds), won),
+        *tiles,
+    ]
+
+
+def _curve(advice: Advice) -> Chart:
+    expected = [advice.expected_at(point) for point in advice.curve]
+    start = _nearest([point.bytes for point in advice.curve], advice.chosen.bytes)
+    points = [
+        SliderPoint(
+            point.bytes,
+            point.bytes,
+            e.saved_s,
+            f"{human_bytes(point.bytes)} for {point.files:,} {units_of(advice)}: an epoch takes "
+            f"{human_seconds(e.epoch_s - e.saved_s)} instead of {human_seconds(e.epoch_s)}, {_gain(e)}",
+        )
+        for point, e in zip(advice.curve, expected, strict=True)
+    ]
+    note = "Shaded: the range. Diamonds: what the rules choose with the room that is shown below."
+    if advice.knee is not None:
+        note += f" Beyond the knee, {human_bytes(advice.knee.bytes)}, a byte saves less than on average."
+    slider = Slider("Room on the fast tier", "capacity", points, start, MARKER)
+    figure = capacity_figure(advice, expected, start)
+    return Chart("capacity", "Room against time saved", figure, note, slider=slider)
+
+
+def _nearest(sizes: Sequence[int], wanted: int) -> int:
+    return int(np.argmin(np.abs(np.array(sizes, np.float64) - wanted)))
+
+
+def _how(source: Source, decision: Decision) -> Text:
+    """Says how to make this plan with a measured tier, and how to carry it out."""
+    where = "LOGDIR" if source.redaction is not None else str(source.whole.path)
+    room = max(decision.advice.chosen.bytes, 1)
+    code = (
+        f"tfdarshan advise --logdir {where} --fast DIR --capacity {room} -o plan.json\n"
+        "tfdarshan stage apply plan.json"
+    )
+    measured = source.fast_tier is not None
+    lines = [
+        "The fast tier was measured."
+        if measured
+        else "The fast tier is assumed; advise measures the folder that copies are to go to.",
+        "These commands write the plan with every file in it, and carry it out:",
+    ]
+    return Text(lines, "How to do it", code=code)
