@@ -7,7 +7,7 @@ import pandas as pd
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array, group_order, union_by_group
-from tfdarshan.analysis.segments import CLASSES, READ, WRITE, Segments
+from tfdarshan.analysis.segments import BLOCK, CLASSES, READ, WRITE, Segments
 
 TIMES = ("io_ns", *(f"{name}_ns" for name in CLASSES))
 COLUMNS = ("calls", "bytes_read", "bytes_written", *TIMES, "thread_ns")
@@ -26,29 +26,47 @@ def io_time(segments: Segments, group: Array, groups: int) -> pd.DataFrame:
         the wall-clock time with at least one call (of that class) running; `thread_ns`, all calls' durations
         added up. All int64.
     """
-    io_class, moved = segments.io_class, {}
-    for code in (READ, WRITE):
-        chosen = np.flatnonzero(io_class == code)
-        moved[code] = _added(group[chosen], groups, segments.length[chosen])
+    calls, moved, lasted = _cells(segments, group, groups)
     values = [
-        _added(group, groups),
-        moved[READ],
-        moved[WRITE],
-        *_unions(segments, group, groups),
-        _added(group, groups, segments.end_ns - segments.start_ns),
+        calls.sum(axis=1),
+        moved[:, READ],
+        moved[:, WRITE],
+        *_unions(segments, group, groups, calls, lasted),
+        lasted.sum(axis=1),
     ]
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
-def _unions(segments: Segments, group: Array, groups: int) -> list[Array]:
+def _cells(segments: Segments, group: Array, groups: int) -> tuple[Array, Array, Array]:
+    """Gives calls, bytes and ns of calls by group and class, int64 of shape (groups, classes) each."""
+    cells = groups * len(CLASSES)
+    sums = np.zeros((3, cells))
+    # Blocks fit into the cache; with very many groups the sums would not.
+    parts = segments.numbered_blocks() if cells <= BLOCK else [(0, segments)]
+    for first, part in parts:
+        cell = group[first : first + len(part)].astype(np.int64)
+        cell *= len(CLASSES)
+        cell += part.io_class
+        sums[0] += np.bincount(cell, minlength=cells)
+        sums[1] += np.bincount(cell, part.length, minlength=cells)
+        sums[2] += np.bincount(cell, part.end_ns - part.start_ns, minlength=cells)
+    calls, moved, lasted = sums.astype(np.int64).reshape(3, groups, len(CLASSES))
+    return calls, moved, lasted
+
+
+def _unions(segments: Segments, group: Array, groups: int, calls: Array, lasted: Array) -> list[Array]:
     """Gives the unions of all calls and of each class, by group."""
-    columns = [group, segments.start_ns, segments.end_ns, segments.io_class]
-    if (group[1:] < group[:-1]).any():
-        order = group_order(group, groups)
-        columns = [column[order] for column in columns]
-        del order
-    key, start, end, io_class = columns
-    unions = [union_by_group(key, start, end, groups)]
+    order = group_order(group, groups) if (group[1:] < group[:-1]).any() else slice(None)
+    key, start, end = (column[order] for column in (group, segments.start_ns, segments.end_ns))
+    if ((start[1:] >= end[:-1]) | (key[1:] != key[:-1])).all():
+        # One call at a time, as in a thread: nothing overlaps.
+        return [lasted.sum(axis=1), *lasted.T]
+    union = union_by_group(key, start, end, groups)
+    if (np.count_nonzero(calls, axis=1) <= 1).all():
+        return [union, *np.where(calls > 0, union[:, np.newaxis], 0).T]
+    io_class = segments.io_class[order]
+    del order
+    unions = [union]
     for code in range(len(CLASSES)):
         chosen = np.flatnonzero(io_class == code)
         unions.append(union_by_group(key[chosen], start[chosen], end[chosen], groups))
@@ -92,7 +110,3 @@ def _named(segments: Segments, group: Array, names: list[str]) -> pd.DataFrame:
     table = io_time(segments, group, len(names))
     table.index = pd.Index(names)
     return table[table["calls"] > 0].sort_values("io_ns", ascending=False, kind="stable")
-
-
-def _added(key: Array, groups: int, weight: Array | None = None) -> Array:
-    return np.bincount(key, weight, minlength=groups).astype(np.int64)

@@ -121,7 +121,7 @@ function buildCard(card, actions) {
   const files = card.files.map((cell) => element("p", { class: "path", title: cell.exact }, content(cell, actions)));
   const numbers = element("dl", {}, ...card.evidence.flatMap(([label, text]) =>
     [element("dt", {}, label), element("dd", {}, text)]));
-  return element("details", { class: `card ${card.tone}`, "data-name": card.name },
+  return element("details", { class: `card tone-${card.tone}`, "data-name": card.name },
     element("summary", {},
       element("span", { class: "label" }, card.label),
       element("span", { class: "title" }, card.title),

@@ -6,6 +6,7 @@ All findings of ten million calls take a gigabyte for some ten seconds. TensorBo
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import OrderedDict
@@ -62,4 +63,5 @@ def _work_out(path: Path) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
+    os.nice(10)  # whoever looks at the session meanwhile comes first
     json.dump(as_json(findings_panels(diagnosis_for(open_readable(Path(sys.argv[1]))))), sys.stdout)

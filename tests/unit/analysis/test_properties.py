@@ -7,9 +7,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.made_up_session import job_of, write_session
+from tests.made_up_session import HOST, job_of, write_session
+from tfdarshan import _bridge
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.io_time import TIMES, io_time_by_file
+from tfdarshan.analysis.segments import CLASSES
 from tfdarshan.analysis.session_analysis import analyse
 
 PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
@@ -69,6 +71,19 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
         assert table["calls"].sum() == len(every)
         assert (table["bytes_read"].sum(), table["bytes_written"].sum()) == (read_bytes, write_bytes)
         assert table["thread_ns"].sum() == sum(call[1] - call[0] for call in every)
+    # and each union is that of the group's own calls
+    kinds = {operation.name: operation.io_class for operation in _bridge.operations()}
+    owned = [(100 + place, call) for place, process in enumerate(processes) for call in process]
+    for table, group_of in (
+        (found.by_thread, lambda pid, call: (HOST, pid, call[2], "")),
+        (found.by_operation, lambda _pid, call: call[3]),
+        (found.by_process, lambda pid, _call: f"{HOST}:{pid}"),
+    ):
+        for group, row in table.iterrows():
+            mine = [call for pid, call in owned if group_of(pid, call) == group]
+            assert row["io_ns"] == merged_ns(mine)
+            for name in CLASSES:
+                assert row[f"{name}_ns"] == merged_ns([call for call in mine if kinds[call[3]] == name])
     rows = found.files.rows
     assert (rows["bytes_read"].sum(), rows["bytes_written"].sum()) == (read_bytes, write_bytes)
     assert (rows["reads"].sum(), rows["writes"].sum()) == (len(reads), len(writes))
@@ -93,3 +108,12 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
     assert found.queue_depth["most"].max() <= max(len(every), 0)
     assert (found.queue_depth["mean"] <= found.queue_depth["most"] + 1e-9).all()
     np.testing.assert_allclose(found.activity.bytes_moved.sum(), read_bytes + write_bytes)
+
+
+def merged_ns(calls):
+    """Gives the time in which at least one of the calls ran."""
+    total = reached = 0
+    for start, end, *_ in sorted(calls):
+        total += max(end - max(start, reached), 0)
+        reached = max(reached, end)
+    return total

@@ -193,12 +193,15 @@ def test_a_slow_folder_is_named(tmp_path):
 
 
 def test_one_standstill_of_the_machine_makes_no_straggler(tmp_path):
-    # GIVEN reads of 2 ms, and one moment at which all of them take 100
-    calls = busy_readers(lambda n: [("read", n % 500, 100 * KB, 0, 100 if n % 60 == 30 else 2)])
-    slow_at_once = [c for c in calls if c[1] - c[0] < 50]
-    slow_at_once += [(3_000, 3_100, reader + 1, "read", reader, 100 * KB, 0) for reader in range(READERS)]
+    # GIVEN 3 s of reads of 2 ms, each of another file, and then one moment at which all 16 readers' take 100
+    count = 30_000
+    calls = busy_readers(lambda n: [("read", n, 100 * KB, 0, 2)], steps=30)
+    assert len(calls) < count - READERS
+    calls += [
+        (3_000, 3_100, reader + 1, "read", count - 1 - reader, 100 * KB, 0) for reader in range(READERS)
+    ]
     steps = epochs_of_steps(31, 100, 90)
-    session = training(tmp_path, slow_at_once, steps, paths=paths(500), sizes=[100 * KB] * 500)
+    session = training(tmp_path, calls, steps, paths=paths(count), sizes=[100 * KB] * count)
 
     assert "straggler" not in {finding.name for finding in diagnose(session).findings}
 

@@ -153,8 +153,9 @@ async function show() {
     if (mine !== asked) return undefined;
     fillFrame(session);
     buildControls(session);
-    showFindings(session);
-    await draw(mine, panels);
+    const drawn = draw(mine, panels);
+    showFindings(session, drawn);
+    await drawn;
     if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
   } catch (error) {
     // Another choice may be one that can be shown.
@@ -167,7 +168,7 @@ async function show() {
 }
 
 // The verdict stands above the Overview. It is worked out once, which for a long session takes a while.
-async function showFindings(session) {
+async function showFindings(session, drawn) {
   const key = `${session.id} ${session.state}`;
   if (viewName() !== "overview" || session.state !== "complete") return hideFindings();
   parts.findings.hidden = false;
@@ -175,6 +176,8 @@ async function showFindings(session) {
     found = { key, panels: null };
     drawFindings([{ kind: "verdict", state: "pending", sentence: "Working out what costs time ..." }]);
     const mine = found;
+    // The rest of the page does not wait for them.
+    await drawn.catch(() => undefined);
     try {
       mine.panels = (await ask("findings", { session: session.id })).panels;
     } catch (error) {
