@@ -12,6 +12,7 @@ Array = Any
 GAP_WANTED = 0.005
 MOST_STEPS = 200_000
 CORE = 400
+HEAVIEST = 10
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ def choose(value: Array, weight: Array, capacity: float, order: Array | None = N
     """Chooses by value per weight; where that may be far from the best, by branch and bound.
 
     Filling in order of value per weight loses at most the value of one item, so with many small items it is
-    as good as the bound. With few or large ones the items around the place where the capacity ends are
-    searched until the choice is within `GAP_WANTED` of the bound or `MOST_STEPS` are done.
+    as good as the bound. With few or large ones every choice of the heaviest is tried, the rest filled in
+    order, and then the items around the place where the capacity ends are searched until the choice is within
+    `GAP_WANTED` of the bound or `MOST_STEPS` are done.
 
     Args:
         value: Value of each item; those of 0 or less are never chosen.
@@ -56,6 +58,9 @@ def choose(value: Array, weight: Array, capacity: float, order: Array | None = N
     best_single = order[np.argmax(value[order])] if len(order) else None
     if best_single is not None and value[best_single] > value[taken].sum():
         taken = np.array([best_single])
+    if len(order) and value[taken].sum() < (1 - GAP_WANTED) * bound:
+        with_heaviest = _with_heaviest(order, value, weight, capacity)
+        taken = max(taken, with_heaviest, key=lambda items: float(value[items].sum()))
     if len(order) and value[taken].sum() < (1 - GAP_WANTED) * bound:
         taken = _searched(order, fits, value, weight, capacity, taken, bound)
     taken = np.sort(taken.astype(np.int64))
@@ -83,6 +88,25 @@ def _fill(order: Array, weight: Array, room: float) -> Array:
         room -= float(filled[fits - 1]) if fits else 0.0
         order = order[fits:]
     return np.array(taken, np.int64)
+
+
+def _with_heaviest(order: Array, value: Array, weight: Array, capacity: float) -> Array:
+    """Gives the best choice of the heaviest items, with the others filled in by value per weight.
+
+    A search that begins with the best density comes late to an item that is half of everything.
+    """
+    heavy = order[np.argsort(-weight[order], kind="stable")[:HEAVIEST]]
+    light = order[~np.isin(order, heavy)]
+    weights = np.concatenate([[0.0], np.cumsum(weight[light], dtype=np.float64)])
+    values = np.concatenate([[0.0], np.cumsum(value[light], dtype=np.float64)])
+    subsets = (np.arange(2 ** len(heavy))[:, None] >> np.arange(len(heavy)) & 1).astype(bool)
+    room = capacity - subsets @ weight[heavy]
+    fits = np.maximum(np.searchsorted(weights, room, side="right") - 1, 0)
+    total = np.where(room >= 0, subsets @ value[heavy] + values[fits], -np.inf)
+    best = int(np.argmax(total))
+    filled = light[: fits[best]]
+    left = float(room[best]) - float(weights[fits[best]])
+    return np.concatenate([heavy[subsets[best]], filled, _fill(light[fits[best] :], weight, left)])
 
 
 def _searched(
