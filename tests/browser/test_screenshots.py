@@ -93,6 +93,8 @@ def test_every_view_is_laid_out_without_overlap(server, logdir, tmp_path, width,
             if dark:
                 watched.page.evaluate("document.body.classList.add('dark-mode')")
                 watched.page.frames[1].wait_for_function("document.documentElement.className === 'dark'")
+            if view == "overview":
+                tab.frame.locator(".verdict:not(.pending)").wait_for()
             watched.page.wait_for_timeout(500)
             assert (view, watched.page.frames[1].evaluate(OVERLAPS)) == (
                 view,
