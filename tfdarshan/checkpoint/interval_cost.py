@@ -45,9 +45,25 @@ def interval_costs(rows: Sequence[CheckpointRow], factors: Sequence[float] = FAC
     gaps = [gap for pair in itertools.pairwise(rows) if (gap := _gap(*pair)) is not None]
     if len(gaps) < 2:
         return []
-    interval = round(statistics.median(gap.steps for gap in gaps))
-    step_s = statistics.median(max(gap.apart_s - gap.blocked_s, 0.0) / gap.steps for gap in gaps)
-    blocked_s = statistics.median(gap.blocked_s for gap in gaps)
+    return costs_of_intervals(
+        round(statistics.median(gap.steps for gap in gaps)),
+        step_s=statistics.median(max(gap.apart_s - gap.blocked_s, 0.0) / gap.steps for gap in gaps),
+        blocked_s=statistics.median(gap.blocked_s for gap in gaps),
+        factors=factors,
+    )
+
+
+def costs_of_intervals(
+    interval: int, *, step_s: float, blocked_s: float, factors: Sequence[float] = FACTORS
+) -> list[IntervalCost]:
+    """Gives the cost of an interval of so many steps, and of multiples of it.
+
+    Args:
+        interval: Steps between checkpoints.
+        step_s: What a step takes by itself.
+        blocked_s: What training waits for one checkpoint.
+        factors: The multiples.
+    """
     chosen = sorted({max(1, round(interval * factor)) for factor in factors})
     return [
         IntervalCost(steps, blocked_s / (steps * step_s + blocked_s) if blocked_s else 0.0, steps == interval)

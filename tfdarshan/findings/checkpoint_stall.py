@@ -6,6 +6,7 @@ import numpy as np
 
 from tfdarshan.analysis.checkpoints import checkpoint_bursts
 from tfdarshan.analysis.output_calls import stalled_s
+from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.small_writes import SMALL_BYTES
@@ -51,6 +52,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("written", human_bytes(moved), moved),
             Evidence("held up", human_seconds(stall_s), stall_s),
             Evidence("writing", human_seconds(float(bursts["write_ns"].sum()) / 1e9)),
+            *_interval(measures, bursts, stall_s),
         ),
         files=(f"{longest['directory']}/{longest['name']}",),
         unit=measures.model.unit,
@@ -64,6 +66,22 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
+
+
+def _interval(measures: Measures, bursts, stall_s: float) -> list[Evidence]:  # type: ignore[no-untyped-def]
+    """Says what saving as often, or less often, costs; nothing where steps or checkpoints are too few."""
+    windows = measures.windows
+    if windows is None or len(bursts) < 2:
+        return []
+    at = np.searchsorted(windows.start_ns, bursts["start_ns"].to_numpy(np.int64), side="right")
+    apart = np.diff(at)
+    if not (apart > 0).any():
+        return []
+    first, last = windows.span_ns
+    step_s = max((last - first) / 1e9 - stall_s, 0.0) / len(windows.start_ns)
+    interval = round(float(np.median(apart[apart > 0])))
+    costs = costs_of_intervals(interval, step_s=step_s, blocked_s=stall_s / len(bursts))
+    return [Evidence("a checkpoint", interval_sentence(costs))]
 
 
 def _sync_s(measures: Measures, bursts):  # type: ignore[no-untyped-def]
