@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -106,7 +107,8 @@ HARD = """
 def hard(shared_job):
     """Runs forks and an import within sessions."""
     (shared_job.folder / "imports_much.py").write_text("import sqlite3, decimal, asyncio, ctypes\n")
-    return shared_job.run(HARD, before="tfdarshan.enable()", PYTHONPATH=".")
+    path = os.pathsep.join([".", *filter(None, [os.environ.get("PYTHONPATH")])])
+    return shared_job.run(HARD, before="tfdarshan.enable()", PYTHONPATH=path)
 
 
 def test_children_forked_in_a_session_are_in_it(hard, shared_job):
