@@ -73,6 +73,27 @@ def stalled_s(
     return np.maximum(certain, held_up, dtype=np.float64)
 
 
+def excess_s(windows: StepWindows | None, bursts: pd.DataFrame) -> float:
+    """Gives by how much all steps that some burst reaches into, or lies between, took longer than steps do.
+
+    That is more than `stalled_s` where a save costs time before its first write or after its last one.
+
+    Args:
+        windows: The session's steps.
+        bursts: `checkpoint_bursts`.
+
+    Returns:
+        Seconds; 0 where steps are not known.
+    """
+    if windows is None or len(windows.start_ns) < 3:
+        return 0.0
+    lost = _lost_time(windows)
+    touched = np.zeros(len(lost.lost_s), bool)
+    for start_ns, end_ns in zip(bursts["start_ns"].tolist(), bursts["end_ns"].tolist(), strict=True):
+        touched |= lost.touched(start_ns, end_ns)
+    return float(lost.lost_s[touched].sum())
+
+
 @dataclass(frozen=True)
 class _LostTime:
     """When steps were held up: intervals in order of time, and how many seconds of each."""
@@ -81,10 +102,13 @@ class _LostTime:
     end_ns: Array
     lost_s: Array
 
+    def touched(self, start_ns: int, end_ns: int) -> Array:
+        """Says which intervals a stretch of time reaches into."""
+        return (self.start_ns < end_ns) & (self.end_ns > start_ns)
+
     def within_s(self, start_ns: int, end_ns: int) -> float:
         """Gives what was lost in the intervals that a stretch of time reaches into, at most its length."""
-        touched = (self.start_ns < end_ns) & (self.end_ns > start_ns)
-        return min(float(self.lost_s[touched].sum()), (end_ns - start_ns) / 1e9)
+        return min(float(self.lost_s[self.touched(start_ns, end_ns)].sum()), (end_ns - start_ns) / 1e9)
 
 
 def _lost_time(windows: StepWindows) -> _LostTime:

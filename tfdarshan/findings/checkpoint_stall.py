@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.checkpoints import checkpoint_bursts
-from tfdarshan.analysis.output_calls import stalled_s
+from tfdarshan.analysis.output_calls import excess_s, stalled_s
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
 from tfdarshan.findings.measures import Measures
@@ -30,15 +30,17 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not len(bursts):
         return None
     stalls = stalled_s(segments, measures.output, windows, bursts)
-    stalls = np.maximum(stalls - _sync_s(measures, bursts), 0)
+    synced = _sync_s(measures, bursts)
+    stalls = np.maximum(stalls - synced, 0)
     stall_s, moved = float(stalls.sum()), float(bursts["bytes"].sum())
     if stall_s <= 0:
         if windows is None:
             why = f"whether {plural(len(bursts), 'burst')} of writes held up training"
             return Unknown(NAME, why, "mark steps with tfdarshan.step()")
         return None
-    stall = stall_s / measures.model.units
-    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.85 * stall, stall))
+    units = measures.model.units
+    stall, most = stall_s / units, max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
+    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.85 * stall, most))
     longest = bursts.iloc[int(np.argmax(stalls))]
     return Finding(
         name=NAME,
