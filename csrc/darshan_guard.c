@@ -19,6 +19,7 @@
 #include "descriptor_table.h"
 #include "hook_table.h"
 #include "recorder.h"
+#include "stream_descriptor.h"
 #include "wrappers.h"
 
 /* A call on its way. One per thread is enough: what comes in while it is on its
@@ -133,16 +134,9 @@ static void distrust(_Atomic uint32_t *table, int fd)
         atomic_store_explicit(&table[fd], DISTRUSTED, memory_order_relaxed);
 }
 
-static int descriptor_under(FILE *stream)
-{
-    int saved_errno = errno, fd = stream ? fileno_unlocked(stream) : -1;
-    errno = saved_errno;
-    return fd;
-}
-
 static bool knows_stream(FILE *stream)
 {
-    return stream && is_known(known_stream, descriptor_under(stream));
+    return stream && is_known(known_stream, tfd_descriptor_of(stream));
 }
 
 /* Where Darshan still has an entry of what the number was before, it has two now: a close removes both. */
@@ -163,7 +157,7 @@ static void gain_stream_of(FILE *stream, int fd)
 
 static void gain_stream(FILE *stream)
 {
-    gain_stream_of(stream, descriptor_under(stream));
+    gain_stream_of(stream, tfd_descriptor_of(stream));
 }
 
 /* Darshan reads the mode only beside O_CREAT: through it such a file would have none. */
@@ -309,7 +303,7 @@ static int real_close(int fd)
 
 static int guard_fclose(FILE *stream)
 {
-    int fd = descriptor_under(stream);
+    int fd = tfd_descriptor_of(stream);
     if (knows_stream(stream) && may_pass(TFD_HOOK_fclose))
         drop_stream(fd);
     if (!tfd_memory_is_lent())
@@ -396,7 +390,7 @@ static int guard_fileno(FILE *stream)
 {
     if (!knows_stream(stream) || !may_pass(TFD_HOOK_fileno))
         return ((fclose_function *)tfd_definition[TFD_HOOK_fileno])(stream);
-    drop_other_file(descriptor_under(stream));
+    drop_other_file(tfd_descriptor_of(stream));
     enter(TFD_HOOK_fileno);
     int fd = ((fclose_function *)darshan_wrapper[TFD_HOOK_fileno])(stream);
     leave();
@@ -408,7 +402,7 @@ static int guard_fileno(FILE *stream)
 
 static FILE *reopen(unsigned hook, const char *path, const char *mode, FILE *stream)
 {
-    tfd_darshan_forget(descriptor_under(stream));
+    tfd_darshan_forget(tfd_descriptor_of(stream));
     if (!path || !may_pass(hook))
         return ((freopen_function *)tfd_definition[hook])(path, mode, stream);
     enter(hook);

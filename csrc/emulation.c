@@ -19,6 +19,7 @@
 #include "hook_table.h"
 #include "path_filter.h"
 #include "storage_queue.h"
+#include "stream_descriptor.h"
 #include "wrappers.h"
 
 /* What a descriptor is: UNKNOWN until its first use, or the number of a file that is emulated. */
@@ -120,13 +121,6 @@ static void forget(int fd)
         atomic_store_explicit(&file_on[fd], UNKNOWN, memory_order_relaxed);
 }
 
-static int descriptor_of(FILE *stream)
-{
-    int saved_errno = errno, fd = stream ? fileno_unlocked(stream) : -1;
-    errno = saved_errno;
-    return fd;
-}
-
 static int64_t position_of(int fd)
 {
     int saved_errno = errno;
@@ -165,7 +159,7 @@ static void transferred(int fd, int64_t offset, ssize_t bytes, bool writes, uint
 /* Where a stream's descriptor stands, -1 if that does not matter. */
 static int64_t stream_position(FILE *stream)
 {
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     return file_of(fd) >= FIRST_FILE ? position_of(fd) : -1;
 }
 
@@ -173,7 +167,7 @@ static void streamed(FILE *stream, int64_t before, bool writes, uint64_t arrival
 {
     if (before < 0)
         return;
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     int64_t after = position_of(fd);
     if (after > before)
         transferred(fd, before, after - before, writes, arrival_ns);
@@ -197,7 +191,7 @@ TFD_EMULATED_OPENS(X)
     {                                                                                                        \
         uint64_t arrival_ns = tfd_storage_now();                                                             \
         result stream = NEXT(symbol, result, parameters) arguments;                                          \
-        opened(descriptor_of(stream), arrival_ns);                                                           \
+        opened(tfd_descriptor_of(stream), arrival_ns);                                                       \
         return stream;                                                                                       \
     }
 TFD_EMULATED_STREAM_OPENS(X)
@@ -316,7 +310,7 @@ static void emulated_closefrom(int first)
 /* What is left in the buffer is written here: after the close nobody could tell how much it was. */
 static int emulated_fclose(FILE *stream)
 {
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     if (file_of(fd) >= FIRST_FILE && __fwriting(stream)) {
         uint64_t arrival_ns = tfd_storage_now();
         int64_t before = position_of(fd);

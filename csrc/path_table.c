@@ -13,6 +13,7 @@
 #include "error.h"
 #include "mount_table.h"
 #include "path_filter.h"
+#include "path_hash.h"
 #include "spool_file.h"
 
 #define FIRST_INDEX_SIZE 4096u
@@ -32,23 +33,6 @@ static char path_buffer[PATH_MAX + 256];
 /* Open addressing, in private memory: the spool's readers do not need it. */
 static uint32_t *index_of_hash;
 static uint32_t index_size;
-
-/* A product's low half knows nothing of its factors' high halves, where the last characters of a word are. So the
- * high half is folded into the low one after each product, and twice more at the end, as MurmurHash3 does. */
-static uint32_t hash_of(const char *path, size_t length)
-{
-    uint64_t value = 0x9e3779b97f4a7c15u ^ length, word;
-    for (; length >= 8; path += 8, length -= 8) {
-        memcpy(&word, path, 8);
-        value = (value ^ word) * 0xff51afd7ed558ccdu;
-        value ^= value >> 32;
-    }
-    for (; length; path++, length--)
-        value = (value ^ (unsigned char)*path) * 0xff51afd7ed558ccdu;
-    value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
-    value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)(value ^ value >> 33);
-}
 
 static uint32_t *new_index(uint32_t size)
 {
@@ -176,7 +160,7 @@ static tfd_target absolute_target(struct tfd_spool *spool, const char *path, siz
 {
     if (!length)
         return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
-    uint32_t hash = hash_of(path, length), file = find_file(spool, path, length, hash);
+    uint32_t hash = (uint32_t)tfd_path_hash(path, length), file = find_file(spool, path, length, hash);
     if (file)
         return file;
     if (!tfd_path_wanted(path, length))

@@ -41,6 +41,8 @@ void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event);
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
                        bool failed);
 
+/* For what every call of a hot symbol passes: a copy in each of its wrappers. */
+#define TFD_HOT __attribute__((always_inline))
 #define TFD_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* NULL: not recording. Else the slot, busy until tfd_leave. The byte counts
@@ -82,8 +84,7 @@ static inline void tfd_set_owed(bool owed)
         atomic_store_explicit(&slot->owed, owed, memory_order_relaxed);
 }
 
-static inline __attribute__((always_inline)) void tfd_emit(struct tfd_slot *slot,
-                                                           const struct tfd_event *event)
+static inline TFD_HOT void tfd_emit(struct tfd_slot *slot, const struct tfd_event *event)
 {
     if (!TFD_LIKELY(tfd_chunk_append(slot->chunk, event)))
         tfd_emit_slowly(slot, *event);
@@ -95,9 +96,9 @@ static inline uint8_t tfd_alignment_flag(const void *buffer)
 }
 
 /* A transfer of `result` bytes at `offset`; at the descriptor's own position where `implicit_offset`. */
-static inline __attribute__((always_inline)) void
-tfd_record_transfer(enum tfd_operation operation, bool writes, int fd, bool implicit_offset, int64_t offset,
-                    ssize_t result, uint8_t flags, uint64_t start)
+static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, bool writes, int fd,
+                                               bool implicit_offset, int64_t offset, ssize_t result,
+                                               uint8_t flags, uint64_t start)
 {
     uint64_t end = tfd_end_ticks(start);
     int64_t bytes = result > 0 ? result : 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,22 +13,29 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "path_hash.h"
 #include "tfdarshan.h"
 
 /* Opens that make, change or do not read the file itself go to the original. */
 #define NOT_FOR_COPIES (O_ACCMODE | O_CREAT | O_TRUNC | O_DIRECTORY | O_PATH | O_NOFOLLOW)
 
+/* Followed by the two names, each with its NUL: what an open needs lies together. */
 struct tfd_redirected {
-    char *original, *copy;
-    uint64_t hash;
     int64_t size, original_mtime_ns, copy_mtime_ns;
+    size_t original_length;
+    char names[];
+};
+
+/* Where a file's record is, in units of its alignment, or 0; and enough of its hash to pass others by. */
+struct place {
+    uint32_t record, tag;
 };
 
 /* Never changes once it is published, and is never freed: a thread may be looking at it. */
 struct table {
-    struct tfd_redirected *files;
-    uint32_t *places; /* by hash, 0 or 1 + the file's index */
-    size_t mask, count, cwd_length;
+    struct tfd_redirected *records;
+    struct place *places;
+    size_t mask, used, cwd_length;
     char *cwd; /* relative paths are looked up below it, as long as it is the current one */
     dev_t cwd_device;
     ino_t cwd_inode;
@@ -36,80 +44,84 @@ struct table {
 static struct table *_Atomic published;
 static _Atomic uint64_t copies_opened, copies_missing, copies_stale;
 
-static uint64_t hash_on(uint64_t hash, const char *text, size_t length)
+#define RECORD_UNIT _Alignof(struct tfd_redirected)
+
+/* In units; a first one stays empty, so that 0 is no record. */
+static size_t record_units(const struct tfd_staged_file *file)
 {
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return hash;
+    size_t bytes = sizeof(struct tfd_redirected) + strlen(file->original) + strlen(file->copy) + 2;
+    return (bytes + RECORD_UNIT - 1) / RECORD_UNIT;
 }
 
-#define HASH_START 0xcbf29ce484222325u
+static const struct tfd_redirected *record_at(const struct table *table, uint32_t record)
+{
+    return (const void *)((const char *)table->records + record * RECORD_UNIT);
+}
 
 static void discard(struct table *table)
 {
-    for (size_t i = 0; table->files && i < table->count; i++) {
-        free(table->files[i].original);
-        free(table->files[i].copy);
-    }
-    free(table->files);
+    free(table->records);
     free(table->places);
     free(table->cwd);
     free(table);
 }
 
-static void enter(struct table *table, size_t index)
+static void enter(struct table *table, const struct tfd_staged_file *from)
 {
-    size_t place = table->files[index].hash & table->mask;
-    while (table->places[place])
-        place = (place + 1) & table->mask;
-    table->places[place] = (uint32_t)index + 1;
+    struct tfd_redirected *record = (void *)((char *)table->records + table->used * RECORD_UNIT);
+    record->size = from->size;
+    record->original_mtime_ns = from->original_mtime_ns;
+    record->copy_mtime_ns = from->copy_mtime_ns;
+    record->original_length = strlen(from->original);
+    strcpy(stpcpy(record->names, from->original) + 1, from->copy);
+    uint64_t hash = tfd_path_hash(record->names, record->original_length);
+    size_t at = hash & table->mask;
+    while (table->places[at].record)
+        at = (at + 1) & table->mask;
+    table->places[at] = (struct place){(uint32_t)table->used, (uint32_t)(hash >> 32)};
+    table->used += record_units(from);
 }
 
-static bool fill(struct table *table, const struct tfd_staged_file *staged, size_t count)
+static bool allocate(struct table *table, const struct tfd_staged_file *files, size_t count)
 {
-    size_t places = 16;
+    size_t units = 1, places = 16;
+    for (size_t i = 0; i < count; i++)
+        units += record_units(&files[i]);
     while (places < 2 * count)
         places *= 2;
-    table->mask = places - 1;
-    table->files = calloc(count ? count : 1, sizeof *table->files);
-    table->places = calloc(places, sizeof *table->places);
-    table->cwd = getcwd(NULL, 0);
-    if (!table->files || !table->places)
+    if (units > UINT32_MAX)
         return false;
+    table->used = 1;
+    table->mask = places - 1;
+    table->records = malloc(units * RECORD_UNIT);
+    table->places = calloc(places, sizeof *table->places);
+    return table->records && table->places;
+}
+
+static void remember_cwd(struct table *table)
+{
     struct stat cwd;
+    table->cwd = getcwd(NULL, 0);
     if (table->cwd && !stat(".", &cwd)) {
         table->cwd_length = strlen(table->cwd);
         table->cwd_device = cwd.st_dev;
         table->cwd_inode = cwd.st_ino;
     }
-    for (; table->count < count; table->count++) {
-        struct tfd_redirected *file = &table->files[table->count];
-        const struct tfd_staged_file *from = &staged[table->count];
-        file->original = strdup(from->original);
-        file->copy = strdup(from->copy);
-        if (!file->original || !file->copy) {
-            table->count++;
-            return false;
-        }
-        file->hash = hash_on(HASH_START, file->original, strlen(file->original));
-        file->size = from->size;
-        file->original_mtime_ns = from->original_mtime_ns;
-        file->copy_mtime_ns = from->copy_mtime_ns;
-        enter(table, table->count);
-    }
-    return true;
 }
 
 int tfd_redirect_start(const struct tfd_staged_file *files, size_t count)
 {
     if (atomic_load(&published))
         return tfd_fail(EBUSY, "staged files are in use in this process already");
-    struct table *table = count < UINT32_MAX ? calloc(1, sizeof *table) : NULL;
-    if (!table || !fill(table, files, count)) {
+    struct table *table = calloc(1, sizeof *table);
+    if (!table || !allocate(table, files, count)) {
         if (table)
             discard(table);
         return tfd_fail(ENOMEM, "there is no memory for the names of %zu staged files", count);
     }
+    for (size_t i = 0; i < count; i++)
+        enter(table, &files[i]);
+    remember_cwd(table);
     atomic_store(&copies_opened, 0);
     atomic_store(&copies_missing, 0);
     atomic_store(&copies_stale, 0);
@@ -136,21 +148,31 @@ static bool is_in_cwd(const struct table *table)
            now.st_dev == table->cwd_device && now.st_ino == table->cwd_inode;
 }
 
-static const struct tfd_redirected *look_up(const struct table *table, const char *prefix,
-                                            size_t prefix_length, const char *name)
+static const struct tfd_redirected *look_up(const struct table *table, const char *path, size_t length)
 {
-    uint64_t hash = hash_on(HASH_START, prefix, prefix_length);
-    if (prefix_length)
-        hash = hash_on(hash, "/", 1);
-    hash = hash_on(hash, name, strlen(name));
-    size_t skipped = prefix_length ? prefix_length + 1 : 0;
-    for (size_t place = hash & table->mask; table->places[place]; place = (place + 1) & table->mask) {
-        const struct tfd_redirected *file = &table->files[table->places[place] - 1];
-        if (file->hash == hash && !strncmp(file->original, prefix, prefix_length) &&
-            strlen(file->original) > skipped && !strcmp(file->original + skipped, name))
+    uint64_t hash = tfd_path_hash(path, length);
+    for (size_t at = hash & table->mask; table->places[at].record; at = (at + 1) & table->mask) {
+        if (table->places[at].tag != (uint32_t)(hash >> 32))
+            continue;
+        const struct tfd_redirected *file = record_at(table, table->places[at].record);
+        if (file->original_length == length && !memcmp(file->names, path, length))
             return file;
     }
     return NULL;
+}
+
+static const struct tfd_redirected *look_up_below_cwd(const struct table *table, const char *name)
+{
+    char path[PATH_MAX];
+    if (name[0] == '.' && name[1] == '/')
+        name += 2;
+    size_t length = table->cwd_length + 1 + strlen(name);
+    if (length >= sizeof path || !is_in_cwd(table))
+        return NULL;
+    memcpy(path, table->cwd, table->cwd_length);
+    path[table->cwd_length] = '/';
+    strcpy(path + table->cwd_length + 1, name);
+    return look_up(table, path, length);
 }
 
 const struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
@@ -159,19 +181,16 @@ const struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
     if (!table || (flags & NOT_FOR_COPIES) != O_RDONLY || !path)
         return NULL;
     if (path[0] == '/')
-        return look_up(table, "", 0, path);
+        return look_up(table, path, strlen(path));
     int saved_errno = errno;
-    if (path[0] == '.' && path[1] == '/')
-        path += 2;
-    const struct tfd_redirected *file =
-        is_in_cwd(table) ? look_up(table, table->cwd, table->cwd_length, path) : NULL;
+    const struct tfd_redirected *file = look_up_below_cwd(table, path);
     errno = saved_errno;
     return file;
 }
 
 const char *tfd_redirect_copy(const struct tfd_redirected *file)
 {
-    return file->copy;
+    return file->names + file->original_length + 1;
 }
 
 static bool is_as(const struct stat *found, int64_t size, int64_t mtime_ns)
@@ -187,7 +206,7 @@ bool tfd_redirect_is_good(const struct tfd_redirected *file, int fd)
     struct stat copy, original;
     bool there = fd >= 0 && !syscall(SYS_fstat, fd, &copy);
     bool good = there && is_as(&copy, file->size, file->copy_mtime_ns) &&
-                !syscall(SYS_newfstatat, AT_FDCWD, file->original, &original, 0) &&
+                !syscall(SYS_newfstatat, AT_FDCWD, file->names, &original, 0) &&
                 is_as(&original, file->size, file->original_mtime_ns);
     atomic_fetch_add_explicit(good    ? &copies_opened
                               : there ? &copies_stale

@@ -149,7 +149,8 @@ static inline uint8_t vector_alignment_flag(const struct iovec *vector, int coun
     return tfd_alignment_flag((const void *)bits);
 }
 
-static inline ssize_t counted_read(ssize_t (*next)(int, void *, size_t), int fd, void *buffer, size_t count)
+static inline TFD_HOT ssize_t counted_read(ssize_t (*next)(int, void *, size_t), int fd, void *buffer,
+                                           size_t count)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, buffer, count);
@@ -157,8 +158,8 @@ static inline ssize_t counted_read(ssize_t (*next)(int, void *, size_t), int fd,
     return got;
 }
 
-static inline ssize_t counted_pread(ssize_t (*next)(int, void *, size_t, off_t), int fd, void *buffer,
-                                    size_t count, off_t offset)
+static inline TFD_HOT ssize_t counted_pread(ssize_t (*next)(int, void *, size_t, off_t), int fd, void *buffer,
+                                            size_t count, off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, buffer, count, offset);

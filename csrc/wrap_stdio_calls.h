@@ -15,18 +15,10 @@
 #include "hook_table.h"
 #include "recorder.h"
 #include "redirect.h"
+#include "stream_descriptor.h"
 #include "wrappers.h"
 
 typedef int vfscanf_function(FILE *, const char *, va_list);
-
-/* -1 for streams without a file (fmemopen), without touching errno. */
-static inline int descriptor_of(FILE *stream)
-{
-    int saved_errno = errno;
-    int fd = stream ? fileno_unlocked(stream) : -1;
-    errno = saved_errno;
-    return fd;
-}
 
 /* fopen(3)'s modes in open(2)'s terms. */
 static inline int open_flags_of(const char *mode)
@@ -43,7 +35,7 @@ static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *),
     uint64_t start = tfd_ticks();
     int saved_errno = errno;
     FILE *stream = next(tfd_redirect_copy(file), mode);
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     bool good = tfd_redirect_is_good(file, fd);
     if (stream)
         tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, tfd_redirect_copy(file), fd, open_flags_of(mode), 0, start);
@@ -64,7 +56,7 @@ static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), con
         return copy;
     uint64_t start = tfd_ticks();
     FILE *stream = next(path, mode);
-    tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, descriptor_of(stream), open_flags_of(mode), 0, start);
+    tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, tfd_descriptor_of(stream), open_flags_of(mode), 0, start);
     tfd_catch_late_libraries(start);
     return stream;
 }
@@ -73,13 +65,14 @@ static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), con
 static inline FILE *counted_freopen(FILE *(*next)(const char *, const char *, FILE *), const char *path,
                                     const char *mode, FILE *stream)
 {
-    int old_fd = descriptor_of(stream);
+    int old_fd = tfd_descriptor_of(stream);
     if (old_fd >= 0)
         tfd_forget(old_fd);
     uint64_t start = tfd_ticks();
     FILE *reopened = next(path, mode, stream);
     if (path)
-        tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, descriptor_of(reopened), open_flags_of(mode), 0, start);
+        tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, tfd_descriptor_of(reopened), open_flags_of(mode), 0,
+                        start);
     return reopened;
 }
 
@@ -88,7 +81,7 @@ static inline FILE *counted_tmpfile(FILE *(*next)(void))
 {
     uint64_t start = tfd_ticks();
     FILE *stream = next();
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     if (fd >= 0)
         tfd_record_descriptor(TFD_OP_FOPEN, fd, -1, 0, false, start);
     return stream;
@@ -96,7 +89,7 @@ static inline FILE *counted_tmpfile(FILE *(*next)(void))
 
 static inline int counted_fclose(int (*next)(FILE *), FILE *stream)
 {
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     uint64_t word = fd >= 0 ? tfd_forget(fd) : 0, start = tfd_ticks();
     int status = next(stream);
     if (fd >= 0)
@@ -116,7 +109,7 @@ static inline int counted_fileno(int (*next)(FILE *), FILE *stream)
 /* Nothing read at the end of the file is a read of zero bytes; after an error it is a failed one. */
 static inline void record_stream_read(FILE *stream, size_t bytes, uint8_t flags, uint64_t start)
 {
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     if (fd < 0)
         return;
     ssize_t result = bytes || !ferror_unlocked(stream) ? (ssize_t)bytes : -1;
@@ -125,13 +118,13 @@ static inline void record_stream_read(FILE *stream, size_t bytes, uint8_t flags,
 
 static inline void record_stream_write(FILE *stream, ssize_t bytes, uint8_t flags, uint64_t start)
 {
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     if (fd >= 0)
         tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
 }
 
-static inline size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *), void *buffer, size_t size,
-                                   size_t items, FILE *stream)
+static inline TFD_HOT size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *), void *buffer,
+                                           size_t size, size_t items, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     size_t got = next(buffer, size, items, stream);
@@ -185,7 +178,7 @@ static inline ssize_t counted_getdelim(ssize_t (*next)(char **, size_t *, int, F
 /* How much a conversion consumed only the stream's position tells. */
 static inline int counted_vfscanf(vfscanf_function *next, FILE *stream, const char *format, va_list arguments)
 {
-    bool is_file = tfd_descriptor_is_file(descriptor_of(stream));
+    bool is_file = tfd_descriptor_is_file(tfd_descriptor_of(stream));
     off_t before = is_file ? ftello(stream) : 0;
     uint64_t start = tfd_ticks();
     int items = next(stream, format, arguments);
@@ -224,7 +217,7 @@ static inline int counted_putc(int (*next)(int, FILE *), int character, FILE *st
 
 static inline int record_stream_seek(FILE *stream, int status, uint64_t start)
 {
-    int saved_errno = errno, fd = descriptor_of(stream);
+    int saved_errno = errno, fd = tfd_descriptor_of(stream);
     if (fd >= 0 && tfd_descriptor_is_file(fd)) {
         off_t position = status ? -1 : ftello(stream);
         errno = saved_errno;
@@ -239,7 +232,7 @@ static inline int counted_fflush(int (*next)(FILE *), FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int status = next(stream);
-    int fd = descriptor_of(stream);
+    int fd = tfd_descriptor_of(stream);
     if (fd >= 0)
         tfd_record_descriptor(TFD_OP_FFLUSH, fd, -1, 0, status != 0, start);
     return status;

@@ -1,0 +1,16 @@
+/* A stream's descriptor, as fileno_unlocked() gives it: without a call, and without touching errno. */
+#ifndef TFD_STREAM_DESCRIPTOR_H
+#define TFD_STREAM_DESCRIPTOR_H
+
+#include <stdio.h>
+
+/* _IO_IS_FILEBUF: glibc's streams have had this flag at this place as long as their layout is public. */
+#define TFD_STREAM_IS_OF_A_FILE 0x2000
+
+/* Negative for streams without a file (fmemopen). */
+static inline int tfd_descriptor_of(const FILE *stream)
+{
+    return stream && stream->_flags & TFD_STREAM_IS_OF_A_FILE ? stream->_fileno : -1;
+}
+
+#endif
