@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.text import WIDTH
 from tfdarshan.findings.whatif import Parts, WhatIf
 from tfdarshan.units import human_bytes, human_seconds, plural
@@ -33,9 +34,8 @@ def whatif_text(found: WhatIf) -> str:
         label = found.unit if label == "step" else label
         now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
         lines.append(f"  {label:<24}{now:>14}{then:>14}")
-    low, high = found.gain.speedup_range
-    lines.append(f"  {found.gain.speedup:.2f}x as fast, between {low:.2f}x and {high:.2f}x")
     lines += [
+        f"  {_speedup(found.gain)}",
         "",
         "Storage",
         f"  now:  {_device(found.before)}",
@@ -46,6 +46,11 @@ def whatif_text(found: WhatIf) -> str:
     for text in found.assumptions:
         lines += textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
     return "\n".join(lines) + "\n"
+
+
+def _speedup(gain: Gain) -> str:
+    low, high = (f"{bound:.2f}x" for bound in gain.speedup_range)
+    return f"{gain.speedup:.2f}x as fast" + (f", between {low} and {high}" if low != high else "")
 
 
 def _device(parts: Parts) -> str:
