@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -47,6 +48,18 @@ def find_bundle(prefix: Path) -> Bundle:
     if not shards:
         raise IncompleteCheckpointError(f"checkpoint {prefix} has no complete set of data files.")
     return Bundle(prefix.name, "tensorflow", prefix.parent, (*shards, index))
+
+
+def growing_shard(prefix: Path) -> Path | None:
+    """Finds the largest data file that TensorFlow is writing of a checkpoint; None while there is none.
+
+    It writes to `<prefix>_temp`, from a file's beginning to its end, and renames.
+    """
+    largest, size_bytes = None, -1
+    for path in prefix.with_name(prefix.name + "_temp").glob("*.data-*"):
+        with suppress(FileNotFoundError):
+            size_bytes, largest = max((path.stat().st_size, path), (size_bytes, largest or path))
+    return largest
 
 
 def single_file(path: Path) -> Bundle:

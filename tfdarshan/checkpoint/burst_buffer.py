@@ -7,11 +7,12 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tfdarshan.checkpoint.bundle import find_bundle, number_of
+from tfdarshan.checkpoint.bundle import find_bundle, growing_shard, number_of
 from tfdarshan.checkpoint.capture import Background
 from tfdarshan.checkpoint.drain import DrainStatus
 from tfdarshan.checkpoint.errors import BurstBufferError
@@ -261,7 +262,8 @@ class BurstBuffer:
         """Writes and seals; where the fast tier is full, tries again as checkpoints leave it."""
         while True:
             try:
-                checkpoint.write(str(prefix), options=options)
+                with self._pipeline.written_meanwhile(about["unique"], partial(growing_shard, prefix)):
+                    checkpoint.write(str(prefix), options=options)
                 return self._pipeline.capture(find_bundle(prefix), **about)
             except Exception as error:
                 if not any(word in str(error) for word in FULL) or not self._make_room(prefix.name):

@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,23 @@ from tfdarshan.checkpoint.storage import Storage, set_direct
 DIRECT_BLOCK_BYTES = 4096
 # Through the page cache no more than this is left unwritten, so that others' writes do not wait for ours.
 DIRTY_BYTES = 32 << 20
+# How often a file that is still written to is looked at.
+FOLLOW_S = 0.02
+
+
+class Growing:
+    """A file that is being written, from its beginning to its end.
+
+    Args:
+        find: Gives its path as it is now, None while there is none.
+
+    Attributes:
+        finished: Set when nothing is written to it any more.
+    """
+
+    def __init__(self, find: Callable[[], Path | None]) -> None:
+        self.find = find
+        self.finished = threading.Event()
 
 
 @dataclass(frozen=True)
@@ -49,8 +67,14 @@ class Copier:
         self._limit = BandwidthLimit(bytes_per_s)
         self.cancelled = threading.Event()
 
-    def copy(self, source: Path, target: Path) -> CopiedFile:
+    def copy(self, source: Path, target: Path, *, finished: threading.Event | None = None) -> CopiedFile:
         """Makes `target` a durable copy of `source`; its name is durable after its folder is synced.
+
+        Args:
+            source: The file to copy.
+            target: The file to make.
+            finished: Set when nothing is written to `source` any more: until then its end is not the end.
+                None where that is so already.
 
         Raises:
             SourceError: `source` cannot be read.
@@ -65,13 +89,50 @@ class Copier:
         try:
             writer = storage.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             try:
-                digest, size_bytes = self._pass(reader, source, writer, target)
+                digest, size_bytes = self._pass(reader, source, writer, target, finished or _set_event())
                 storage.sync(writer, target)
             finally:
                 os.close(writer)
         finally:
             os.close(reader)
         return CopiedFile(target.name, size_bytes, digest)
+
+    def follow(self, growing: Growing, target: Path) -> CopiedFile | None:
+        """Copies a file while it is written; None where there was none to be found meanwhile.
+
+        The copy is of what was read: only comparing its digest with the finished file's says whether that
+        is what the file holds.
+
+        Raises:
+            SourceError: The file cannot be read.
+            OSError: `target` cannot be written.
+            CopyCancelledError: `cancelled` was set meanwhile.
+        """
+        while (source := growing.find()) is None:
+            if growing.finished.wait(FOLLOW_S):
+                return None
+            self._check_cancelled(target)
+        return self.copy(source, target, finished=growing.finished)
+
+    def holds(self, path: Path, copied: CopiedFile) -> bool:
+        """Says whether a file holds the bytes that were copied, by size and digest.
+
+        Raises:
+            SourceError: It cannot be read.
+            CopyCancelledError: `cancelled` was set meanwhile.
+        """
+        try:
+            if path.stat().st_size != copied.size_bytes:
+                return False
+            descriptor = self._storage.open(path, os.O_RDONLY)
+            try:
+                return self._digest(descriptor, path) == (copied.size_bytes, copied.digest)
+            finally:
+                os.close(descriptor)
+        except CopyCancelledError:
+            raise
+        except OSError as error:
+            raise SourceError(error.errno, error.strerror, str(path)) from error
 
     def verify(self, copied: CopiedFile, path: Path) -> None:
         """Reads a copy back, past the page cache where the file system can, and compares size and digest.
@@ -80,28 +141,34 @@ class Copier:
             DamagedCopyError: It holds other bytes.
             OSError: It cannot be read.
         """
-        storage, view, digest, size_bytes = self._storage, self._view(), xxhash.xxh3_128(), 0
-        descriptor = storage.open(path, os.O_RDONLY)
+        descriptor = self._storage.open(path, os.O_RDONLY)
         try:
             if not set_direct(descriptor, True):
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            while count := self._read_back(descriptor, view, path):
-                digest.update(view[:count])
-                size_bytes += count
-                self._check_cancelled(path)
+            size_bytes, digest = self._digest(descriptor, path)
         finally:
             os.close(descriptor)
-        if (size_bytes, digest.hexdigest()) != (copied.size_bytes, copied.digest):
+        if (size_bytes, digest) != (copied.size_bytes, copied.digest):
             raise DamagedCopyError(
                 errno.EIO,
                 f"the copy holds other bytes than were written ({size_bytes:,} bytes read)",
                 str(path),
             )
 
-    def _pass(self, reader: int, source: Path, writer: int, target: Path) -> tuple[str, int]:
+    def _digest(self, descriptor: int, path: Path) -> tuple[int, str]:
+        view, digest, size_bytes = self._view(), xxhash.xxh3_128(), 0
+        while count := self._read_back(descriptor, view, path):
+            digest.update(view[:count])
+            size_bytes += count
+            self._check_cancelled(path)
+        return size_bytes, digest.hexdigest()
+
+    def _pass(
+        self, reader: int, source: Path, writer: int, target: Path, finished: threading.Event
+    ) -> tuple[str, int]:
         storage, view, digest = self._storage, self._view(), xxhash.xxh3_128()
         direct, size_bytes, unsynced = set_direct(writer, True), 0, 0
-        while count := self._read_source(reader, view, source):
+        while count := self._read_source(reader, view, source, finished):
             digest.update(view[:count])
             if direct and count % DIRECT_BLOCK_BYTES:
                 direct = not set_direct(writer, False)
@@ -123,11 +190,19 @@ class Copier:
             self._wait(self._limit.delay_s(count), target)
         return digest.hexdigest(), size_bytes
 
-    def _read_source(self, descriptor: int, view: memoryview, path: Path) -> int:
-        try:
-            return self._storage.read(descriptor, view, path)
-        except OSError as error:
-            raise SourceError(error.errno, error.strerror, str(path)) from error
+    def _read_source(self, descriptor: int, view: memoryview, path: Path, finished: threading.Event) -> int:
+        """Fills `view`; less than that is the end of the finished file."""
+        filled = 0
+        while True:
+            is_finished = finished.is_set()
+            try:
+                filled += self._storage.read(descriptor, view[filled:], path)
+            except OSError as error:
+                raise SourceError(error.errno, error.strerror, str(path)) from error
+            if is_finished or filled == len(view):
+                return filled
+            finished.wait(FOLLOW_S)
+            self._check_cancelled(path)
 
     def _read_back(self, descriptor: int, view: memoryview, path: Path) -> int:
         try:
@@ -159,3 +234,9 @@ class Copier:
             buffer.release()
             with suppress(BufferError):
                 mapping.close()  # type: ignore[attr-defined]
+
+
+def _set_event() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event

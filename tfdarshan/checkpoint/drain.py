@@ -8,9 +8,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from tfdarshan.checkpoint.bundle import series_of
+from tfdarshan.checkpoint.copying import Growing
 from tfdarshan.checkpoint.errors import (
     CopyCancelledError,
     SourceError,
@@ -108,7 +111,11 @@ class Drain:
         self._clock = clock
         self._changed = threading.Condition()
         self._pending: list[Entry] = []
-        self._active: Entry | None = None
+        self._active = ""  # id of the entry that is copied or published
+        self._expected: tuple[str, Growing] | None = None  # a checkpoint that is being written
+        self._announced: Entry | None = None  # one that is written and being sealed
+        self._ahead = ""  # id of what is copied before it is in the queue
+        self._withdrawn = ""
         self._stopping = False
         self._problem = ""
         self._tries = 0
@@ -120,9 +127,29 @@ class Drain:
         self._pending = list(waiting)
         self._thread.start()
 
+    def expect(self, entry_id: str, growing: Growing) -> None:
+        """Takes note of a checkpoint that is being written: its largest file may be copied meanwhile."""
+        with self._changed:
+            self._expected = entry_id, growing
+            self._changed.notify_all()
+
+    def announce(self, entry: Entry) -> None:
+        """Takes note of a checkpoint whose files are all there: it may be copied while it is being sealed."""
+        with self._changed:
+            self._expected, self._announced = None, entry
+            self._changed.notify_all()
+
+    def withdraw(self, entry_id: str) -> None:
+        """Takes back what was expected or announced: it is not sealed and never will be."""
+        with self._changed:
+            self._expected = self._announced = None
+            self._withdrawn = entry_id
+            self._changed.notify_all()
+
     def add(self, entry: Entry) -> None:
         """Adds a checkpoint that the fast tier has sealed."""
         with self._changed:
+            self._expected = self._announced = None
             self._pending.append(entry)
             if self._options.when_full == "newest" or len(self._pending) > self._options.max_pending:
                 self._supersede()
@@ -202,7 +229,7 @@ class Drain:
         """Drops what waits but for the newest of its series and the one whose copying has begun."""
         newest = {series_of(entry.name): entry for entry in self._pending}
         for entry in list(self._pending):
-            if entry is not self._active and entry is not newest[series_of(entry.name)]:
+            if entry.id != self._active and entry is not newest[series_of(entry.name)]:
                 self._pending.remove(entry)
                 with suppress(OSError):
                     self._fast.remove(entry)
@@ -213,36 +240,68 @@ class Drain:
             thread = threading.get_native_id()
             own = os.getpriority(os.PRIO_PROCESS, thread)
             os.setpriority(os.PRIO_PROCESS, thread, max(own, self._options.nice))
-        while (entry := self._next()) is not None:
-            try:
-                self._take(entry)
-            except CopyCancelledError:
-                continue
-            except StaleCheckpointError as error:
-                self._set_aside(entry, "stale", str(error))
-            except SourceError as error:
-                if self._tries + 1 >= SOURCE_TRIES:
-                    self._set_aside(entry, "failed", reason(error))
-                else:
-                    self._pause(error)
-            except Exception as error:
-                # Whatever it is, the checkpoint is safe where it is, and training goes on.
-                self._pause(error)
+        while (work := self._next()) is not None:
+            work()
 
-    def _next(self) -> Entry | None:
+    def _next(self) -> Callable[[], None] | None:
+        """Waits for something to do; None when it is to end."""
         with self._changed:
-            self._active = None
-            self._changed.wait_for(lambda: self._pending or self._stopping)
-            if self._stopping:
-                return None
-            self._active = self._pending[0]
-            return self._active
+            self._active = ""
+            while not self._stopping:
+                if self._ahead and self._ahead == self._withdrawn:
+                    return self._discard_ahead
+                if self._pending:
+                    entry = self._pending[0]
+                    self._active = entry.id
+                    return partial(self._drain, entry)
+                if (work := self._work_ahead()) is not None:
+                    return work
+                self._changed.wait()
+            return None
+
+    def _work_ahead(self) -> Callable[[], None] | None:
+        """Gives what can be done for a checkpoint that is not in the queue yet."""
+        if self._announced is not None:
+            entry, self._announced = self._announced, None
+            self._ahead = self._active = entry.id
+            return partial(_unless_it_fails, partial(self._slow.bring, entry, self._source_of(entry)))
+        if self._expected is not None:
+            (entry_id, growing), self._expected = self._expected, None
+            self._ahead = self._active = entry_id
+            return partial(_unless_it_fails, partial(self._slow.follow, entry_id, growing))
+        return None
+
+    def _source_of(self, entry: Entry) -> Callable[[], Path]:
+        return partial(self._fast.source, entry)
+
+    def _drain(self, entry: Entry) -> None:
+        try:
+            self._take(entry)
+        except CopyCancelledError:
+            return
+        except StaleCheckpointError as error:
+            self._set_aside(entry, "stale", str(error))
+        except SourceError as error:
+            if self._tries + 1 >= SOURCE_TRIES:
+                self._set_aside(entry, "failed", reason(error))
+            else:
+                self._pause(error)
+        except Exception as error:
+            # Whatever it is, the checkpoint is safe where it is, and training goes on.
+            self._pause(error)
+
+    def _discard_ahead(self) -> None:
+        self._slow.discard(self._ahead)
+        self._ahead = ""
 
     def _take(self, entry: Entry) -> None:
         if not self._slow.present():
             self._slow.close()
             open_slow(self._slow, self._fast)
-        publication = self._slow.publish(entry, self._fast.path(entry))
+        if self._ahead and self._ahead != entry.id:
+            self._discard_ahead()
+        self._ahead = ""
+        publication = self._slow.publish(entry, self._source_of(entry))
         durable_at, tries = self._clock(), self._tries + 1
         # Durably, before the next one is published: an older checkpoint must not come back after a newer one.
         self._fast.remove(entry)
@@ -292,6 +351,12 @@ class Drain:
             delay_s = self._options.first_retry_s * 2 ** min(self._tries - 1, 16)
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._stopping, timeout=min(delay_s, self._options.last_retry_s))
+
+
+def _unless_it_fails(work: Callable[[], None]) -> None:
+    """Does what is done ahead: if it fails, it is done again, and told, once the entry is in the queue."""
+    with suppress(Exception):
+        work()
 
 
 def _sentence(error: Exception) -> str:

@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import Bundle
@@ -22,6 +22,8 @@ QUEUE = "queue"
 IDENTITY = "tier.json"
 PAIRING = "slow.json"
 PARTIAL, DONE, ASIDE = ".partial", ".done", ".aside"
+
+Announce = Callable[[Entry], None]
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -89,6 +91,7 @@ class FastTier:
         step: int | None = None,
         copies: Collection[str] = (),
         copier: Copier | None = None,
+        announce: Announce = lambda entry: None,
     ) -> Entry:
         """Puts a complete checkpoint into the queue, durably; from then on its own files may be removed.
 
@@ -100,6 +103,7 @@ class FastTier:
             copies: Files to copy with `copier`; all others get a second name, which costs nothing but must
                 not be written to any more.
             copier: What copies them.
+            announce: Called with the entry when `source` has all its files, of which nothing is durable yet.
 
         Raises:
             IncompleteCheckpointError: A file vanished or changed meanwhile.
@@ -114,12 +118,6 @@ class FastTier:
             before = _signatures(bundle)
             for file in bundle.files:
                 _pin(storage, bundle.folder / file, partial / file, copier if file in copies else None)
-            for file in bundle.files:
-                storage.sync_file(partial / file)
-            if copies and _signatures(bundle) != before:
-                raise IncompleteCheckpointError(
-                    f"{bundle.folder / bundle.name} was written to while it was taken over."
-                )
             entry = Entry(
                 id=unique,
                 order=order,
@@ -128,10 +126,18 @@ class FastTier:
                 files=bundle.files,
                 size_bytes=sum((partial / file).stat().st_size for file in bundle.files),
                 saved_at=saved_at,
-                fast_durable_at=self._clock(),
+                fast_durable_at=None,
                 fast_id=self.id,
                 step=step,
             )
+            announce(entry)
+            for file in bundle.files:
+                storage.sync_file(partial / file)
+            if copies and _signatures(bundle) != before:
+                raise IncompleteCheckpointError(
+                    f"{bundle.folder / bundle.name} was written to while it was taken over."
+                )
+            entry = replace(entry, fast_durable_at=self._clock())
             storage.write_json(partial / MANIFEST, entry_json(entry))
             storage.sync_folder(partial)
             storage.rename(partial, final)
@@ -146,6 +152,11 @@ class FastTier:
     def path(self, entry: Entry) -> Path:
         """Gives the folder that holds an entry's files."""
         return self._queue / f"{entry.order:08}-{entry.id}"
+
+    def source(self, entry: Entry) -> Path:
+        """Gives the folder that holds an entry's files now, also before it is in the queue."""
+        final = self.path(entry)
+        return final if final.exists() else final.with_name(final.name + PARTIAL)
 
     def remove(self, entry: Entry) -> None:
         """Takes an entry out of the queue, durably: it does not come back, whatever happens next."""

@@ -42,7 +42,7 @@ class CheckpointRow:
         files: Number of its files.
         fast_durable_at: When it was durable on the fast tier, in seconds since the epoch.
         slow_durable_at: When it was durable on the slow tier, in seconds since the epoch.
-        copy_s: Seconds of copying to the slow tier, with syncing.
+        copy_s: Seconds of copying to the slow tier, with syncing, also while it was still written.
         verify_s: Seconds of reading the copy back.
         tries: How often the slow tier was tried.
         backlog_checkpoints: Checkpoints that still waited when this one was durable.

@@ -28,7 +28,8 @@ class Entry:
         files: Names of its files; the last makes it visible.
         size_bytes: Bytes of all of them.
         saved_at: When its saving began, in seconds since the epoch.
-        fast_durable_at: When its files were durable on the fast tier, in seconds since the epoch.
+        fast_durable_at: When its files were durable on the fast tier, in seconds since the epoch; None
+            while they are not.
         fast_id: The fast tier's identity.
         step: The training step, None where it is not known.
     """
@@ -40,7 +41,7 @@ class Entry:
     files: tuple[str, ...]
     size_bytes: int
     saved_at: float
-    fast_durable_at: float
+    fast_durable_at: float | None
     fast_id: str
     step: int | None = None
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import time
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import Bundle
-from tfdarshan.checkpoint.copying import Copier
+from tfdarshan.checkpoint.copying import Copier, Growing
 from tfdarshan.checkpoint.drain import Drain, DrainOptions, DrainStatus, WhenFull
 from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.fast_tier import FastTier
@@ -145,6 +145,24 @@ class Pipeline:
             raise
         return waiting
 
+    @contextmanager
+    def written_meanwhile(self, unique: str, find: Callable[[], Path | None]) -> Iterator[None]:
+        """Tells that a checkpoint is being written, so that the drain copies it meanwhile if it is idle.
+
+        Args:
+            unique: The id with which `capture` is called then.
+            find: Gives the path of the largest of its files as it is now, None while there is none.
+        """
+        growing = Growing(find)
+        self.drain.expect(unique, growing)
+        try:
+            yield
+        except BaseException:
+            self.drain.withdraw(unique)
+            raise
+        finally:
+            growing.finished.set()
+
     def capture(
         self,
         bundle: Bundle,
@@ -161,9 +179,19 @@ class Pipeline:
             OSError: The fast tier failed or is full.
         """
         self.check_usable()
-        entry = self.fast.seal(
-            bundle, saved_at=saved_at, unique=unique, step=step, copies=copies, copier=self._capture_copier
-        )
+        try:
+            entry = self.fast.seal(
+                bundle,
+                saved_at=saved_at,
+                unique=unique,
+                step=step,
+                copies=copies,
+                copier=self._capture_copier,
+                announce=self.drain.announce,
+            )
+        except BaseException:
+            self.drain.withdraw(unique)
+            raise
         self.ledger.record(
             "fast_durable",
             unique,

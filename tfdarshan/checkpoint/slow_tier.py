@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import checkpoint_files, other_name, renamed_file
-from tfdarshan.checkpoint.copying import CopiedFile, Copier
+from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
 from tfdarshan.checkpoint.errors import DamagedCopyError, StaleCheckpointError, TierAwayError
 from tfdarshan.checkpoint.fast_tier import CONTROL, IDENTITY
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, Published, read_published
@@ -20,7 +20,37 @@ from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
 from tfdarshan.checkpoint.storage import Storage
 
+# A copy of a file that was still being written, in its checkpoint's incoming folder.
+AHEAD = "ahead"
 INCOMING, MANIFESTS, RETIRING = "incoming", "manifests", "retiring"
+
+
+@dataclass(frozen=True)
+class _Followed:
+    """A file of a checkpoint that was copied while it was written, and the seconds of that."""
+
+    id: str
+    copied: CopiedFile
+    copy_s: float
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    """A checkpoint whose copies are durable and verified, and not visible yet.
+
+    Attributes:
+        id: The entry's.
+        target: The name it is to have.
+        copied: Its files.
+        copy_s: Seconds of copying, with syncing, also while it was still written.
+        verify_s: Seconds of verifying.
+    """
+
+    id: str
+    target: str
+    copied: tuple[CopiedFile, ...]
+    copy_s: float
+    verify_s: float
 
 
 @dataclass(frozen=True)
@@ -65,6 +95,9 @@ class SlowTier:
         self._clock = clock
         self._lock = FolderLock(self.control / "lock")
         self._unfinished = True
+        # What was copied ahead of its publication, of one checkpoint at most.
+        self._followed: _Followed | None = None
+        self._arrival: _Arrival | None = None
 
     def open(self, expected_id: str | None) -> str:
         """Takes ownership, finishes or removes what an earlier owner left, and gives the tier's identity.
@@ -103,7 +136,47 @@ class SlowTier:
         """Says whether the folder that is owned is still there."""
         return self._lock.held()
 
-    def publish(self, entry: Entry, source: Path) -> Publication:
+    def follow(self, entry_id: str, growing: Growing) -> None:
+        """Copies a checkpoint's largest file while it is being written, for `bring` and `publish` to use.
+
+        Raises:
+            TierAwayError: The slow tier is gone for now.
+            SourceError: It cannot be read from the fast tier.
+            OSError: The slow tier failed or is full.
+        """
+        self._take_up()
+        arriving, started = self._empty_folder(entry_id), self._clock()
+        with self._removed_on_error(arriving):
+            copied = self._copier.follow(growing, arriving / AHEAD)
+        if copied is not None:
+            self._followed = _Followed(entry_id, copied, self._clock() - started)
+
+    def bring(self, entry: Entry, source: Callable[[], Path]) -> None:
+        """Copies a checkpoint and verifies the copy, for `publish` to use; nothing is visible before.
+
+        Args:
+            entry: The checkpoint, which need not be durable on the fast tier yet.
+            source: Gives the folder with its files; it may be another one later.
+
+        Raises:
+            TierAwayError: The slow tier is gone for now.
+            StaleCheckpointError: Another fast tier has put a newer one there.
+            SourceError: It cannot be read from the fast tier.
+            OSError: The slow tier failed or is full.
+        """
+        self._take_up()
+        self._arrival = self._bring(entry, source)
+
+    def discard(self, entry_id: str) -> None:
+        """Removes what was copied of a checkpoint that is not to be published."""
+        # If that fails, the next use of the tier tidies it up.
+        self._forget_ahead()
+        self._unfinished = True
+        with suppress(OSError):
+            self._storage.remove_folder(self._incoming / entry_id)
+            self._unfinished = False
+
+    def publish(self, entry: Entry, source: Callable[[], Path]) -> Publication:
         """Makes a checkpoint durable and the latest one.
 
         Once this returns, `tf.train.latest_checkpoint` names this checkpoint or a later one, whatever
@@ -111,7 +184,7 @@ class SlowTier:
 
         Args:
             entry: The checkpoint.
-            source: The folder with its files.
+            source: Gives the folder with its files.
 
         Raises:
             TierAwayError: The slow tier is gone for now.
@@ -119,16 +192,15 @@ class SlowTier:
             SourceError: It cannot be read from the fast tier.
             OSError: The slow tier failed or is full; nothing has changed there, and a later try may succeed.
         """
-        if not self.present():
-            raise TierAwayError(f"slow tier {self.folder} is gone: is it mounted?")
-        if self._unfinished:
-            self._recover()
+        self._take_up()
+        arrival = self._arrival
         self._unfinished = True
         publication = self._confirmed(entry)
         if publication is None:
-            publication = self._publish(entry, source)
+            publication = self._publish(entry, arrival or self._bring(entry, source))
         else:
             self._unfinished = False
+        self._forget_ahead()
         return publication
 
     def stale(self, entry: Entry) -> bool:
@@ -148,16 +220,40 @@ class SlowTier:
         """Reads the state file."""
         return read_state(self.folder)
 
-    def _publish(self, entry: Entry, source: Path) -> Publication:
-        if self.stale(entry):
-            raise StaleCheckpointError(
-                f"{entry.name} is older than what another fast tier has put into {self.folder} since."
-            )
-        state = read_state(self.folder)
-        target = entry.name if entry.kind == "file" else self._free_name(entry.name, state)
-        publication = self._bring(entry, source, target)
+    def _take_up(self) -> None:
+        """Sees to it that the tier is there and tidy."""
+        if not self.present():
+            raise TierAwayError(f"slow tier {self.folder} is gone: is it mounted?")
+        if self._unfinished:
+            self._recover()
+
+    def _forget_ahead(self) -> None:
+        self._followed = self._arrival = None
+
+    def _empty_folder(self, entry_id: str) -> Path:
+        arriving = self._incoming / entry_id
+        self._storage.remove_folder(arriving)
+        self._storage.make_folder(arriving)
+        return arriving
+
+    @contextmanager
+    def _removed_on_error(self, folder: Path) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                self._storage.remove_folder(folder)
+            raise
+
+    def _publish(self, entry: Entry, arrival: _Arrival) -> Publication:
+        self._refuse_stale(entry)
+        state, target = read_state(self.folder), arrival.target
+        published = Published(entry=entry, target=target, copied=arrival.copied)
         arrived = self._incoming / entry.id
-        for file in publication.published.copied:
+        self._storage.write_json(arrived / MANIFEST, published.as_json())
+        self._storage.sync_folder(arrived)
+        self._storage.sync_folder(self._incoming)
+        for file in arrival.copied:
             self._storage.rename(arrived / file.name, self.folder / file.name)
         self._storage.sync_folder(self.folder)
         dropped: list[str] = []
@@ -172,36 +268,60 @@ class SlowTier:
             self._write_state(following)
         with suppress(OSError):
             # The checkpoint is durable: tidying up may wait until the next time.
-            self._settle(publication.published)
+            self._settle(published)
             for name in dropped:
                 self._remove_checkpoint(name)
             self._unfinished = False
-        return publication
+        return Publication(published, arrival.copy_s, arrival.verify_s)
 
-    def _bring(self, entry: Entry, source: Path, target: str) -> Publication:
-        """Copies all files into the incoming folder, verifies them, writes their manifest, durably."""
+    def _bring(self, entry: Entry, source: Callable[[], Path]) -> _Arrival:
+        """Copies all files into the incoming folder and verifies them."""
+        self._refuse_stale(entry)
+        followed, self._followed = self._followed, None
+        if followed is None or followed.id != entry.id:
+            followed = None
+            self._empty_folder(entry.id)
+        target = entry.name
+        if entry.kind == "tensorflow":
+            target = self._free_name(entry.name, read_state(self.folder))
         arriving, started = self._incoming / entry.id, self._clock()
-        self._storage.remove_folder(arriving)
-        self._storage.make_folder(arriving)
-        try:
-            copied = tuple(
-                self._copier.copy(source / file, arriving / renamed_file(file, entry.name, target))
-                for file in entry.files
-            )
+        with self._removed_on_error(arriving):
+            copied = self._copied(entry, source, arriving, target, followed)
             at_copied = self._clock()
             if self._verify:
                 for file in copied:
                     self._copier.verify(file, arriving / file.name)
-            verify_s = self._clock() - at_copied
-            published = Published(entry=entry, target=target, copied=copied)
-            self._storage.write_json(arriving / MANIFEST, published.as_json())
-        except BaseException:
-            with suppress(OSError):
-                self._storage.remove_folder(arriving)
-            raise
-        self._storage.sync_folder(arriving)
-        self._storage.sync_folder(self._incoming)
-        return Publication(published, at_copied - started, verify_s)
+        copy_s = at_copied - started + (followed.copy_s if followed else 0.0)
+        return _Arrival(entry.id, target, copied, copy_s, self._clock() - at_copied)
+
+    def _copied(
+        self,
+        entry: Entry,
+        source: Callable[[], Path],
+        arriving: Path,
+        target: str,
+        followed: _Followed | None,
+    ) -> tuple[CopiedFile, ...]:
+        """Copies an entry's files, but for one that was followed and is as it was read then."""
+        ahead = followed.copied if followed else None
+        copied = []
+        for file in entry.files:
+            arrived = arriving / renamed_file(file, entry.name, target)
+            if ahead is not None and self._copier.holds(source() / file, ahead):
+                self._storage.rename(arriving / AHEAD, arrived)
+                copied.append(replace(ahead, name=arrived.name))
+                ahead = None
+            else:
+                copied.append(self._copier.copy(source() / file, arrived))
+        if ahead is not None:
+            self._storage.remove(arriving / AHEAD)
+        return tuple(copied)
+
+    def _refuse_stale(self, entry: Entry) -> None:
+        if self.stale(entry):
+            raise StaleCheckpointError(
+                f"{entry.name} is older than what another fast tier has put into {self.folder} since."
+            )
 
     def _confirmed(self, entry: Entry) -> Publication | None:
         """Gives what was published before, once it is certain to be durable; None if that cannot be said."""
@@ -247,6 +367,7 @@ class SlowTier:
 
     def _recover(self) -> None:
         """Finishes what became visible and removes what did not."""
+        self._forget_ahead()
         state = read_state(self.folder)
         named = state.names if state else frozenset()
         for arriving in self._incoming.iterdir():

@@ -14,10 +14,11 @@ import os
 import random
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 from tests.integration.burst.checkpoint_pool import write_like_tensorflow
-from tfdarshan.checkpoint.bundle import checkpoint_files, find_bundle, number_of
+from tfdarshan.checkpoint.bundle import checkpoint_files, find_bundle, growing_shard, number_of
 from tfdarshan.checkpoint.fast_tier import new_id, pending_entries
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.checkpoint.state_file import read_state
@@ -83,9 +84,10 @@ def save(pipeline: Pipeline, pool: Path, number: int) -> None:
     for name in checkpoint_files(prefix.parent, prefix.name):
         (prefix.parent / name).unlink()
     pipeline.drain.admit()
-    saved_at = time.time()
-    write_like_tensorflow(pool, prefix, number)
-    pipeline.capture(find_bundle(prefix), unique=new_id(), saved_at=saved_at)
+    unique, saved_at = new_id(), time.time()
+    with pipeline.written_meanwhile(unique, partial(growing_shard, prefix)):
+        write_like_tensorflow(pool, prefix, number)
+    pipeline.capture(find_bundle(prefix), unique=unique, saved_at=saved_at)
     for name in checkpoint_files(prefix.parent, prefix.name):
         (prefix.parent / name).unlink()
 

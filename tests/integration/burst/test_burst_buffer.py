@@ -14,6 +14,7 @@ import tensorflow as tf
 from tfdarshan.checkpoint import BurstBuffer, read_ledger
 from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.ledger import ledger_path
+from tfdarshan.checkpoint.slow_tier import AHEAD
 from tfdarshan.checkpoint.storage import Storage
 from tfdarshan.errors import ConfigurationError
 
@@ -70,6 +71,26 @@ def test_what_is_restored_is_bit_identical(tmp_path, asynchronous, jit_compile):
         status.assert_consumed()
         assert_identical(values(fresh), expected)
         assert int(fresh.save_counter) == number
+
+
+def test_a_large_checkpoint_is_copied_while_tensorflow_writes_it(tmp_path):
+    # GIVEN 120 MB, which TensorFlow writes for some tenths of a second
+    written = []
+    storage = Storage(lambda operation, path: operation == "write" and written.append(path.name))
+    value = tf.Variable(tf.random.uniform([30_000_000]))
+    expected = value.numpy()
+
+    # WHEN
+    folders = {"fast_dir": tmp_path / "fast", "slow_dir": tmp_path / "slow"}
+    with BurstBuffer(tf.train.Checkpoint(value=value), storage=storage, **folders) as buffer:
+        buffer.save()
+
+    # THEN its data were copied ahead and not again, and TensorFlow alone restores them
+    assert written.count(AHEAD) >= 120 // 8
+    assert not [name for name in written if ".data-" in name]
+    value.assign(tf.zeros_like(value))
+    tf.train.Checkpoint(value=value).restore(str(tmp_path / "slow" / "ckpt-1")).assert_consumed()
+    assert value.numpy().tobytes() == expected.tobytes()
 
 
 def test_sharded_checkpoints(tmp_path):

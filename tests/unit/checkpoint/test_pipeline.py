@@ -18,12 +18,15 @@ SOON_S = 60
 
 
 class SlowTierSwitch:
-    """Lets the slow tier's copies hang or fail until told otherwise."""
+    """Lets the slow tier's copies hang or fail until told otherwise; calls `before_sync` in each sealing."""
 
     def __init__(self):
         self.go, self.hangs, self.error = threading.Event(), threading.Event(), None
+        self.before_sync = lambda path: None
 
     def __call__(self, operation, path):
+        if operation == "fsync" and "queue" in path.parts and path.suffix == ".keras":
+            self.before_sync(path)
         if operation == "write" and "incoming" in path.parts and path.suffix == ".keras":
             self.hangs.set()
             assert self.go.wait(SOON_S)
@@ -252,6 +255,79 @@ def test_closing_does_not_wait_for_a_slow_tier_that_keeps_failing(make, switch):
     save(pipeline, 1)
 
     assert not pipeline.close()
+
+
+def copied(tmp_path):
+    return [path for path in (tmp_path / "slow" / CONTROL / "incoming").glob("*/*") if path.stat().st_size]
+
+
+def test_a_checkpoint_is_copied_while_it_is_sealed_and_visible_only_after(make, switch, tmp_path):
+    # GIVEN a slow tier that takes what comes
+    switch.go.set()
+    pipeline = make()
+    seen = []
+
+    def sealing(path):
+        # WHEN the fast tier's sync takes until the copy is there
+        until(lambda: copied(tmp_path))
+        time.sleep(0.2)
+        seen.append(durable(tmp_path / "slow"))
+
+    switch.before_sync = sealing
+    save(pipeline, 1)
+
+    # THEN
+    assert pipeline.close()
+    assert seen == [[]]
+    assert durable(tmp_path / "slow") == ["1"]
+    assert (tmp_path / "slow" / "1.keras").read_bytes() == b"1" * 5000
+
+
+def test_what_cannot_be_sealed_is_taken_back_from_the_slow_tier(make, switch, tmp_path):
+    # GIVEN
+    switch.go.set()
+    pipeline = make()
+
+    def failing(path):
+        until(lambda: copied(tmp_path))
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    # WHEN the fast tier fails when the copy is there
+    switch.before_sync = failing
+    with pytest.raises(OSError, match="Input/output error"):
+        save(pipeline, 1)
+
+    # THEN nothing of it stays, and the next one gets through
+    until(lambda: not copied(tmp_path))
+    switch.before_sync = lambda path: None
+    save(pipeline, 2)
+    assert pipeline.close()
+    assert durable(tmp_path / "slow") == ["2"]
+
+
+def test_a_copy_made_ahead_is_not_used_once_the_slow_tier_was_another(make, switch, tmp_path):
+    # GIVEN
+    switch.go.set()
+    pipeline = make(retry_s=0.05)
+    slow, away = tmp_path / "slow", tmp_path / "away"
+
+    def unmounting(path):
+        until(lambda: copied(tmp_path))
+        time.sleep(0.2)
+        # WHEN the slow tier goes away between the copy and the sealing, and comes back
+        slow.rename(away)
+        slow.mkdir()
+
+    switch.before_sync = unmounting
+    save(pipeline, 1)
+    until(lambda: "mounted" in pipeline.status().problem)
+    slow.rmdir()
+    away.rename(slow)
+
+    # THEN
+    assert pipeline.close()
+    assert durable(slow) == ["1"]
+    assert (slow / "1.keras").read_bytes() == b"1" * 5000
 
 
 def test_the_drain_gives_way_to_training(make, switch):

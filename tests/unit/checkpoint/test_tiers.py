@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+from functools import partial
 
 import pytest
 
@@ -68,7 +69,7 @@ class Tiers:
         return entry
 
     def publish(self, entry):
-        publication = self.slow.publish(entry, self.fast.path(entry))
+        publication = self.slow.publish(entry, partial(self.fast.path, entry))
         self.fast.remove(entry)
         return publication
 
@@ -125,7 +126,7 @@ def test_any_step_may_fail_once(tmp_path):
         # WHEN
         tiers.fault.arm(step, code)
         try:
-            tiers.slow.publish(entry, tiers.fast.path(entry))
+            tiers.slow.publish(entry, partial(tiers.fast.path, entry))
             failed = False
         except OSError:
             failed = True
@@ -171,7 +172,7 @@ def test_a_name_that_is_taken_gives_way_and_neither_is_touched(tiers, tmp_path):
 def test_a_checkpoint_that_is_published_twice_is_there_once(tiers, tmp_path):
     # GIVEN an entry that was published and is still in the queue
     entry = tiers.seal(1)
-    tiers.slow.publish(entry, tiers.fast.path(entry))
+    tiers.slow.publish(entry, partial(tiers.fast.path, entry))
 
     # WHEN
     again = tiers.publish(entry)
@@ -184,7 +185,7 @@ def test_a_checkpoint_that_is_published_twice_is_there_once(tiers, tmp_path):
 def test_a_published_copy_that_is_damaged_is_made_again(tiers, tmp_path):
     # GIVEN an entry that was published, and whose copy is damaged before that was certain
     entry = tiers.seal(1)
-    tiers.slow.publish(entry, tiers.fast.path(entry))
+    tiers.slow.publish(entry, partial(tiers.fast.path, entry))
     (tmp_path / "slow" / "ckpt-1.index").write_bytes(b"damaged")
 
     # WHEN
@@ -214,7 +215,7 @@ def test_a_copy_that_is_not_what_was_read_is_not_published(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Storage, "write", changes)
         with pytest.raises(DamagedCopyError):
-            tiers.slow.publish(entry, tiers.fast.path(entry))
+            tiers.slow.publish(entry, partial(tiers.fast.path, entry))
 
     # THEN
     assert read_state(tmp_path / "slow").latest == "ckpt-1"
@@ -334,7 +335,7 @@ def test_a_slow_tier_that_vanishes_at_any_step_is_not_made_anew(tmp_path):
 
         # WHEN
         with contextlib.suppress(OSError):
-            tiers.slow.publish(entry, tiers.fast.path(entry))
+            tiers.slow.publish(entry, partial(tiers.fast.path, entry))
 
         # THEN
         if left[0] > 0:
@@ -373,7 +374,7 @@ def test_a_slow_tier_mounted_elsewhere_is_the_same_one(tmp_path):
 
     open_slow(moved, fast)
 
-    moved.publish(entry, fast.path(entry))
+    moved.publish(entry, partial(fast.path, entry))
     assert read_state(tmp_path / "moved").latest == "ckpt-1"
     moved.close()
     fast.close()
@@ -423,7 +424,7 @@ def test_a_file_that_cannot_be_read_is_the_fast_tiers_fault(tiers):
     (tiers.fast.path(entry) / "ckpt-1.data-00000-of-00002").unlink()
 
     with pytest.raises(SourceError):
-        tiers.slow.publish(entry, tiers.fast.path(entry))
+        tiers.slow.publish(entry, partial(tiers.fast.path, entry))
 
 
 def test_a_file_replaces_the_one_of_its_name(tiers, tmp_path):
