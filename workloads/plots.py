@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.figures.theme import COMPUTE, EMPTY, GRID, INK, LIGHT, READ, WAIT, WRITE
 from workloads.result import Arm, Result
 
 SPEEDUP_PLOT = "workloads-threads.svg"
@@ -17,7 +18,7 @@ def draw_plots(results: list[Result], folder: Path) -> list[Path]:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "tfdarshan"  # the same figures give the same file
+    mpl.rcParams.update(_theme())
     drawn = []
     micro = [result for result in results if result.workload == "microbench"]
     if micro:
@@ -28,13 +29,31 @@ def draw_plots(results: list[Result], folder: Path) -> list[Path]:
     return drawn
 
 
+def _theme() -> dict[str, Any]:
+    """Gives the I/O tab's colours, and what makes the same figures the same file."""
+    from cycler import cycler
+
+    ink, grid = INK[LIGHT], GRID[LIGHT]
+    parts = ("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor")
+    return {
+        "svg.hashsalt": "tfdarshan",
+        "axes.prop_cycle": cycler(color=(READ, WRITE, COMPUTE, WAIT)),
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": ink,
+        "grid.color": grid,
+        "axes.axisbelow": True,
+        **dict.fromkeys(parts, ink),
+    }
+
+
 def _draw(path: Path, draw: Any) -> Path:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(6.4, 4))
     draw(axes)
     axes.legend(frameon=False)
-    axes.grid(alpha=0.3)
+    axes.grid()
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
@@ -56,7 +75,7 @@ def _speedups(axes: Any, results: list[Result]) -> None:
         drawn = axes.errorbar(threads, speedups, yerr=spread, marker="o", capsize=3, label=result.tier)
         if result.tier in PAPER_SPEEDUP:
             axes.plot(threads[-1], PAPER_SPEEDUP[result.tier], "x", color=drawn[0].get_color(), markersize=10)
-    axes.plot([], [], "x", color="grey", label="paper, 8 threads")
+    axes.plot([], [], "x", color=EMPTY, label="paper, 8 threads")
     axes.set(xlabel="threads", ylabel="speed, 1 thread = 1", xticks=[1, 2, 4, 8])
 
 
@@ -68,7 +87,7 @@ def _crossover(axes: Any, results: list[Result]) -> None:
         steps = [arm.median("step_s") / predicted_s for arm in arms]
         axes.plot(compute, steps, "o", label=f"{result.tier}, reading {predicted_s * 1e3:.0f} ms a step")
     farthest = max(arm.settings["factor"] for result in results for arm in _crossover_arms(result))
-    axes.plot([0, 1, farthest], [1, 1, farthest], "--", color="grey", label="model: the longer of both")
+    axes.plot([0, 1, farthest], [1, 1, farthest], "--", color=EMPTY, label="model: the longer of both")
     axes.set(xlabel="computing by reading, model", ylabel="step by reading, model")
 
 
