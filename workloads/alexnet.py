@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tfdarshan.storage_model import STORAGE_MODELS, find_model
+from tfdarshan.storage_model import PAPER_MODELS, find_model
 from workloads.alexnet_model import make_alexnet, warm_up
 from workloads.experiment import Experiment
 from workloads.images import CALTECH101, ImageFile
@@ -110,10 +110,10 @@ def _flatten(experiment: Experiment, result: Result, files: Sequence[ImageFile],
     used = files[: scale.sleep_batch * scale.sleep_steps]
     slowest_s = max(
         predicted_step_s(model.name, used, threads, scale.sleep_steps)
-        for model in STORAGE_MODELS
+        for model in PAPER_MODELS
         for threads in FLAT_THREADS
     )
-    for model in STORAGE_MODELS:
+    for model in PAPER_MODELS:
         for threads in FLAT_THREADS:
             arm = result.arm(f"flat: {model.name}, {threads} threads")
             arm.settings |= {"tier": model.name, "threads": threads, "compute_s": SLOWEST_FACTOR * slowest_s}

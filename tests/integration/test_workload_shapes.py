@@ -11,7 +11,7 @@ pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.storage_model import HDD, LUSTRE, STORAGE_MODELS
+from tfdarshan.storage_model import HDD, LUSTRE, PAPER_MODELS
 from workloads.alexnet import FACTORS, FLAT_THREADS, crossover_s
 from workloads.result import Arm, Result
 from workloads.runner import Plan, run_plan
@@ -64,7 +64,7 @@ def test_prefetch_hides_reading_up_to_the_crossover_and_not_beyond(tier: str, tm
     # AND below it steps are alike on every device, with every number of threads
     flat = [
         result.arm(f"flat: {model.name}, {threads} threads").median("step_s")
-        for model in STORAGE_MODELS
+        for model in PAPER_MODELS
         for threads in FLAT_THREADS
     ]
     assert max(flat) / min(flat) < 1.1

@@ -17,6 +17,13 @@ def test_a_queue_and_latencies_overlap_once_there_are_threads() -> None:
     assert model.files_time_s([1000] * 10, 100) == pytest.approx(0.010)
 
 
+def test_a_file_costs_what_read_file_asks_of_it() -> None:
+    # GIVEN a device that answers nothing on this side
+    model = StorageModel(name="m", about="", open_s=0.001, read_s=0.002, empty_read_s=0.003, stat_s=0.004)
+    # THEN a stat, an open, a read and an empty one
+    assert model.files_time_s([1000] * 10, 1) == pytest.approx(0.100)
+
+
 def test_the_curves_over_threads_are_those_they_were_fitted_to() -> None:
     sizes = [112_000] * 100
     for model, speedup in ((HDD, 2.3), (LUSTRE, 7.8)):
