@@ -29,7 +29,7 @@ def draw_plots(results: list[Result], folder: Path) -> list[Path]:
     return drawn
 
 
-def _theme() -> dict[str, Any]:
+def _theme() -> Any:
     """Gives the I/O tab's colours, and what makes the same figures the same file."""
     from cycler import cycler
 
