@@ -49,6 +49,12 @@ def this_machine() -> Machine:
     )
 
 
+def stolen_s() -> float:
+    """Gives the seconds for which other virtual machines had this one's processors, all of them added up."""
+    ticks = int(_first_line(Path("/proc/stat")).split()[8])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def _cpu_fields() -> dict[str, str]:
     """Gives the fields of the first processor."""
     first = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0]

@@ -68,6 +68,7 @@ def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
     machine = this_machine().line()
     note = (
         f"Medians of {runs} runs each, before and after in turn, by the wall clock; on {machine}.\n"
+        "Runs for 2 % of which or more another virtual machine had a processor were made again.\n"
         "A promise is what the finding said of the run before: expected, and from lower to upper bound.\n"
     )
     page.write_text(MARKED.sub(lambda _: f"{note}\n{table}", text), encoding="utf-8")
