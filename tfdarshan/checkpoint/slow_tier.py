@@ -5,52 +5,23 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan.checkpoint.bundle import checkpoint_files, other_name, renamed_file
+from tfdarshan.checkpoint.bundle import checkpoint_files, other_name
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
 from tfdarshan.checkpoint.errors import DamagedCopyError, StaleCheckpointError, TierAwayError
 from tfdarshan.checkpoint.fast_tier import CONTROL, IDENTITY
+from tfdarshan.checkpoint.incoming import Arrival, Incoming
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, Published, read_published
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
 from tfdarshan.checkpoint.storage import Storage
 
-# A copy of a file that was still being written, in its checkpoint's incoming folder.
-AHEAD = "ahead"
 INCOMING, MANIFESTS, RETIRING = "incoming", "manifests", "retiring"
-
-
-@dataclass(frozen=True)
-class _Followed:
-    """A file of a checkpoint that was copied while it was written, and the seconds of that."""
-
-    id: str
-    copied: CopiedFile
-    copy_s: float
-
-
-@dataclass(frozen=True)
-class _Arrival:
-    """A checkpoint whose copies are durable and verified, and not visible yet.
-
-    Attributes:
-        id: The entry's.
-        target: The name it is to have.
-        copied: Its files.
-        copy_s: Seconds of copying, with syncing, also while it was still written.
-        verify_s: Seconds of verifying.
-    """
-
-    id: str
-    target: str
-    copied: tuple[CopiedFile, ...]
-    copy_s: float
-    verify_s: float
 
 
 @dataclass(frozen=True)
@@ -85,19 +56,17 @@ class SlowTier:
     ) -> None:
         self.folder = folder
         self.control = folder / CONTROL
-        self._incoming = self.control / INCOMING
+        self._incoming = Incoming(
+            self.control / INCOMING, storage=storage, copier=copier, verify=verify, clock=clock
+        )
         self._manifests = self.control / MANIFESTS
         self._retiring = self.control / RETIRING
         self._storage = storage
         self._copier = copier
         self._retention = retention
-        self._verify = verify
         self._clock = clock
         self._lock = FolderLock(self.control / "lock")
         self._unfinished = True
-        # What was copied ahead of its publication, of one checkpoint at most.
-        self._followed: _Followed | None = None
-        self._arrival: _Arrival | None = None
 
     def open(self, expected_id: str | None) -> str:
         """Takes ownership, finishes or removes what an earlier owner left, and gives the tier's identity.
@@ -116,7 +85,7 @@ class SlowTier:
             )
         # What is not there any more must not be made anew beside the real one, on another disk.
         new = expected_id is None
-        for folder in (self._incoming, self._manifests, self._retiring):
+        for folder in (self._incoming.folder, self._manifests, self._retiring):
             self._storage.make_folder(folder, parents=new)
         self._sync_new_folders()
         self._lock.acquire()
@@ -145,11 +114,7 @@ class SlowTier:
             OSError: The slow tier failed or is full.
         """
         self._take_up()
-        arriving, started = self._empty_folder(entry_id), self._clock()
-        with self._removed_on_error(arriving):
-            copied = self._copier.follow(growing, arriving / AHEAD)
-        if copied is not None:
-            self._followed = _Followed(entry_id, copied, self._clock() - started)
+        self._incoming.follow(entry_id, growing)
 
     def bring(self, entry: Entry, source: Callable[[], Path]) -> None:
         """Copies a checkpoint and verifies the copy, for `publish` to use; nothing is visible before.
@@ -165,15 +130,15 @@ class SlowTier:
             OSError: The slow tier failed or is full.
         """
         self._take_up()
-        self._arrival = self._bring(entry, source)
+        self._bring(entry, source)
 
     def discard(self, entry_id: str) -> None:
         """Removes what was copied of a checkpoint that is not to be published."""
         # If that fails, the next use of the tier tidies it up.
-        self._forget_ahead()
+        self._incoming.forget()
         self._unfinished = True
         with suppress(OSError):
-            self._storage.remove_folder(self._incoming / entry_id)
+            self._storage.remove_folder(self._incoming.of(entry_id))
             self._unfinished = False
 
     def publish(self, entry: Entry, source: Callable[[], Path]) -> Publication:
@@ -193,14 +158,13 @@ class SlowTier:
             OSError: The slow tier failed or is full; nothing has changed there, and a later try may succeed.
         """
         self._take_up()
-        arrival = self._arrival
         self._unfinished = True
         publication = self._confirmed(entry)
         if publication is None:
-            publication = self._publish(entry, arrival or self._bring(entry, source))
+            publication = self._publish(entry, self._incoming.arrival(entry.id) or self._bring(entry, source))
         else:
             self._unfinished = False
-        self._forget_ahead()
+        self._incoming.forget()
         return publication
 
     def stale(self, entry: Entry) -> bool:
@@ -227,32 +191,14 @@ class SlowTier:
         if self._unfinished:
             self._recover()
 
-    def _forget_ahead(self) -> None:
-        self._followed = self._arrival = None
-
-    def _empty_folder(self, entry_id: str) -> Path:
-        arriving = self._incoming / entry_id
-        self._storage.remove_folder(arriving)
-        self._storage.make_folder(arriving)
-        return arriving
-
-    @contextmanager
-    def _removed_on_error(self, folder: Path) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            with suppress(OSError):
-                self._storage.remove_folder(folder)
-            raise
-
-    def _publish(self, entry: Entry, arrival: _Arrival) -> Publication:
+    def _publish(self, entry: Entry, arrival: Arrival) -> Publication:
         self._refuse_stale(entry)
         state, target = read_state(self.folder), arrival.target
         published = Published(entry=entry, target=target, copied=arrival.copied)
-        arrived = self._incoming / entry.id
+        arrived = self._incoming.of(entry.id)
         self._storage.write_json(arrived / MANIFEST, published.as_json())
         self._storage.sync_folder(arrived)
-        self._storage.sync_folder(self._incoming)
+        self._storage.sync_folder(self._incoming.folder)
         for file in arrival.copied:
             self._storage.rename(arrived / file.name, self.folder / file.name)
         self._storage.sync_folder(self.folder)
@@ -274,48 +220,12 @@ class SlowTier:
             self._unfinished = False
         return Publication(published, arrival.copy_s, arrival.verify_s)
 
-    def _bring(self, entry: Entry, source: Callable[[], Path]) -> _Arrival:
-        """Copies all files into the incoming folder and verifies them."""
+    def _bring(self, entry: Entry, source: Callable[[], Path]) -> Arrival:
         self._refuse_stale(entry)
-        followed, self._followed = self._followed, None
-        if followed is None or followed.id != entry.id:
-            followed = None
-            self._empty_folder(entry.id)
         target = entry.name
         if entry.kind == "tensorflow":
             target = self._free_name(entry.name, read_state(self.folder))
-        arriving, started = self._incoming / entry.id, self._clock()
-        with self._removed_on_error(arriving):
-            copied = self._copied(entry, source, arriving, target, followed)
-            at_copied = self._clock()
-            if self._verify:
-                for file in copied:
-                    self._copier.verify(file, arriving / file.name)
-        copy_s = at_copied - started + (followed.copy_s if followed else 0.0)
-        return _Arrival(entry.id, target, copied, copy_s, self._clock() - at_copied)
-
-    def _copied(
-        self,
-        entry: Entry,
-        source: Callable[[], Path],
-        arriving: Path,
-        target: str,
-        followed: _Followed | None,
-    ) -> tuple[CopiedFile, ...]:
-        """Copies an entry's files, but for one that was followed and is as it was read then."""
-        ahead = followed.copied if followed else None
-        copied = []
-        for file in entry.files:
-            arrived = arriving / renamed_file(file, entry.name, target)
-            if ahead is not None and self._copier.holds(source() / file, ahead):
-                self._storage.rename(arriving / AHEAD, arrived)
-                copied.append(replace(ahead, name=arrived.name))
-                ahead = None
-            else:
-                copied.append(self._copier.copy(source() / file, arrived))
-        if ahead is not None:
-            self._storage.remove(arriving / AHEAD)
-        return tuple(copied)
+        return self._incoming.bring(entry, target, source)
 
     def _refuse_stale(self, entry: Entry) -> None:
         if self.stale(entry):
@@ -367,10 +277,10 @@ class SlowTier:
 
     def _recover(self) -> None:
         """Finishes what became visible and removes what did not."""
-        self._forget_ahead()
+        self._incoming.forget()
         state = read_state(self.folder)
         named = state.names if state else frozenset()
-        for arriving in self._incoming.iterdir():
+        for arriving in self._incoming.folder.iterdir():
             published = read_published(arriving / MANIFEST)
             if published is not None and self._is_visible(published, arriving, named):
                 self._settle(published)
@@ -390,7 +300,7 @@ class SlowTier:
         return not (arriving / published.copied[-1].name).exists()
 
     def _settle(self, published: Published) -> None:
-        arriving = self._incoming / published.entry.id
+        arriving = self._incoming.of(published.entry.id)
         self._storage.rename(arriving / MANIFEST, self._manifests / f"{published.target}.json")
         self._storage.remove_folder(arriving)
 

@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from tfdarshan.checkpoint import BurstBuffer, read_ledger
 from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
+from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.ledger import ledger_path
-from tfdarshan.checkpoint.slow_tier import AHEAD
 from tfdarshan.checkpoint.storage import Storage
 from tfdarshan.errors import ConfigurationError
 

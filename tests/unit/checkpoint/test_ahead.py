@@ -13,9 +13,10 @@ from tfdarshan.checkpoint.bundle import growing_shard, single_file
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
 from tfdarshan.checkpoint.errors import CopyCancelledError
 from tfdarshan.checkpoint.fast_tier import CONTROL, FastTier
+from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
-from tfdarshan.checkpoint.slow_tier import AHEAD, SlowTier
+from tfdarshan.checkpoint.slow_tier import SlowTier
 from tfdarshan.checkpoint.storage import Storage
 
 BUFFER = 65_536
