@@ -108,9 +108,11 @@ class Copier:
             OSError: `target` cannot be written.
             CopyCancelledError: `cancelled` was set meanwhile.
         """
+        finished = False
         while (source := growing.find()) is None:
-            if growing.finished.wait(FOLLOW_S):
+            if finished:
                 return None
+            finished = growing.finished.wait(FOLLOW_S)
             self._check_cancelled(target)
         return self.copy(source, target, finished=growing.finished)
 
