@@ -261,19 +261,20 @@ class BurstBuffer:
     def _captured(self, checkpoint: Any, prefix: Path, options: Any, about: dict[str, Any]) -> Entry:
         """Writes and seals; where the fast tier is full, tries again as checkpoints leave it."""
         while True:
+            waiting = len(self._pipeline.status().pending)
             try:
                 with self._pipeline.written_meanwhile(about["unique"], partial(growing_shard, prefix)):
                     checkpoint.write(str(prefix), options=options)
                 return self._pipeline.capture(find_bundle(prefix), **about)
             except Exception as error:
-                if not any(word in str(error) for word in FULL) or not self._make_room(prefix.name):
+                if not any(word in str(error) for word in FULL) or not self._make_room(prefix.name, waiting):
                     raise
 
-    def _make_room(self, name: str) -> bool:
-        """Frees what it can of the fast tier; False where nothing became free."""
+    def _make_room(self, name: str, waiting: int) -> bool:
+        """Frees what it can of the fast tier; False where nothing became free since `waiting` waited."""
         self._view.begin(name)
         freed = self._view.make_room()
-        return freed or self._pipeline.drain.wait_for_progress(self._pipeline.options.wait_limit_s)
+        return freed or self._pipeline.drain.wait_for_progress(waiting, self._pipeline.options.wait_limit_s)
 
     def _join_writing(self) -> None:
         try:

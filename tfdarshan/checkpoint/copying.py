@@ -6,8 +6,9 @@ import errno
 import mmap
 import os
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,8 @@ DIRECT_BLOCK_BYTES = 4096
 DIRTY_BYTES = 32 << 20
 # How often a file that is still written to is looked at.
 FOLLOW_S = 0.02
+# How often a copy that is held back looks whether it is to end.
+LOOK_S = 0.1
 
 
 class Growing:
@@ -66,6 +69,16 @@ class Copier:
         self._buffer: memoryview | None = None
         self._limit = BandwidthLimit(bytes_per_s)
         self.cancelled = threading.Event()
+        self._given_up = threading.Event()
+
+    @contextmanager
+    def ending_at(self, given_up: threading.Event | None) -> Iterator[None]:
+        """Lets `given_up` end what is copied meanwhile, as `cancelled` ends everything."""
+        before, self._given_up = self._given_up, given_up or self._given_up
+        try:
+            yield
+        finally:
+            self._given_up = before
 
     def copy(self, source: Path, target: Path, *, finished: threading.Event | None = None) -> CopiedFile:
         """Makes `target` a durable copy of `source`; its name is durable after its folder is synced.
@@ -215,12 +228,14 @@ class Copier:
             return self._storage.read(descriptor, view, path)
 
     def _wait(self, delay_s: float, path: Path) -> None:
-        if delay_s > 0:
-            self.cancelled.wait(delay_s)
+        until_s = time.monotonic() + delay_s
+        while (left_s := until_s - time.monotonic()) > 0:
+            self.cancelled.wait(min(left_s, LOOK_S))
+            self._check_cancelled(path)
         self._check_cancelled(path)
 
     def _check_cancelled(self, path: Path) -> None:
-        if self.cancelled.is_set():
+        if self.cancelled.is_set() or self._given_up.is_set():
             raise CopyCancelledError(errno.ECANCELED, "the copy was stopped", str(path))
 
     def _view(self) -> memoryview:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -71,6 +71,14 @@ class DrainOptions:
 
 
 @dataclass(frozen=True)
+class _Ahead:
+    """A checkpoint that is or was copied before it is in the queue."""
+
+    id: str
+    given_up: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
 class DrainStatus:
     """Where the drain stands: what waits, what was made durable last, and what keeps it from going on."""
 
@@ -114,8 +122,7 @@ class Drain:
         self._active = ""  # id of the entry that is copied or published
         self._expected: tuple[str, Growing] | None = None  # a checkpoint that is being written
         self._announced: Entry | None = None  # one that is written and being sealed
-        self._ahead = ""  # id of what is copied before it is in the queue
-        self._withdrawn = ""
+        self._ahead: _Ahead | None = None  # what is or was copied before it is in the queue
         self._stopping = False
         self._problem = ""
         self._tries = 0
@@ -140,11 +147,18 @@ class Drain:
             self._changed.notify_all()
 
     def withdraw(self, entry_id: str) -> None:
-        """Takes back what was expected or announced: it is not sealed and never will be."""
+        """Takes back what was expected or announced: it is not sealed and never will be.
+
+        Returns once its files are not read any more: an open file keeps its room on the fast tier.
+        """
         with self._changed:
             self._expected = self._announced = None
-            self._withdrawn = entry_id
+            ahead = self._ahead
+            if ahead is None or ahead.id != entry_id:
+                return
+            ahead.given_up.set()
             self._changed.notify_all()
+            self._changed.wait_for(lambda: self._ahead is not ahead, timeout=STOP_LIMIT_S)
 
     def add(self, entry: Entry) -> None:
         """Adds a checkpoint that the fast tier has sealed."""
@@ -195,24 +209,30 @@ class Drain:
                     break
             return not self._pending
 
-    def wait_for_progress(self, timeout_s: float) -> bool:
-        """Waits until one checkpoint less waits; False where the time is up or the slow tier fails before."""
+    def wait_for_progress(self, before: int, timeout_s: float) -> bool:
+        """Waits until fewer than `before` wait; False where the time is up or the slow tier fails before."""
         with self._changed:
-            before = len(self._pending)
-            if not before:
+            if not self._pending and not before:
                 return False
             self._changed.wait_for(lambda: len(self._pending) < before or bool(self._problem), timeout_s)
             return len(self._pending) < before
 
-    def stop(self) -> None:
-        """Ends the thread; a copy under way is given up and done again by the next owner."""
+    def stop(self) -> bool:
+        """Ends the thread; a copy under way is given up and done again by the next owner.
+
+        Returns:
+            Whether it ended; if not, a call to storage hangs, and the slow tier stays its own.
+        """
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
         self._cancel()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(STOP_LIMIT_S)
+            if self._thread.is_alive():
+                return False
         self._slow.close()
+        return True
 
     def status(self) -> DrainStatus:
         """Says where it stands."""
@@ -242,13 +262,14 @@ class Drain:
             os.setpriority(os.PRIO_PROCESS, thread, max(own, self._options.nice))
         while (work := self._next()) is not None:
             work()
+        self._discard_ahead()
 
     def _next(self) -> Callable[[], None] | None:
         """Waits for something to do; None when it is to end."""
         with self._changed:
             self._active = ""
             while not self._stopping:
-                if self._ahead and self._ahead == self._withdrawn:
+                if self._ahead is not None and self._ahead.given_up.is_set():
                     return self._discard_ahead
                 if self._pending:
                     entry = self._pending[0]
@@ -262,14 +283,25 @@ class Drain:
     def _work_ahead(self) -> Callable[[], None] | None:
         """Gives what can be done for a checkpoint that is not in the queue yet."""
         if self._announced is not None:
-            entry, self._announced = self._announced, None
-            self._ahead = self._active = entry.id
-            return partial(_unless_it_fails, partial(self._slow.bring, entry, self._source_of(entry)))
+            entry = self._announced
+            if self._ahead is not None and self._ahead.id != entry.id:
+                return self._discard_ahead
+            self._announced, self._active = None, entry.id
+            self._ahead = self._ahead or _Ahead(entry.id)
+            return partial(self._copy_ahead, partial(self._slow.bring, entry, self._source_of(entry)))
         if self._expected is not None:
+            if self._ahead is not None:
+                return self._discard_ahead
             (entry_id, growing), self._expected = self._expected, None
-            self._ahead = self._active = entry_id
-            return partial(_unless_it_fails, partial(self._slow.follow, entry_id, growing))
+            self._ahead, self._active = _Ahead(entry_id), entry_id
+            return partial(self._copy_ahead, partial(self._slow.follow, entry_id, growing))
         return None
+
+    def _copy_ahead(self, copy: Callable[..., None]) -> None:
+        """Copies; if that fails, it is done again, and told, once the entry is in the queue."""
+        assert self._ahead is not None
+        with suppress(Exception):
+            copy(given_up=self._ahead.given_up)
 
     def _source_of(self, entry: Entry) -> Callable[[], Path]:
         return partial(self._fast.source, entry)
@@ -291,16 +323,19 @@ class Drain:
             self._pause(error)
 
     def _discard_ahead(self) -> None:
-        self._slow.discard(self._ahead)
-        self._ahead = ""
+        if self._ahead is not None:
+            self._slow.discard(self._ahead.id)
+        with self._changed:
+            self._ahead = None
+            self._changed.notify_all()
 
     def _take(self, entry: Entry) -> None:
         if not self._slow.present():
             self._slow.close()
             open_slow(self._slow, self._fast)
-        if self._ahead and self._ahead != entry.id:
+        if self._ahead is not None and self._ahead.id != entry.id:
             self._discard_ahead()
-        self._ahead = ""
+        self._ahead = None
         publication = self._slow.publish(entry, self._source_of(entry))
         durable_at, tries = self._clock(), self._tries + 1
         # Durably, before the next one is published: an older checkpoint must not come back after a newer one.
@@ -351,12 +386,6 @@ class Drain:
             delay_s = self._options.first_retry_s * 2 ** min(self._tries - 1, 16)
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._stopping, timeout=min(delay_s, self._options.last_retry_s))
-
-
-def _unless_it_fails(work: Callable[[], None]) -> None:
-    """Does what is done ahead: if it fails, it is done again, and told, once the entry is in the queue."""
-    with suppress(Exception):
-        work()
 
 
 def _sentence(error: Exception) -> str:

@@ -71,7 +71,7 @@ class Incoming:
         return self.folder / entry_id
 
     def follow(self, entry_id: str, growing: Growing) -> None:
-        """Copies a checkpoint's largest file while it is written, for `bring` to use."""
+        """Copies a checkpoint's data file while it is written, for `bring` to use."""
         arriving, started = self._empty(entry_id), self._clock()
         with self._removed_on_error(arriving):
             copied = self._copier.follow(growing, arriving / AHEAD)

@@ -245,10 +245,11 @@ class Pipeline:
             done = self.drain.wait_patiently(self.options.wait_limit_s)
         self._closed = True
         atexit.unregister(self._close_at_exit)
-        self.drain.stop()
+        ended = self.drain.stop()
         if done:
             self.ledger.flush()
-        self.fast.close()
+        if ended:
+            self.fast.close()
         return done
 
     def _close_at_exit(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 from tfdarshan.checkpoint.bundle import checkpoint_files, other_name
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
@@ -105,8 +106,13 @@ class SlowTier:
         """Says whether the folder that is owned is still there."""
         return self._lock.held()
 
-    def follow(self, entry_id: str, growing: Growing) -> None:
-        """Copies a checkpoint's largest file while it is being written, for `bring` and `publish` to use.
+    def follow(self, entry_id: str, growing: Growing, *, given_up: Event | None = None) -> None:
+        """Copies a checkpoint's data file while it is being written, for `bring` and `publish` to use.
+
+        Args:
+            entry_id: The checkpoint.
+            growing: The file.
+            given_up: Set when the copy is of no use any more.
 
         Raises:
             TierAwayError: The slow tier is gone for now.
@@ -114,14 +120,16 @@ class SlowTier:
             OSError: The slow tier failed or is full.
         """
         self._take_up()
-        self._incoming.follow(entry_id, growing)
+        with self._copier.ending_at(given_up):
+            self._incoming.follow(entry_id, growing)
 
-    def bring(self, entry: Entry, source: Callable[[], Path]) -> None:
+    def bring(self, entry: Entry, source: Callable[[], Path], *, given_up: Event | None = None) -> None:
         """Copies a checkpoint and verifies the copy, for `publish` to use; nothing is visible before.
 
         Args:
             entry: The checkpoint, which need not be durable on the fast tier yet.
             source: Gives the folder with its files; it may be another one later.
+            given_up: Set when the copy is of no use any more.
 
         Raises:
             TierAwayError: The slow tier is gone for now.
@@ -130,16 +138,18 @@ class SlowTier:
             OSError: The slow tier failed or is full.
         """
         self._take_up()
-        self._bring(entry, source)
+        with self._copier.ending_at(given_up):
+            self._bring(entry, source)
 
     def discard(self, entry_id: str) -> None:
         """Removes what was copied of a checkpoint that is not to be published."""
-        # If that fails, the next use of the tier tidies it up.
+        unfinished, self._unfinished = self._unfinished, True
         self._incoming.forget()
-        self._unfinished = True
+        # If that fails, or the tier is away, its next use tidies it up.
         with suppress(OSError):
-            self._storage.remove_folder(self._incoming.of(entry_id))
-            self._unfinished = False
+            if self.present():
+                self._storage.remove_folder(self._incoming.of(entry_id))
+                self._unfinished = unfinished
 
     def publish(self, entry: Entry, source: Callable[[], Path]) -> Publication:
         """Makes a checkpoint durable and the latest one.
@@ -286,6 +296,8 @@ class SlowTier:
                 self._settle(published)
             else:
                 self._withdraw(published, arriving)
+        # The state file that was just read may not be durable, where its writer failed.
+        self._storage.sync_folder(self.folder)
         for intent in self._retiring.iterdir():
             if intent.name in named:
                 self._storage.remove(intent)

@@ -1,7 +1,7 @@
 """Saves checkpoints until it is killed, or kills itself before a chosen step; no TensorFlow here.
 
-`steps POOL ROOT` does it in a new folder of ROOT for every step that there is; `run POOL FOLDER` goes on for
-ever.
+`steps POOL ROOT` does it in a new folder of ROOT for every step that there is, and prints how many there are
+and how many of them a child did not come by; `run POOL FOLDER` goes on for ever.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ import argparse
 import dataclasses
 import errno
 import itertools
+import json
 import os
 import random
+import re
 import signal
+import threading
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -25,18 +29,57 @@ from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.checkpoint.storage import Storage
 
 SAVES = 3
+# A step that comes only now and then is in one of so many runs.
+LISTINGS = 3
+UNIQUE = re.compile(r"[0-9a-f]{16}")
 OPTIONS = BurstOptions(max_to_keep=2, max_pending=2, buffer_mb=1, retry_s=0.01)
 
 
-class DiesAtStep:
-    """Ends the process by SIGKILL before step `last`."""
+# What is done, to which file, and for the how-manyth time: saver and drain do it side by side, so that only
+# each one's own order is the same every time.
+Step = tuple[str, str, int]
 
-    def __init__(self, last: int) -> None:
-        self._left = last
 
-    def __call__(self, _operation: str, _path: Path) -> None:
-        self._left -= 1
-        if self._left <= 0:
+class Steps:
+    """Names the steps of a folder's tiers, all but reads, which change nothing and come as they may."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, operation: str, path: Path) -> None:
+        if operation != "read":
+            with self._lock:
+                key = operation, UNIQUE.sub("*", os.fspath(path.relative_to(self._folder)))
+                self._seen[key] += 1
+                self.at((*key, self._seen[key]))
+
+    def at(self, step: Step) -> None:
+        """Is called before each."""
+
+
+class ListsSteps(Steps):
+    """Writes them to a file, one by one."""
+
+    def __init__(self, folder: Path, listed: Path) -> None:
+        super().__init__(folder)
+        self._file = listed.open("w", encoding="utf-8")
+
+    def at(self, step: Step) -> None:
+        self._file.write(json.dumps(step) + "\n")
+        self._file.flush()
+
+
+class DiesAtStep(Steps):
+    """Ends the process by SIGKILL before one of them."""
+
+    def __init__(self, folder: Path, last: Step) -> None:
+        super().__init__(folder)
+        self._last = last
+
+    def at(self, step: Step) -> None:
+        if step == self._last:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -93,7 +136,7 @@ def save(pipeline: Pipeline, pool: Path, number: int) -> None:
 
 
 def save_some(folder: Path, pool: Path, storage: Storage) -> None:
-    """Saves a few, each durable before the next, so that the steps come in the same order every time."""
+    """Saves a few, each durable before the next."""
     slow = folder / "slow"
     pipeline = Pipeline(
         folder / "fast", slow, OPTIONS, storage=storage, on_durable=reporter(folder / "reported")
@@ -104,20 +147,32 @@ def save_some(folder: Path, pool: Path, storage: Storage) -> None:
     pipeline.close()
 
 
-def die_at_every_step(pool: Path, root: Path) -> int:
-    """Gives how many steps there are: a child was killed before each."""
-    for step in itertools.count(1):
-        folder = root / str(step)
-        folder.mkdir()
-        child = os.fork()
-        if child == 0:
-            save_some(folder, pool, Storage(DiesAtStep(step)))
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        if not os.WIFSIGNALED(status):
-            assert status == 0, f"the child ended with status {status}"
-            return step
-    raise AssertionError
+def in_child(folder: Path, pool: Path, steps: Steps) -> bool:
+    """Saves in a forked child; gives whether it was killed."""
+    folder.mkdir(exist_ok=True)
+    child = os.fork()
+    if child == 0:
+        save_some(folder, pool, Storage(steps))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0 or os.WIFSIGNALED(status), f"the child ended with status {status}"
+    return status != 0
+
+
+def die_at_every_step(pool: Path, root: Path) -> tuple[int, int]:
+    """Gives how many steps there are, a child for each to be killed before it, and how many were not."""
+    found: dict[Step, None] = {}
+    for number in range(LISTINGS):
+        folder = root / f"listing-{number}"
+        assert not in_child(folder, pool, ListsSteps(folder, root / "steps"))
+        for line in (root / "steps").read_text(encoding="utf-8").splitlines():
+            operation, path, occurrence = json.loads(line)
+            found[operation, path, occurrence] = None
+    missed = 0
+    for number, step in enumerate(found, start=1):
+        folder = root / str(number)
+        missed += not in_child(folder, pool, DiesAtStep(folder, step))
+    return len(found), missed
 
 
 def save_for_ever(pool: Path, folder: Path, options: argparse.Namespace) -> None:
@@ -150,7 +205,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if options.mode == "steps":
-        print(die_at_every_step(options.pool, options.folder))
+        print(*die_at_every_step(options.pool, options.folder))
         return
     save_for_ever(options.pool, options.folder, options)
 

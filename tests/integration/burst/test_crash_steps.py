@@ -17,7 +17,8 @@ from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 
 ROOT = Path(__file__).parents[3]
 # Far fewer would mean that the steps are not seen any more.
-FEWEST_STEPS = 120
+# Two threads work side by side: a step of one listing need not come in the next run.
+FEWEST_KILLS = 150
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -29,7 +30,7 @@ def leftovers(folder: Path) -> list[str]:
 
 @pytest.mark.timeout(900)
 def test_nothing_is_lost_or_torn_whatever_step_is_the_last(pool, tmp_path):
-    # GIVEN children that were killed before step 1, 2, 3 ... up to one that came to the end
+    # GIVEN children of which each was killed before another step
     ran = subprocess.run(
         [sys.executable, "-m", "tests.integration.burst.crash_child", "steps", pool, tmp_path],
         cwd=ROOT,
@@ -37,8 +38,8 @@ def test_nothing_is_lost_or_torn_whatever_step_is_the_last(pool, tmp_path):
         text=True,
         check=True,
     )
-    steps = int(ran.stdout)
-    assert steps > FEWEST_STEPS
+    steps, missed = map(int, ran.stdout.split())
+    assert steps - missed > FEWEST_KILLS
 
     for step in range(1, steps + 1):
         folder = tmp_path / str(step)

@@ -4,6 +4,8 @@ import errno
 import os
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -303,6 +305,29 @@ def test_what_cannot_be_sealed_is_taken_back_from_the_slow_tier(make, switch, tm
     save(pipeline, 2)
     assert pipeline.close()
     assert durable(tmp_path / "slow") == ["2"]
+
+
+@pytest.mark.parametrize("saves", [1, 2])
+def test_a_save_that_fails_while_it_is_copied_lets_go_of_its_files_at_once(make, switch, tmp_path, saves):
+    # GIVEN a slow tier that would take minutes
+    switch.go.set()
+    pipeline = make(bandwidth_mb_s=0.05, buffer_mb=1)
+    growing = tmp_path / "fast" / "growing"
+    incoming = tmp_path / "slow" / CONTROL / "incoming"
+    began_s = time.monotonic()
+
+    # WHEN saves fail while their files are read
+    for _ in range(saves):
+        growing.write_bytes(b"1" * 10_000_000)
+        with suppress(OSError), pipeline.written_meanwhile(new_id(), lambda: growing):
+            until(lambda: any(path.stat().st_size for path in incoming.glob("*/ahead")))
+            raise OSError
+
+        # THEN nobody holds them open any more, and nothing of them stays on the slow tier
+        opened = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+        assert str(growing) not in opened
+        assert not list(incoming.iterdir())
+    assert time.monotonic() - began_s < SOON_S
 
 
 def test_a_copy_made_ahead_is_not_used_once_the_slow_tier_was_another(make, switch, tmp_path):
