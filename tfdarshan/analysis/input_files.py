@@ -1,4 +1,4 @@
-"""Which files are a job's input: read or asked for, never written, and no part of a program."""
+"""Which files are a job's input: read or asked for, never written, no program's and no burst buffer's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.file_table import NO_FILE, FileTable
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.checkpoint.fast_tier import CONTROL
 
 SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
 PROGRAM_PARTS = ("/site-packages/", "/dist-packages/", "/__pycache__/")
@@ -23,19 +24,19 @@ def input_files(files: FileTable) -> Array:
     asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | (rows["stats"] > 0)
     chosen = (asked & (rows["bytes_written"] == 0) & (rows["writes"] == 0)).to_numpy(bool).copy()
     chosen[NO_FILE] = True
-    found: Array = chosen & ~_program_files(files.paths)
+    found: Array = chosen & ~_others_files(files.paths)
     return found
 
 
-def _program_files(paths: Any) -> Array:
-    """Says which paths are programs'; of a million others a few bytes of each show that they are none."""
+def _others_files(paths: Any) -> Array:
+    """Says which paths are programs' or a burst buffer's; of most others a few bytes show it."""
     raw = paths.cast(pa.large_binary())
     heads = pa.array(sorted({folder[:4].encode() for folder in SYSTEM_FOLDERS}), pa.large_binary())
     tails = pa.array(sorted({suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}), pa.large_binary())
     likely = _mask(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
     likely |= _mask(pc.is_in(pc.binary_slice(raw, -2), tails))
     found: Array = np.zeros(len(likely), bool)
-    for part in PROGRAM_PARTS:
+    for part in (*PROGRAM_PARTS, f"/{CONTROL}/"):
         found |= _mask(pc.match_substring(paths, part))
     rows = np.flatnonzero(likely)
     if len(rows):

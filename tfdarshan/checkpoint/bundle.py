@@ -53,10 +53,10 @@ def find_bundle(prefix: Path) -> Bundle:
 def growing_shard(prefix: Path) -> Path | None:
     """Finds the largest data file that TensorFlow is writing of a checkpoint; None while there is none.
 
-    It writes to `<prefix>_temp`, from a file's beginning to its end, and renames.
+    It writes in `<prefix>_temp`, from a file's beginning to its end, under a name of its own, and renames.
     """
     largest, size_bytes = None, -1
-    for path in prefix.with_name(prefix.name + "_temp").glob("*.data-*"):
+    for path in prefix.with_name(prefix.name + "_temp").glob("*.data-*.tempstate*"):
         with suppress(FileNotFoundError):
             size_bytes, largest = max((path.stat().st_size, path), (size_bytes, largest or path))
     return largest

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.checkpoint.fast_tier import CONTROL
 from tfdarshan.staging.file_use import FileUse
 
 Array = Any
@@ -114,6 +115,10 @@ def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[L
         ("no file of its own (beyond the profiler's memory cap)", lambda: ~_starts(use.paths, ("/",))),
         (f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (_folder(fast),))),
         ("written in the session, so a copy would go stale", lambda: use.bytes_written > 0),
+        (
+            "checkpoints in a burst buffer",
+            lambda: _any([pc.match_substring(use.paths, f"/{CONTROL}/")]),
+        ),
     ]
     if slow is not None:
         tests.append((f"not below {slow}", lambda: ~_starts(use.paths, (_folder(slow),))))

@@ -43,7 +43,9 @@ def write_like_tensorflow(pool: Path, prefix: Path, number: int) -> None:
     stem = f"pool-{pool_number(number)}"
     *shards, index = pool_files(pool, number)
     for shard in shards:
-        shutil.copyfile(shard, temporary / shard.name)
+        growing = temporary / f"{shard.name}.tempstate{number}"
+        shutil.copyfile(shard, growing)
+        growing.replace(temporary / shard.name)
     for shard in shards:
         (temporary / shard.name).replace(prefix.parent / shard.name.replace(stem, prefix.name))
     shutil.copyfile(index, prefix.with_name(prefix.name + ".index"))

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
@@ -169,6 +170,21 @@ def test_files_that_were_written_are_left_out():
 
     assert 7 not in decision.rows
     assert [(part.files, part.reason[:7]) for part in decision.advice.left_out] == [(1, "written")]
+
+
+def test_checkpoints_in_a_burst_buffer_are_left_out():
+    # GIVEN a copy that the drain reads, under a name that nobody has written to
+    use = file_use(malware_like(100), np.ones(100))
+    paths = use.paths.to_pylist()
+    paths[7] = "/local/.tfdarshan-burst/queue/00000001-abc/ckpt-1.data-00000-of-00001"
+    use = dataclasses.replace(use, paths=pa.chunked_array([pa.array(paths, pa.large_string())]))
+
+    decision = advise(use)
+
+    assert 7 not in decision.rows
+    assert [(part.files, part.reason) for part in decision.advice.left_out] == [
+        (1, "checkpoints in a burst buffer")
+    ]
 
 
 def test_capacity_curve_rises_and_its_knee_is_where_the_hot_files_end():
