@@ -16,8 +16,8 @@ from tfdarshan.checkpoint.fast_tier import CONTROL, pending_entries
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 
 ROOT = Path(__file__).parents[3]
-# Far fewer would mean that the steps are not seen any more.
-# Two threads work side by side: a step of one listing need not come in the next run.
+# Far fewer would mean that the steps are not seen any more. Not all are met: two threads work side by side,
+# and a step of one run need not come in the next.
 FEWEST_KILLS = 150
 
 
