@@ -16,6 +16,7 @@ from tests.perf.contender import (
     Loop,
     Peer,
     darshan_engine,
+    floors,
     own_contenders,
 )
 from tests.perf.peer import find_peers
@@ -28,7 +29,7 @@ DARSHAN_ALONE = re.compile(r"Darshan( [\d.]+)?")
 PEERS_TURN = 3
 """The peers, of which every run is a process, take part in every third round."""
 
-# The loop and the most that it may cost.
+# The loop and the most that it may cost: a bound for transfers, of which there is a floor too.
 LOOPS = (
     (Loop("pread", "pread of 1 cached byte", 100_000), 40.0),
     (Loop("fread", "fread of 16 bytes", 300_000), 40.0),
@@ -52,7 +53,7 @@ def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
     rows = []
     for loop, wanted in LOOPS:
         seeing = [peer for peer in peers if loop.symbol not in peer.blind]
-        contenders = [*own, *seeing]
+        contenders = [*own, *(floors(loops) if wanted else []), *seeing]
         for threads in THREADS:
             rows += contender_rows(_alternate(contenders, loop, threads, pairs), loop, threads, wanted)
     return rows, missing

@@ -7,7 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -124,6 +124,26 @@ class Recorded:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """The least that a recorder of every call can do, compiled into the loop: nothing is looked up or counted.
+
+    It takes two time stamps and writes 40 bytes to memory of the thread's own. `suffix` names the variant of the loop.
+    """
+
+    name: str
+    loops: HotLoop
+    suffix: str
+
+    def plain(self, loop: Loop, threads: int) -> Timing:
+        """Runs the loop as it is."""
+        return self.loops.run_here(loop, threads, loop.warm_up)
+
+    def recorded(self, loop: Loop, threads: int) -> Timing:
+        """Runs the loop that notes its calls."""
+        return self.loops.run_here(replace(loop, symbol=loop.symbol + self.suffix), threads, loop.warm_up)
+
+
+@dataclass(frozen=True)
 class Peer:
     """Another tool: started with the process, so every run is a process of its own.
 
@@ -175,6 +195,15 @@ def darshan_engine(loops: HotLoop, folder: Path) -> Recorded:
     except EngineError as error:
         raise LookupError(f"The darshan engine is left out: {error}") from error
     return Recorded(DARSHAN_ENGINE, loops, darshan=True)
+
+
+def floors(loops: HotLoop) -> list[Floor]:
+    """Lists the floors of a transfer's cost on this machine: what it is where memory costs nothing, and where
+    every event is kept, so that it needs new pages."""
+    return [
+        Floor("floor: two time stamps, 40 bytes", loops, "_noted"),
+        Floor("floor, in new pages", loops, "_kept"),
+    ]
 
 
 def own_contenders(loops: HotLoop) -> list[Recorded]:
