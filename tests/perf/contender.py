@@ -125,9 +125,10 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Floor:
-    """The least that a recorder of every call can do, compiled into the loop: nothing is looked up or counted.
+    """The least that a recorder of every call can do, compiled into the loop.
 
-    It takes two time stamps and writes 40 bytes to memory of the thread's own. `suffix` names the variant of the loop.
+    It takes two time stamps and writes 40 bytes to memory of the thread's own; nothing is looked up or
+    counted. `suffix` names the variant of the loop.
     """
 
     name: str
@@ -198,8 +199,10 @@ def darshan_engine(loops: HotLoop, folder: Path) -> Recorded:
 
 
 def floors(loops: HotLoop) -> list[Floor]:
-    """Lists the floors of a transfer's cost on this machine: what it is where memory costs nothing, and where
-    every event is kept, so that it needs new pages."""
+    """Lists the floors of a transfer's cost: where memory costs nothing, and where every event needs its own.
+
+    What is kept needs new pages.
+    """
     return [
         Floor("floor: two time stamps, 40 bytes", loops, "_noted"),
         Floor("floor, in new pages", loops, "_kept"),
