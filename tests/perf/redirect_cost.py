@@ -16,7 +16,7 @@ def redirect_cost(folder: Path, *, rounds: int) -> tuple[list[Row], list[str]]:
     """Gives the rows: what is added to an open, a close with it, and to a read."""
     progress.show("opens of staged files")
     pairs = run_child("redirect_probe", folder, rounds)
-    opens, reads = ([led - plain for plain, led in pairs[name]] for name in ("open", "read"))
+    opens, reads, checks = ([led - plain for plain, led in pairs[name]] for name in ("open", "read", "checks"))
     return [
         single_row(
             GROUP,
@@ -25,6 +25,9 @@ def redirect_cost(folder: Path, *, rounds: int) -> tuple[list[Row], list[str]]:
             opens,
             wanted=MOST_NS,
             note="processor time; both files on one local tier",
+        ),
+        single_row(
+            GROUP, "its two checks alone", "ns", checks, note="stat of the original, fstat of the copy, in C"
         ),
         single_row(GROUP, "added per read", "ns", reads, note="nothing but noise: reads do not look"),
     ], []

@@ -1,5 +1,7 @@
-"""One process: opens of a staged file, each closed again, led to its copy or not. Prints ns of
-processor time per pair."""
+"""One process: opens of a staged file, each closed again, led to its copy or not; the checks of a copy alone.
+
+Prints ns of processor time per pair.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,14 @@ import time
 from pathlib import Path
 
 import tfdarshan
+from tests.perf.contender import HotLoop, Loop
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
 
 FILES = 1_000
 OPENS = 20_000
 READS = 200_000
+CHECKS = Loop("copy_check", "stat of the original, fstat of the copy", 20_000)
 
 
 def open_all(paths: list[str]) -> float:
@@ -38,7 +42,7 @@ def read_one(path: str) -> float:
 
 
 def main(folder: Path, rounds: int) -> dict[str, list[list[float]]]:
-    """Measures both ways in turn, within one session."""
+    """Measures all in turn, within one session."""
     slow, fast = folder / "slow", folder / "fast"
     slow.mkdir()
     for number in range(FILES):
@@ -48,13 +52,15 @@ def main(folder: Path, rounds: int) -> dict[str, list[list[float]]]:
     apply_plan(plan, ApplyOptions())
     write_plan(plan, folder / "plan.json")
     originals = [str(slow / file.name) for file in files]
-    pairs: dict[str, list[list[float]]] = {"open": [], "read": []}
-    with tfdarshan.profile(folder / "logs", trace=False):
+    loops = HotLoop(folder, threads=1)
+    pairs: dict[str, list[list[float]]] = {"open": [], "read": [], "checks": []}
+    with tfdarshan.profile(folder / "logs"):
         for _ in range(rounds):
             plain = open_all(originals), read_one(originals[0])
             with tfdarshan.staged(folder / "plan.json") as staged:
                 led = open_all(originals), read_one(originals[0])
             assert staged.totals.copies == OPENS + 1
+            pairs["checks"].append([0.0, loops.run_here(CHECKS, 1, CHECKS.warm_up).cpu_ns])
             pairs["open"].append([plain[0], led[0]])
             pairs["read"].append([plain[1], led[1]])
     return pairs
