@@ -16,7 +16,9 @@ def redirect_cost(folder: Path, *, rounds: int) -> tuple[list[Row], list[str]]:
     """Gives the rows: what is added to an open, a close with it, and to a read."""
     progress.show("opens of staged files")
     pairs = run_child("redirect_probe", folder, rounds)
-    opens, reads, checks = ([led - plain for plain, led in pairs[name]] for name in ("open", "read", "checks"))
+    opens, reads, checks = (
+        [led - plain for plain, led in pairs[name]] for name in ("open", "read", "checks")
+    )
     return [
         single_row(
             GROUP,
