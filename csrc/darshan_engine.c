@@ -3,9 +3,10 @@
 
 #include <stdbool.h>
 
+#include "darshan_gate.h"
 #include "darshan_guard.h"
+#include "darshan_known.h"
 #include "darshan_library.h"
-#include "darshan_passage.h"
 #include "darshan_snapshot.h"
 #include "recorder.h"
 #include "tfdarshan.h"
@@ -17,13 +18,13 @@ static int stop_status;
 int tfd_darshan_begin(uint32_t generation)
 {
     if (!tfd_darshan_is_foreign())
-        tfd_darshan_guard_sweep();
+        tfd_known_sweep();
     int status = tfd_darshan_snapshot(0);
     if (status)
         return status;
     if (!tfd_darshan_is_foreign()) {
         tfd_darshan_guard_install();
-        tfd_darshan_guard_open(generation);
+        tfd_gate_open(generation);
     }
     counting = true;
     return 0;
@@ -34,7 +35,7 @@ void tfd_darshan_end(int keep)
     if (!counting)
         return;
     counting = false;
-    tfd_darshan_guard_close(); /* what passes by from here on is marked as unseen */
+    tfd_gate_close(); /* what passes by from here on is marked as unseen */
     stop_status = keep ? tfd_darshan_snapshot(1) : 0;
     if (keep)
         tfd_await_owed_events();
@@ -44,7 +45,7 @@ void tfd_darshan_detach(void)
 {
     if (tfd_darshan_attached) {
         tfd_darshan_guard_remove();
-        tfd_darshan_guard_detach();
+        tfd_gate_detach();
     }
 }
 

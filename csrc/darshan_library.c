@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "darshan_gate.h"
 #include "darshan_guard.h"
 #include "error.h"
 #include "got_patch.h"
@@ -347,7 +348,7 @@ int tfd_darshan_describe(struct tfd_darshan_info *info)
     library_version(info->version, sizeof info->version);
     info->foreign = library.state == FOREIGN;
     info->clock_offset_s = *library.clock_offset;
-    info->nested_calls = tfd_darshan_nested_calls();
+    info->nested_calls = atomic_load(&tfd_gate_nested_calls);
     for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++)
         info->wrapped += tfd_darshan_wraps(hook);
     for (unsigned i = 0; i < 2; i++) {

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "darshan_guard.h"
+#include "darshan_gate.h"
 #include "darshan_library.h"
-#include "darshan_passage.h"
 #include "error.h"
 #include "tfdarshan.h"
 
@@ -73,7 +72,7 @@ static void copy_module(const struct tfd_darshan_core *core, int index, struct c
 static void copy_modules(const struct tfd_darshan_core *core, struct copy *both, int at_stop)
 {
     bool foreign = tfd_darshan_is_foreign();
-    tfd_darshan_lock();
+    tfd_gate_lock();
     if (foreign)
         tfd_darshan_core_lock();
     for (int i = 0; i < 2; i++)
@@ -82,7 +81,7 @@ static void copy_modules(const struct tfd_darshan_core *core, struct copy *both,
         tfd_darshan_copied = tfd_ticks();
     if (foreign)
         tfd_darshan_core_unlock();
-    tfd_darshan_unlock();
+    tfd_gate_unlock();
 }
 
 int tfd_darshan_snapshot(int at_stop)
