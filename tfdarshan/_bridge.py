@@ -1,31 +1,17 @@
-"""The only module that imports the C extension: its functions as plain typed Python.
-
-Importing this module loads nothing. The extension is loaded by the first call, which raises one clear
-sentence where tfdarshan cannot work.
-"""
+"""The C core's functions as plain typed Python, except for its readers: `spool_reader` and their like."""
 
 from __future__ import annotations
 
 import os
-import platform
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfdarshan.errors import StorageError, UnsupportedPlatformError
+from tfdarshan._extension import core, extension_path, last_error, plain, text
+from tfdarshan.errors import StorageError
 from tfdarshan.storage_model import StorageModel
-
-SUPPORTED_MACHINES = ("x86_64", "aarch64")
-
-
-class Core(NamedTuple):
-    """An extension's two objects."""
-
-    ffi: Any
-    lib: Any
 
 
 @dataclass(frozen=True)
@@ -126,65 +112,6 @@ class Counter:
     name: str
     unit: str
     meaning: str
-
-
-def platform_problem(system: str, machine: str, c_library: str) -> str | None:
-    """Says why tfdarshan cannot work on such a platform; None where it can."""
-    what = "tfdarshan needs Linux with glibc on x86-64 or aarch64"
-    if not system.startswith("linux"):
-        return f"{what}, and this is {system}: profile the job on such a machine."
-    if machine not in SUPPORTED_MACHINES:
-        return f"{what}, and this machine is {machine}: profile the job on such a machine."
-    if not c_library.startswith("glibc"):
-        return (
-            f"{what}, and this Python runs on another C library (musl?): use a glibc-based Python or image."
-        )
-    return None
-
-
-def c_library_version() -> str:
-    """Gives the C library and its version ("glibc 2.36"), or "" where it does not say."""
-    try:
-        return os.confstr("CS_GNU_LIBC_VERSION") or ""
-    except (AttributeError, ValueError, OSError):
-        return ""
-
-
-@lru_cache(maxsize=1)
-def core() -> Core:
-    """Loads the extension at first use.
-
-    Raises:
-        UnsupportedPlatformError: The platform is not supported, or the extension is missing or does not load.
-    """
-    problem = platform_problem(sys.platform, platform.machine(), c_library_version())
-    if problem is not None:
-        raise UnsupportedPlatformError(problem)
-    try:
-        from tfdarshan import _core
-    except ImportError as error:
-        raise UnsupportedPlatformError(
-            f"tfdarshan's C extension does not load ({error}): "
-            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
-        ) from error
-    return Core(_core.ffi, _core.lib)
-
-
-@lru_cache(maxsize=1)
-def probe() -> Core:
-    """Loads the extension whose calls `tfdarshan doctor` proves the hooks with.
-
-    Raises:
-        UnsupportedPlatformError: The extension is missing or does not load.
-    """
-    try:
-        from tfdarshan import _probe
-    except ImportError as error:
-        raise UnsupportedPlatformError(
-            f"tfdarshan's probe extension does not load ({error}): "
-            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
-        ) from error
-    return Core(_probe.ffi, _probe.lib)
 
 
 def start_session(
@@ -360,10 +287,7 @@ def last_tensorflow_session() -> TensorflowSession:
 
 def library_path() -> str:
     """Gives the path of the C extension, which is also TensorFlow's plug-in."""
-    core()
-    from tfdarshan import _core
-
-    return str(_core.__file__)
+    return extension_path()
 
 
 def slots_holding_wrappers() -> int:
@@ -420,26 +344,6 @@ def f_counters() -> tuple[Counter, ...]:
 def record_id(name: bytes) -> int:
     """Gives Darshan's id of a record: a hash of its name, which for a file is its path."""
     return int(core().lib.tfd_record_id(name, len(name)))
-
-
-def text(pointer: Any) -> str:
-    """Decodes a C string; "" for NULL, undecodable bytes as surrogates."""
-    return os.fsdecode(core().ffi.string(pointer)) if pointer else ""
-
-
-def last_error() -> str:
-    """Gives the C core's sentence about what failed last."""
-    return text(core().lib.tfd_last_error()).rstrip(". ")
-
-
-def plain(struct: Any) -> dict[str, Any]:
-    """Turns a C struct of numbers and character arrays into a dictionary."""
-    ffi = core().ffi
-    values = {}
-    for name, field in ffi.typeof(struct).fields:
-        value = getattr(struct, name)
-        values[name] = value if field.type.kind == "primitive" else text(value)
-    return values
 
 
 def _counters(count: int, name: Any, unit: Any, meaning: Any) -> tuple[Counter, ...]:

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.errors import StorageError
 from tfdarshan.schema import MODULES
 from tfdarshan.spool_reader import Array
@@ -120,10 +120,10 @@ def read_records() -> DarshanRecords:
     Raises:
         StorageError: There are none.
     """
-    ffi, lib = _bridge.core()
+    ffi, lib = _extension.core()
     info = ffi.new("struct tfd_darshan_info *")
     if lib.tfd_darshan_stop_status() < 0 or lib.tfd_darshan_describe(info) < 0:
-        raise StorageError(f"libdarshan's records were not read: {_bridge.last_error()}.")
+        raise StorageError(f"libdarshan's records were not read: {_extension.last_error()}.")
     modules = {
         name: difference(name, _snapshot(0, index, name), _snapshot(1, index, name))
         for index, name in enumerate(MODULES)
@@ -142,11 +142,11 @@ def record_words(module: str) -> int:
 
 def record_name(record_id: int) -> str:
     """Gives the path that Darshan knows a record by, "" for none."""
-    return _bridge.text(_bridge.core().lib.tfd_darshan_record_name(record_id))
+    return _extension.text(_extension.core().lib.tfd_darshan_record_name(record_id))
 
 
 def _snapshot(at_stop: int, index: int, module: str) -> Array:
-    ffi, lib = _bridge.core()
+    ffi, lib = _extension.core()
     count = ffi.new("uint64_t *")
     pointer = lib.tfd_darshan_records(at_stop, index, count)
     words = record_words(module)

@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan import _bridge
+from tfdarshan import _extension
 from tfdarshan.errors import EngineError, reason
 from tfdarshan.versions import VERSION
 
@@ -111,9 +111,9 @@ def _find(library: str | os.PathLike[str] | None, files: int, folder: Path) -> E
 
 
 def _adopt() -> bool:
-    found = int(_bridge.core().lib.tfd_darshan_adopt())
+    found = int(_extension.core().lib.tfd_darshan_adopt())
     if found < 0:
-        raise EngineError(f"{_bridge.last_error()}.")
+        raise EngineError(f"{_extension.last_error()}.")
     return found > 0
 
 
@@ -140,7 +140,7 @@ def _load(library: str, source: str, files: int, folder: Path) -> Engine:
 
 
 def _load_fresh(library: str, files: int, folder: Path) -> None:
-    ffi, lib = _bridge.core()
+    ffi, lib = _extension.core()
     private = Path(tempfile.mkdtemp(prefix="tfdarshan-darshan-", dir=folder)).resolve()
     try:
         name_mb = max(1, files * NAME_BYTES >> 20) + 1
@@ -237,18 +237,23 @@ def _cached_folders(name: str) -> list[str]:
 
 
 def _described(source: str, *notes: str) -> Engine:
-    ffi, lib = _bridge.core()
+    ffi, lib = _extension.core()
     info = ffi.new("struct tfd_darshan_info *")
     _check(lib.tfd_darshan_describe(info), LIBRARY_NAME)
     return Engine(
-        "darshan", _bridge.text(info.version), source, _bridge.text(info.path), bool(info.foreign), notes
+        "darshan",
+        _extension.text(info.version),
+        source,
+        _extension.text(info.path),
+        bool(info.foreign),
+        notes,
     )
 
 
 def _check(code: int, library: str) -> None:
     if code >= 0:
         return
-    why = _bridge.last_error()
+    why = _extension.last_error()
     missing = re.match(r"(lib\S+?): cannot open shared object file", why)
     if missing and not missing[1].startswith("libdarshan"):
         needed = missing[1]

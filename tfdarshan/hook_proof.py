@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.errors import StorageError, TfdarshanError
 from tfdarshan.spool_reader import SpoolReader
 from tfdarshan.units import plural
@@ -100,14 +100,14 @@ def prove_hooks() -> list[HookProof]:
 
 
 def _probes() -> dict[str, int]:
-    lib = _bridge.probe().lib
-    return {_bridge.text(lib.tfd_probe_symbol(probe)): probe for probe in range(lib.tfd_probe_count())}
+    lib = _extension.probe().lib
+    return {_extension.text(lib.tfd_probe_symbol(probe)): probe for probe in range(lib.tfd_probe_count())}
 
 
 def _proof(index: int, hook: _bridge.Hook, probe: int | None, folder: Path) -> HookProof:
     if probe is None:
         return HookProof(hook.name, hook.operation, 0, FAILED, "no call is known that would prove it")
-    if not _bridge.probe().lib.tfd_probe_linked(probe):
+    if not _extension.probe().lib.tfd_probe_linked(probe):
         return HookProof(hook.name, hook.operation, 0, MISSING)
     alone = _call_detached(probe, folder)
     if not alone.ok:
@@ -123,13 +123,13 @@ def _proof(index: int, hook: _bridge.Hook, probe: int | None, folder: Path) -> H
 
 def _call_detached(probe: int, folder: Path) -> Call:
     _begin(probe, folder)
-    _bridge.probe().lib.tfd_probe_call(probe)
+    _extension.probe().lib.tfd_probe_call(probe)
     return _end(probe)
 
 
 def _record(index: int, probe: int, folder: Path) -> Recording:
-    call = _bridge.probe().lib.tfd_probe_call
-    slots_of = _bridge.core().lib.tfd_hook_slots
+    call = _extension.probe().lib.tfd_probe_call
+    slots_of = _extension.core().lib.tfd_hook_slots
     _begin(probe, folder)
     started = _bridge.start_session(
         folder,
@@ -156,13 +156,13 @@ def _record(index: int, probe: int, folder: Path) -> Recording:
 
 
 def _begin(probe: int, folder: Path) -> None:
-    error = _bridge.probe().lib.tfd_probe_begin(probe, os.fsencode(folder))
+    error = _extension.probe().lib.tfd_probe_begin(probe, os.fsencode(folder))
     if error:
         raise StorageError(f"no files to try the hooks on can be made in {folder}: {os.strerror(-error)}.")
 
 
 def _end(probe: int) -> Call:
-    ffi, lib = _bridge.probe()
+    ffi, lib = _extension.probe()
     outcome = ffi.new("struct tfd_probe_outcome *")
     lib.tfd_probe_end(probe, outcome)
     return Call(
@@ -182,7 +182,7 @@ def _events(spool: Path) -> tuple[Event, ...]:
 
 
 def _expected(probe: int, call: Call) -> list[Event]:
-    ffi, lib = _bridge.probe()
+    ffi, lib = _extension.probe()
     found = ffi.new("struct tfd_probe_event[]", MAX_EVENTS)
     count = lib.tfd_probe_events(probe, found, MAX_EVENTS)
     return [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.engine import Engine, builtin, choose_engine
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.machine import cpu_seconds, machine_block
@@ -188,7 +188,7 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
     Raises:
         TfdarshanError: Logdir, spool or platform cannot be used.
     """
-    _bridge.core()
+    _extension.core()
     # Arrow, which writes the session, imports this module; once the interpreter is ending that is refused.
     importlib.import_module("concurrent.futures.thread")
     directory = make_session_directory(logdir)

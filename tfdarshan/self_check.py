@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.options import Options
 from tfdarshan.profiler import profile
@@ -84,8 +84,8 @@ def _tried(name: str, check: Callable[[], str]) -> Check:
 
 
 def _check_platform() -> str:
-    _bridge.core()
-    return f"{platform.machine()}, {_bridge.c_library_version()}, Python {platform.python_version()}"
+    _extension.core()
+    return f"{platform.machine()}, {_extension.c_library_version()}, Python {platform.python_version()}"
 
 
 def _check_hooks() -> str:

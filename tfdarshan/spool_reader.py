@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
 from tfdarshan.schema import PATHS_OF_NO_FILE
 
@@ -152,7 +152,7 @@ class SpoolReader:
         These are the counters of files that libdarshan saw some calls of and others not: rows of other files
         are left out. See `partly_seen`.
         """
-        self._ffi, self._lib = _bridge.core()
+        self._ffi, self._lib = _extension.core()
         self.path = path
         if seen_of is None:
             self._reader = self._lib.tfd_reader_open(os.fsencode(path))
@@ -160,7 +160,7 @@ class SpoolReader:
             self._reader = self._lib.tfd_reader_open_seen(seen_of._reader, os.fsencode(path))
         if not self._reader:
             raise SessionDataError(
-                f"the spool {path} cannot be read: {_bridge.last_error() or 'no reason given'}."
+                f"the spool {path} cannot be read: {_extension.last_error() or 'no reason given'}."
             )
 
     def __enter__(self) -> SpoolReader:
@@ -181,7 +181,7 @@ class SpoolReader:
         """Gives the process's figures. The first call folds whatever the process had not folded yet."""
         info = self._ffi.new("struct tfd_spool_info *")
         self._check(self._lib.tfd_reader_info(self._reader, info))
-        return SpoolInfo(**_bridge.plain(info[0]))
+        return SpoolInfo(**_extension.plain(info[0]))
 
     def threads(self, count: int) -> list[ThreadInfo]:
         """Gives the first `count` threads."""
@@ -194,7 +194,7 @@ class SpoolReader:
             other = {
                 kind: dict(zip(OTHER_FIELDS, row, strict=True)) for kind, row in zip(kinds, rows, strict=True)
             }
-            name = _bridge.text(info.name)
+            name = _extension.text(info.name)
             threads.append(ThreadInfo(info.tid, name, info.events, info.events_dropped, other))
         return threads
 
@@ -204,7 +204,7 @@ class SpoolReader:
         mounts = []
         for index in range(count):
             self._check(self._lib.tfd_reader_mount(self._reader, index, info))
-            point, fs_type, source = map(_bridge.text, (info.point, info.fs_type, info.source))
+            point, fs_type, source = map(_extension.text, (info.point, info.fs_type, info.source))
             mounts.append(Mount(point, fs_type, source, info.block_size))
         return mounts
 
@@ -292,13 +292,13 @@ class SpoolReader:
 
     def _check(self, code: int) -> None:
         if code < 0:
-            why = _bridge.last_error() or os.strerror(-code)
+            why = _extension.last_error() or os.strerror(-code)
             raise SessionDataError(f"the spool {self.path} cannot be read: {why}.")
 
 
 def other_kinds() -> tuple[str, ...]:
     """Names the kinds of traffic that are counted and in no table."""
-    core = _bridge.core()
+    core = _extension.core()
     count = core.ffi.typeof("struct tfd_thread_info").fields
     kinds = dict(count)["other"].type.length
-    return tuple(_bridge.text(core.lib.tfd_other_kind_name(kind)) for kind in range(kinds))
+    return tuple(_extension.text(core.lib.tfd_other_kind_name(kind)) for kind in range(kinds))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
 from tfdarshan.schema import PATHS_OF_NO_FILE
 from tfdarshan.spool_reader import (
@@ -51,7 +51,7 @@ class XspaceReader:
                 f"the trace {space.path} carries no session: it was recorded without tfdarshan.enable(), "
                 "or the session was written beside it."
             )
-        self._ffi, self._lib = _bridge.core()
+        self._ffi, self._lib = _extension.core()
         self.path = space.path
         self._parts = session.stats
         if self._part("layout").decode("ascii", "replace") != self._own_layout():
@@ -67,7 +67,7 @@ class XspaceReader:
     def info(self) -> SpoolInfo:
         """Gives the process's figures; `segments` are those in the trace."""
         struct = self._structs("struct tfd_spool_info", "info")[0]
-        info = SpoolInfo(**_bridge.plain(struct))
+        info = SpoolInfo(**_extension.plain(struct))
         segments = len(self._events["start_ns"])
         return dataclasses.replace(info, segments=segments, events_dropped=info.events - segments)
 
@@ -79,7 +79,7 @@ class XspaceReader:
             other = {
                 kind: dict(zip(OTHER_FIELDS, row, strict=True)) for kind, row in zip(kinds, rows, strict=True)
             }
-            name = _bridge.text(info.name)
+            name = _extension.text(info.name)
             threads.append(ThreadInfo(info.tid, name, info.events, info.events_dropped, other))
         return threads
 

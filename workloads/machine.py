@@ -7,7 +7,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan import _bridge
+from tfdarshan import _extension
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def this_machine() -> Machine:
         memory_gib=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         kernel=".".join(platform.release().split(".")[:2]),
         clocksource=_first_line(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
-        c_library=_bridge.c_library_version(),
+        c_library=_extension.c_library_version(),
         python=platform.python_version(),
         load_average=os.getloadavg()[0],
     )

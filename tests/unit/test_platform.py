@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from tfdarshan._bridge import platform_problem
+from tfdarshan._extension import platform_problem
 
 
 @pytest.mark.parametrize(

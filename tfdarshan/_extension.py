@@ -1,0 +1,111 @@
+"""The only module that imports the C extensions, and how their values become Python's.
+
+Importing this module loads nothing. An extension is loaded at its first use, which raises one clear sentence
+where tfdarshan cannot work.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from tfdarshan.errors import UnsupportedPlatformError
+
+SUPPORTED_MACHINES = ("x86_64", "aarch64")
+
+
+class Core(NamedTuple):
+    """An extension's two objects."""
+
+    ffi: Any
+    lib: Any
+
+
+def platform_problem(system: str, machine: str, c_library: str) -> str | None:
+    """Says why tfdarshan cannot work on such a platform; None where it can."""
+    what = "tfdarshan needs Linux with glibc on x86-64 or aarch64"
+    if not system.startswith("linux"):
+        return f"{what}, and this is {system}: profile the job on such a machine."
+    if machine not in SUPPORTED_MACHINES:
+        return f"{what}, and this machine is {machine}: profile the job on such a machine."
+    if not c_library.startswith("glibc"):
+        return (
+            f"{what}, and this Python runs on another C library (musl?): use a glibc-based Python or image."
+        )
+    return None
+
+
+def c_library_version() -> str:
+    """Gives the C library and its version ("glibc 2.36"), or "" where it does not say."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (AttributeError, ValueError, OSError):
+        return ""
+
+
+@lru_cache(maxsize=1)
+def core() -> Core:
+    """Loads the extension at first use.
+
+    Raises:
+        UnsupportedPlatformError: The platform is not supported, or the extension is missing or does not load.
+    """
+    problem = platform_problem(sys.platform, platform.machine(), c_library_version())
+    if problem is not None:
+        raise UnsupportedPlatformError(problem)
+    try:
+        from tfdarshan import _core
+    except ImportError as error:
+        raise UnsupportedPlatformError(
+            f"tfdarshan's C extension does not load ({error}): "
+            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
+        ) from error
+    return Core(_core.ffi, _core.lib)
+
+
+@lru_cache(maxsize=1)
+def probe() -> Core:
+    """Loads the extension whose calls `tfdarshan doctor` proves the hooks with.
+
+    Raises:
+        UnsupportedPlatformError: The extension is missing or does not load.
+    """
+    try:
+        from tfdarshan import _probe
+    except ImportError as error:
+        raise UnsupportedPlatformError(
+            f"tfdarshan's probe extension does not load ({error}): "
+            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
+        ) from error
+    return Core(_probe.ffi, _probe.lib)
+
+
+def extension_path() -> str:
+    """Gives the path of the core's extension."""
+    core()
+    from tfdarshan import _core
+
+    return str(_core.__file__)
+
+
+def text(pointer: Any) -> str:
+    """Decodes a C string; "" for NULL, undecodable bytes as surrogates."""
+    return os.fsdecode(core().ffi.string(pointer)) if pointer else ""
+
+
+def last_error() -> str:
+    """Gives the C core's sentence about what failed last."""
+    return text(core().lib.tfd_last_error()).rstrip(". ")
+
+
+def plain(struct: Any) -> dict[str, Any]:
+    """Turns a C struct of numbers and character arrays into a dictionary."""
+    ffi = core().ffi
+    values = {}
+    for name, field in ffi.typeof(struct).fields:
+        value = getattr(struct, name)
+        values[name] = value if field.type.kind == "primitive" else text(value)
+    return values
