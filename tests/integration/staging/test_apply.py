@@ -1,51 +1,26 @@
-"""Applying, verifying and undoing plans: what is made, what is refused, what is left alone."""
+"""Applying plans: what is made, what is refused, what is left alone."""
 
 import dataclasses
 import os
 import subprocess
-import threading
 import time
 
 import pytest
 
-from tests.integration.staging.tree import differing, make_files, plan_of, snapshot
+from tests.integration.staging.conftest import COUNT
+from tests.integration.staging.tree import differing, plan_of, snapshot
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import STATE_FOLDER, write_plan
+from tfdarshan.staging.plan import write_plan
 from tfdarshan.staging.stage_folder import locked_stage
 from tfdarshan.staging.throttle import Throttle
 from tfdarshan.staging.undo import undo_plan
-from tfdarshan.staging.verify import DAMAGED, FOREIGN, GONE, MISSING, STALE, verify_plan
+from tfdarshan.staging.verify import MISSING, verify_plan
 
-COUNT = 30
 COPY = ApplyOptions()
-
-
-@pytest.fixture
-def slow(tmp_path):
-    make_files(tmp_path / "slow", COUNT)
-    return tmp_path / "slow"
-
-
-@pytest.fixture
-def fast(tmp_path):
-    (tmp_path / "fast").mkdir()
-    return tmp_path / "fast"
-
-
-@pytest.fixture(autouse=True)
-def originals_untouched(request):
-    """Proves that staging wrote, moved and deleted no original; tests that do so themselves say it."""
-    if "slow" not in request.fixturenames:
-        yield
-        return
-    slow = request.getfixturevalue("slow")
-    before = snapshot(slow)
-    yield
-    if "changes_originals" not in request.keywords:
-        assert snapshot(slow) == before
+pytestmark = pytest.mark.usefixtures("originals_untouched")
 
 
 def test_copies_are_whole_and_keep_mode_and_time(slow, fast):
@@ -71,33 +46,6 @@ def test_second_run_copies_nothing(slow, fast):
 
     assert (result.copied, result.there) == (0, COUNT)
     assert snapshot(fast) == before
-
-
-def test_undo_leaves_what_was_there(slow, fast):
-    # GIVEN files and folders of somebody else, in a folder of ours too
-    (fast / "theirs").mkdir()
-    (fast / "x").mkdir()
-    (fast / "x" / "mine.txt").write_text("keep")
-    before = snapshot(fast)
-    plan = plan_of(slow, fast)
-    apply_plan(plan, dataclasses.replace(COPY, mirror=True))
-
-    # WHEN
-    result = undo_plan(plan)
-
-    # THEN
-    assert (result.files, result.kept) == (COUNT, {})
-    assert snapshot(fast) == before
-    assert not (fast / STATE_FOLDER).exists()
-
-
-def test_fast_root_that_was_made_is_removed_too(slow, tmp_path):
-    plan = plan_of(slow, tmp_path / "new")
-    apply_plan(plan, COPY)
-
-    undo_plan(plan)
-
-    assert not (tmp_path / "new").exists()
 
 
 def test_files_of_others_are_not_overwritten(slow, fast):
@@ -242,104 +190,6 @@ def test_hard_and_symbolic_links_become_copies_of_their_own(slow, fast, tmp_path
     os.unlink(links / "hard")
 
 
-def test_verify_finds_each_kind_of_wrong_copy(slow, fast):
-    plan = plan_of(slow, fast)
-    apply_plan(plan, COPY)
-    missing, damaged, quiet, foreign = (file.name for file in plan.files[:4])
-
-    # GIVEN a removed copy, a changed one, one with another byte and the same size and time, a replaced one
-    (fast / missing).unlink()
-    (fast / damaged).write_bytes(b"short")
-    found = os.stat(fast / quiet)
-    content = bytearray((fast / quiet).read_bytes())
-    content[0] ^= 1
-    (fast / quiet).write_bytes(content)
-    os.utime(fast / quiet, ns=(found.st_atime_ns, found.st_mtime_ns))
-    (fast / foreign).unlink()
-    (fast / foreign).symlink_to("/dev/null")
-
-    # THEN
-    assert verify_plan(plan).wrong == {missing: MISSING, damaged: DAMAGED, quiet: DAMAGED, foreign: DAMAGED}
-    assert quiet not in verify_plan(plan, quick=True).wrong
-    assert verify_plan(plan).good == COUNT - 4
-
-
-@pytest.mark.changes_originals
-def test_verify_finds_stale_copies_and_apply_renews_them(slow, fast):
-    plan = plan_of(slow, fast)
-    apply_plan(plan, COPY)
-    stale, gone = plan.files[0].name, plan.files[1].name
-    (slow / stale).write_bytes(b"new content")
-    (slow / gone).unlink()
-
-    assert verify_plan(plan).wrong == {stale: STALE, gone: GONE}
-
-    (slow / gone).write_bytes(b"back")
-    newer = plan_of(slow, fast)
-    assert apply_plan(newer, COPY).copied == 2
-    assert verify_plan(newer).good == COUNT
-    assert undo_plan(newer).kept == {}
-    assert snapshot(fast) == {}
-
-
-def test_verify_of_files_that_others_put_there(slow, fast):
-    plan = plan_of(slow, fast)
-    (fast / plan.files[0].name).write_bytes(b"theirs")
-
-    assert verify_plan(plan).wrong[plan.files[0].name] == FOREIGN
-
-
-def test_undo_keeps_a_copy_that_somebody_changed(slow, fast):
-    plan = plan_of(slow, fast)
-    apply_plan(plan, COPY)
-    changed = plan.files[0].name
-    (fast / changed).write_bytes(b"somebody's work")
-
-    result = undo_plan(plan)
-
-    assert list(result.kept) == [changed]
-    assert (fast / changed).read_bytes() == b"somebody's work"
-
-
-def test_two_plans_below_one_root_are_undone_apart(slow, fast):
-    # GIVEN plans that share some files
-    whole = plan_of(slow, fast)
-    first = dataclasses.replace(whole, files=whole.files[:20])
-    second = dataclasses.replace(whole, files=whole.files[10:])
-    apply_plan(first, COPY)
-    assert apply_plan(second, COPY).there == 10
-
-    # WHEN
-    undo_plan(first)
-
-    # THEN the second's own ten are there, and a new run brings the shared ones back
-    assert verify_plan(second).good == COUNT - 20
-    assert apply_plan(second, COPY).copied == 10
-    undo_plan(second)
-    assert snapshot(fast) == {}
-    assert not (fast / STATE_FOLDER).exists()
-
-
-@pytest.mark.changes_originals
-def test_undo_leaves_a_copy_that_another_plan_renewed(slow, fast):
-    # GIVEN a copy of one plan that went stale and was made anew for another
-    whole = plan_of(slow, fast)
-    apply_plan(whole, COPY)
-    name = whole.files[0].name
-    (slow / name).write_bytes(b"new")
-    newer = dataclasses.replace(whole, files=plan_of(slow, fast).files[:1])
-    assert apply_plan(newer, COPY).copied == 1
-
-    # WHEN
-    undo_plan(whole)
-
-    # THEN
-    assert verify_plan(newer).good == 1
-    assert list(snapshot(fast)) == [name]
-    undo_plan(newer)
-    assert snapshot(fast) == {}
-
-
 def test_mirror_has_every_file_and_links_only_what_is_not_staged(slow, fast):
     # GIVEN a plan of a third of the files
     whole = plan_of(slow, fast)
@@ -387,32 +237,6 @@ def test_two_applies_at_once(slow, fast):
     assert apply_plan(plan, COPY).copied == COUNT
 
 
-def test_many_applies_and_undos_at_once_leave_a_whole_stage(slow, fast):
-    # GIVEN threads that apply and undo as fast as they can, each of which may be refused
-    plan, failures = plan_of(slow, fast), []
-
-    def work(number):
-        for _ in range(10):
-            try:
-                apply_plan(plan, COPY) if number % 2 else undo_plan(plan)
-            except ConfigurationError:
-                pass
-            except Exception as error:
-                failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    # THEN
-    assert failures == []
-    assert differing(slow, fast) == []
-    apply_plan(plan, COPY)
-    assert verify_plan(plan).good == COUNT
-
-
 def test_reserve_is_kept(slow, fast):
     free = os.statvfs(fast).f_bavail * os.statvfs(fast).f_frsize
     plan = plan_of(slow, fast, reserve_bytes=free + 1_000_000)
@@ -434,26 +258,6 @@ def test_bandwidth_limit_is_kept():
 
     # THEN all but the last block had their time
     assert now[0] == pytest.approx(9.9)
-
-
-def test_journal_cut_off_by_a_crash_is_continued(slow, fast):
-    plan = plan_of(slow, fast)
-    apply_plan(dataclasses.replace(plan, files=plan.files[:10]), COPY)
-    with (fast / STATE_FOLDER / "journal").open("ab") as journal:
-        journal.write(b'{"kind": "file", "name": "ha')
-
-    assert apply_plan(plan, COPY).copied == COUNT - 10
-    assert verify_plan(plan).good == COUNT
-
-
-def test_damaged_journal_is_one_sentence(slow, fast):
-    plan = plan_of(slow, fast)
-    apply_plan(plan, COPY)
-    journal = fast / STATE_FOLDER / "journal"
-    journal.write_bytes(b"garbage\n" + journal.read_bytes())
-
-    with pytest.raises(StorageError, match="damaged at line 1"):
-        apply_plan(plan, COPY)
 
 
 def test_fast_root_without_parent(slow, tmp_path):
