@@ -430,26 +430,6 @@ __attribute__((destructor)) static void at_normal_exit(void)
     tfd_before_exit();
 }
 
-size_t tfd_hook_count(void)
-{
-    return TFD_HOOK_COUNT;
-}
-
-const char *tfd_hook_name(size_t hook)
-{
-    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].symbol : "";
-}
-
-const char *tfd_hook_operation(size_t hook)
-{
-    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].operation : "";
-}
-
-int tfd_hook_available(size_t hook)
-{
-    return hook < TFD_HOOK_COUNT && !initialize_once() && tfd_next[hook];
-}
-
 uint64_t tfd_hook_slots(size_t hook)
 {
     pthread_mutex_lock(&attach_lock);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "attach.h"
+#include "tfdarshan.h"
 #include "wrappers.h"
 
 const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT] = {
@@ -51,4 +53,24 @@ int tfd_hook_by_name(const char *name)
         if (!strcmp(tfd_hooks[index_of_hash[place] - 1].symbol, name))
             return index_of_hash[place] - 1;
     return -1;
+}
+
+size_t tfd_hook_count(void)
+{
+    return TFD_HOOK_COUNT;
+}
+
+const char *tfd_hook_name(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].symbol : "";
+}
+
+const char *tfd_hook_operation(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].operation : "";
+}
+
+int tfd_hook_available(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next[hook];
 }
