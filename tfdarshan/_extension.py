@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from tfdarshan.errors import UnsupportedPlatformError
@@ -56,14 +57,7 @@ def core() -> Core:
     problem = platform_problem(sys.platform, platform.machine(), c_library_version())
     if problem is not None:
         raise UnsupportedPlatformError(problem)
-    try:
-        from tfdarshan import _core
-    except ImportError as error:
-        raise UnsupportedPlatformError(
-            f"tfdarshan's C extension does not load ({error}): "
-            "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
-        ) from error
-    return Core(_core.ffi, _core.lib)
+    return _load("_core", "C extension")
 
 
 @lru_cache(maxsize=1)
@@ -73,22 +67,24 @@ def probe() -> Core:
     Raises:
         UnsupportedPlatformError: The extension is missing or does not load.
     """
+    return _load("_probe", "probe extension")
+
+
+def _load(module: str, what: str) -> Core:
     try:
-        from tfdarshan import _probe
+        extension = import_module(f"tfdarshan.{module}")
     except ImportError as error:
         raise UnsupportedPlatformError(
-            f"tfdarshan's probe extension does not load ({error}): "
+            f"tfdarshan's {what} does not load ({error}): "
             "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
         ) from error
-    return Core(_probe.ffi, _probe.lib)
+    return Core(extension.ffi, extension.lib)
 
 
 def extension_path() -> str:
     """Gives the path of the core's extension."""
     core()
-    from tfdarshan import _core
-
-    return str(_core.__file__)
+    return str(import_module("tfdarshan._core").__file__)
 
 
 def text(pointer: Any) -> str:
