@@ -28,6 +28,8 @@ from tfdarshan.spool_reader import Array
 
 # Words of a record before its counters: id and rank.
 HEAD_WORDS = 2
+# Differenced at a time: some hundred thousand records of 700 bytes would need several times their memory.
+BLOCK_RECORDS = 1 << 14
 
 _RULES = {
     "POSIX_MODE": "last",
@@ -146,15 +148,15 @@ def record_name(record_id: int) -> str:
 
 
 def _snapshot(at_stop: int, index: int, module: str) -> Array:
+    """Gives a view of the C core's memory."""
     ffi, lib = _extension.core()
     count = ffi.new("uint64_t *")
     pointer = lib.tfd_darshan_records(at_stop, index, count)
     words = record_words(module)
     if not pointer or not count[0]:
         return np.empty((0, words), np.int64)
-    copied: Array = np.frombuffer(ffi.buffer(pointer, int(count[0]) * words * 8), np.int64).copy()
-    shaped: Array = copied.reshape(-1, words)
-    return shaped
+    records: Array = np.frombuffer(ffi.buffer(pointer, int(count[0]) * words * 8), np.int64)
+    return records.reshape(-1, words)
 
 
 def difference(module: str, start: Array, stop: Array) -> ModuleRecords:
@@ -166,25 +168,37 @@ def difference(module: str, start: Array, stop: Array) -> ModuleRecords:
         stop: As `start`, at stop; its first rows are the same records.
     """
     columns = module_columns(module)
-    before = np.zeros_like(stop)
-    before[: len(start)] = start[: len(stop)]
+    count, order = len(stop), np.argsort(stop[:, 0].view(np.uint64), kind="stable")
+    records = ModuleRecords(
+        ids=stop[order, 0].view(np.uint64),
+        counters=np.empty((count, len(columns.names)), np.int64),
+        f_counters=np.empty((count, len(columns.f_names)), np.float64),
+        known=np.empty((count, len(columns.names) + len(columns.f_names)), bool),
+        active=np.empty(count, bool),
+        carried=np.empty(count, bool),
+    )
+    for begin in range(0, count, BLOCK_RECORDS):
+        places = order[begin : begin + BLOCK_RECORDS]
+        before = np.zeros((len(places), stop.shape[1]), np.int64)
+        old = places < len(start)
+        before[old] = start[places[old]]
+        _fill(records, slice(begin, begin + len(places)), columns, before, stop[places])
+    return records
+
+
+def _fill(records: ModuleRecords, block: slice, columns: ModuleColumns, before: Array, after: Array) -> None:
+    """Sets the rows `block` to the differences of as many records."""
     last = HEAD_WORDS + len(columns.names)
     ints = slice(HEAD_WORDS, last)
-    counters, known = _differenced(columns.names, before[:, ints], stop[:, ints])
-    floats = tuple(np.ascontiguousarray(words[:, last:]).view(np.float64) for words in (before, stop))
+    counters, known = _differenced(columns.names, before[:, ints], after[:, ints])
+    floats = tuple(np.ascontiguousarray(words[:, last:]).view(np.float64) for words in (before, after))
     f_counters, f_known = _differenced(columns.f_names, *floats)
-    order = np.argsort(stop[:, 0].view(np.uint64), kind="stable")
     sums = [place for place, name in enumerate(columns.names) if rule_of(name) == "sum"]
-    used: Array = np.any(before[:, ints][:, sums] > 0, axis=1)
-    active: Array = np.any(before[:, HEAD_WORDS:] != stop[:, HEAD_WORDS:], axis=1)
-    return ModuleRecords(
-        ids=stop[order, 0].view(np.uint64),
-        counters=counters[order],
-        f_counters=f_counters[order],
-        known=np.concatenate([known, f_known], axis=1)[order],
-        active=active[order],
-        carried=used[order],
-    )
+    records.counters[block] = counters
+    records.f_counters[block] = f_counters
+    records.known[block] = np.concatenate([known, f_known], axis=1)
+    records.active[block] = np.any(before[:, HEAD_WORDS:] != after[:, HEAD_WORDS:], axis=1)
+    records.carried[block] = np.any(before[:, ints][:, sums] > 0, axis=1)
 
 
 def _differenced(names: Sequence[str], before: Array, after: Array) -> tuple[Array, Array]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
+from tfdarshan import darshan_records
 from tfdarshan.darshan_records import HEAD_WORDS, difference, module_columns, record_words
 
 
@@ -59,3 +62,22 @@ def test_mmaps_that_are_not_counted_are_unknown():
 
     # THEN
     assert not records.known[0, place]
+
+
+def test_records_are_the_same_however_many_are_differenced_at_a_time(monkeypatch):
+    # GIVEN more records than fit a block, some of them older than the session, none in order of their ids
+    ids = [70, 3, 50, 11, 42, 8, 99]
+    start = np.array([record(number, POSIX_OPENS=number) for number in ids[:3]])
+    stop = np.array([record(number, POSIX_OPENS=number + 2, POSIX_BYTES_READ=number) for number in ids])
+    whole = difference("POSIX", start, stop)
+
+    # WHEN they are differenced two at a time
+    monkeypatch.setattr(darshan_records, "BLOCK_RECORDS", 2)
+    parts = difference("POSIX", start, stop)
+
+    # THEN nothing differs, and old records have what the session added
+    for field in dataclasses.fields(whole):
+        np.testing.assert_array_equal(getattr(parts, field.name), getattr(whole, field.name))
+    opens = module_columns("POSIX").names.index("POSIX_OPENS")
+    added = dict(zip(parts.ids.tolist(), parts.counters[:, opens].tolist(), strict=True))
+    assert added == {number: 2 if number in ids[:3] else number + 2 for number in ids}
