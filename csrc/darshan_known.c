@@ -191,9 +191,11 @@ void tfd_darshan_forget_range(unsigned first, unsigned last)
     }
 }
 
+/* Each close of a file asks for this, after Darshan was told of it: mostly there is nothing left to forget. */
 void tfd_darshan_forget(int fd)
 {
-    if (fd >= 0)
+    if (tfd_darshan_attached && known_descriptor &&
+        (has_entry(known_descriptor, fd) || has_entry(known_stream, fd)))
         tfd_darshan_forget_range((unsigned)fd, (unsigned)fd);
 }
 
