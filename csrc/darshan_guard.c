@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 
 #include "darshan_calls.h"
 #include "darshan_gate.h"

@@ -1,4 +1,4 @@
-"""The C core's functions as plain typed Python, except for its readers: `spool_reader` and their like."""
+"""The C core's functions as plain typed Python, but for those that one module alone calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfdarshan._extension import core, extension_path, last_error, plain, text
+from tfdarshan._extension import core, last_error, plain, text
 from tfdarshan.errors import StorageError
 from tfdarshan.storage_model import StorageModel
 
@@ -283,11 +283,6 @@ def last_tensorflow_session() -> TensorflowSession:
     report = core().ffi.new("struct tfd_tf_report *")
     _check(core().lib.tfd_tf_last_session(report), "TensorFlow's sessions cannot be read")
     return TensorflowSession(**plain(report[0]))
-
-
-def library_path() -> str:
-    """Gives the path of the C extension, which is also TensorFlow's plug-in."""
-    return extension_path()
 
 
 def slots_holding_wrappers() -> int:

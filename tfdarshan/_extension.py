@@ -82,7 +82,7 @@ def _load(module: str, what: str) -> Core:
 
 
 def extension_path() -> str:
-    """Gives the path of the core's extension."""
+    """Gives the path of the core's extension, which is also TensorFlow's plug-in."""
     core()
     return str(import_module("tfdarshan._core").__file__)
 

@@ -35,6 +35,7 @@ from tfdarshan.versions import versions
 
 if TYPE_CHECKING:
     from tfdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.darshan_records import DarshanRecords
 
 UNREAD = "the process ended before libdarshan's records were read: the counters are the builtin engine's"
 
@@ -52,6 +53,7 @@ class ActiveRecording:
     extra: dict[str, Any] = field(default_factory=dict)
     cpu_s_before: float = field(default_factory=cpu_seconds)
     machine: dict[str, Any] | None = None
+    counted: DarshanRecords | Exception | None = None
 
     @property
     def spool_directory(self) -> Path:
@@ -115,16 +117,26 @@ class ActiveRecording:
         if not self.engine.is_darshan:
             return None, self.engine
         from tfdarshan.darshan_overlay import DarshanOverlay
-        from tfdarshan.darshan_records import read_records
+        from tfdarshan.darshan_records import DarshanRecords
         from tfdarshan.verify import Verification
 
-        try:
-            records = read_records()
-        except StorageError as error:
-            return None, builtin(f"the builtin engine counted: {str(error).rstrip('.')}")
+        records, self.counted = self.counted, None
+        if isinstance(records, StorageError):
+            return None, builtin(f"the builtin engine counted: {str(records).rstrip('.')}")
+        if not isinstance(records, DarshanRecords):
+            raise records or StorageError("libdarshan's records were not read.")
         patterns = self.options.exclude_patterns(), self.options.include_patterns()
         verification = Verification(*patterns, foreign=self.engine.foreign, full=records.full)
         return DarshanOverlay(records, 0.0, verification), self.engine
+
+    def _read_libdarshan(self) -> None:
+        """Takes libdarshan's records over before another session can begin, whose own would replace them."""
+        from tfdarshan.darshan_records import read_records
+
+        try:
+            self.counted = read_records()
+        except Exception as error:  # said when the session is written
+            self.counted = error
 
     def _emulation(self) -> dict[str, Any]:
         """Says in the metadata that times are emulated, and by which model."""
@@ -154,6 +166,8 @@ class ActiveRecording:
                 raise
             self.detached = {}
             self.add_note(str(error).rstrip("."))
+        if self.engine.is_darshan:
+            self._read_libdarshan()
         # Only now: what it reads is not to be in the session.
         self.machine = machine_block(used_s)
 

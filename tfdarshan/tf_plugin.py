@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from tfdarshan import _bridge
+from tfdarshan import _bridge, _extension
 from tfdarshan.errors import reason
 from tfdarshan.notice import warn
 
@@ -56,7 +56,7 @@ def _load() -> str:
     try:
         from tensorflow.python.client import pywrap_tf_session
 
-        pywrap_tf_session.TF_LoadPluggableDeviceLibrary(_bridge.library_path())
+        pywrap_tf_session.TF_LoadPluggableDeviceLibrary(_extension.extension_path())
     except Exception as error:
         return reason(error)
     return ""

@@ -125,7 +125,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Floor:
-    """The least that a recorder of every call can do, compiled into the loop.
+    """A bare recorder of every call, compiled into the loop: the floor of the bounds.
 
     It takes two time stamps and writes 40 bytes to memory of the thread's own; nothing is looked up or
     counted. `suffix` names the variant of the loop.

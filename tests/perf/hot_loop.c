@@ -61,17 +61,17 @@ static void fread_calls(struct target *target, long calls)
             rewind(target->stream);
 }
 
-/* The least that a recorder of all calls can do: two time stamps, and 40 bytes in memory of the thread's own. */
+/* A bare recorder of all calls: two time stamps, and 40 bytes in memory of the thread's own. */
 struct note {
     uint64_t start, end; /* ticks */
     int64_t offset, length;
-    uint32_t file, operation;
+    int32_t fd;
+    uint32_t operation;
 };
 
 static __thread struct {
     struct note *begin, *next, *end;
 } notes __attribute__((tls_model("initial-exec")));
-static uint32_t files[1024]; /* by descriptor */
 
 static uint64_t ticks(void)
 {
@@ -88,8 +88,7 @@ static void note_call(uint32_t operation, int fd, int64_t offset, int64_t length
 {
     if (notes.next == notes.end)
         notes.next = notes.begin;
-    uint32_t file = files[(unsigned)fd % (sizeof files / sizeof *files)];
-    *notes.next++ = (struct note){start, ticks(), offset, length, file, operation};
+    *notes.next++ = (struct note){start, ticks(), offset, length, fd, operation};
 }
 
 static __attribute__((noinline)) ssize_t noted_pread(int fd, void *buffer, size_t count, off_t offset)
@@ -216,6 +215,7 @@ static void *work(void *argument)
     worker->loop->make_calls(&worker->target, worker->calls);
     worker->cpu_ns_per_call = (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_ns) / (double)worker->calls;
     worker->ns_per_call = (now_ns(CLOCK_MONOTONIC) - begin_ns) / (double)worker->calls;
+    pthread_barrier_wait(worker->begin); /* unmapping would disturb who still measures */
     end_notes();
     close(worker->target.fd);
     fclose(worker->target.stream);

@@ -70,6 +70,33 @@ ended = True
 print(json.dumps({"unexplained": unexplained, "engines": sorted(engines), "forks": forked, "usage": usage}))
 """
 
+BETWEEN = """
+import os, sys, json, tfdarshan
+from tfdarshan.recording import ActiveRecording
+folder = sys.argv[1]
+def read(name, times):
+    for _ in range(times):
+        fd = os.open(f"{folder}/{name}", os.O_RDONLY); os.read(fd, 10); os.close(fd)
+def profile():
+    return tfdarshan.profile(folder + "/logs", engine="darshan", include=[folder + "/"],
+                             exclude=[folder + "/logs/"])
+for name in "ab":
+    open(f"{folder}/{name}", "wb").write(b"x" * 100)
+write, second = ActiveRecording.write, profile()
+def write_after_another_session(recording):
+    ActiveRecording.write = write
+    with second:
+        read("b", 2); read("a", 5)
+    write(recording)
+ActiveRecording.write = write_after_another_session
+with profile() as first:
+    read("a", 3)
+for session in (first, second):
+    counted = session.files.set_index("path")["POSIX_OPENS"]
+    print(json.dumps([{os.path.basename(path): int(count) for path, count in counted.items()},
+                      session.meta[0]["engine"]["name"], session.meta[0]["verify"]["unexplained_rows"]]))
+"""
+
 MANY_FILES = """
 import os, sys, json, tfdarshan
 folder, count = sys.argv[1], int(sys.argv[2])
@@ -122,6 +149,17 @@ files = session.files.set_index("path")
 print(json.dumps({"mode": mode, "written": int(files.loc[folder + "/one", "POSIX_BYTES_WRITTEN"]),
                   "verify": session.meta[0]["verify"]}))
 """
+
+
+@pytest.mark.darshan
+def test_a_session_between_the_end_of_one_and_its_writing_changes_neither(
+    libdarshan: str, run_child: RunChild, tmp_path: Path
+) -> None:
+    # WHEN another session runs after one was detached and before it is written
+    sessions = [json.loads(line) for line in run_child(BETWEEN, str(tmp_path)).splitlines()]
+
+    # THEN each has libdarshan's counters of its own calls
+    assert sessions == [[{"a": 3}, "darshan", 0], [{"a": 5, "b": 2}, "darshan", 0]]
 
 
 @pytest.mark.darshan

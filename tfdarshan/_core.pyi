@@ -1,6 +1,0 @@
-"""The cffi extension module built from csrc/; `_bridge` gives it types."""
-
-from typing import Any
-
-ffi: Any
-lib: Any
