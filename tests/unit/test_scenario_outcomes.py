@@ -6,9 +6,10 @@ import pytest
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Cure, Finding, Gain
+from workloads.scenarios import runner
 from workloads.scenarios.cure_line import number_in
 from workloads.scenarios.gains_table import fill_page
-from workloads.scenarios.runner import Outcome, judged
+from workloads.scenarios.runner import Outcome, judged, run_quickly
 from workloads.scenarios.scenario import Scenario
 
 PROBLEM = ("problem", "small_files")
@@ -61,6 +62,22 @@ def test_the_right_finding_has_to_come_first_in_every_run(of, found, right):
     # One run of several that finds something else is enough.
     good = {"small_files": [PROBLEM], "low_coverage": [DOUBT], "input_bound": [NOTE], "": []}[of.finding]
     assert (judged(outcome(of, good, found, good), quick=True) == []) is right
+
+
+@pytest.mark.parametrize(("wrong_runs", "runs", "right"), [(0, 1, True), (2, 3, True), (3, 3, False)])
+def test_a_quick_run_that_was_wrong_is_made_again(monkeypatch, tmp_path, wrong_runs, runs, right):
+    made = []
+
+    def run(of: Scenario, folder: object, **_options: object) -> Outcome:
+        found = outcome(of, [PROBLEM if len(made) < wrong_runs else NOTE])
+        found.problems.extend(judged(found, quick=True))
+        made.append(found)
+        return found
+
+    monkeypatch.setattr(runner, "run_scenario", run)
+
+    assert (run_quickly(scenario("", cured=False), tmp_path).problems == []) is right
+    assert len(made) == runs
 
 
 @pytest.mark.parametrize(

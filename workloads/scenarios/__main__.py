@@ -17,14 +17,21 @@ def main() -> int:
     """Runs them; 1 where one is not as it must be."""
     parser = argparse.ArgumentParser(prog="python -m workloads.scenarios", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default: all)")
-    parser.add_argument("--quick", action="store_true", help="small sizes, one run each, gains not judged")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="small sizes, gains not judged, one run each; more where it is not as it must be",
+    )
     parser.add_argument("--repeats", type=int, default=3, help="runs before and after, in turn (default: 3)")
     parser.add_argument("--page", type=Path, help="fill the table of this page")
     parser.add_argument("--work-dir", type=Path, help="keep data and sessions here (default: none are kept)")
     parser.add_argument("--json", type=Path, help="write the outcomes here")
     arguments = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from workloads.scenarios.runner import run_scenario
+    from workloads.scenarios.runner import run_quickly, run_scenario
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
 
     chosen = [one for one in SCENARIOS if not arguments.names or one.name in arguments.names]
     unknown = set(arguments.names) - {one.name for one in SCENARIOS}
@@ -35,12 +42,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tfdarshan-scenarios-") as scratch:
         folder = arguments.work_dir or Path(scratch)
         for scenario in chosen:
-            outcome = run_scenario(
-                scenario,
-                folder.absolute(),
-                quick=arguments.quick,
-                repeats=1 if arguments.quick else arguments.repeats,
-                say=lambda line: print(line, file=sys.stderr, flush=True),
+            outcome = (
+                run_quickly(scenario, folder.absolute(), say)
+                if arguments.quick
+                else run_scenario(
+                    scenario, folder.absolute(), quick=False, repeats=arguments.repeats, say=say
+                )
             )
             outcomes.append(outcome)
             print(as_text([outcome]), flush=True)

@@ -49,6 +49,7 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
         "before_s": outcome.before_s,
         "after_s": outcome.after_s,
         "problems": outcome.problems,
+        "disturbed": outcome.disturbed,
     }
 
 

@@ -20,6 +20,8 @@ KINDS_THAT_ALARM = ("problem", "doubt")
 # A run for so much of which another virtual machine had a processor is made again, so often.
 DISTURBED = 0.02
 TRIES = 4
+# A quick run lasts less than a second: a machine that stalls meanwhile makes another job of it.
+QUICK_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Outcome:
         before_s: Wall-clock seconds of the runs before.
         after_s: And of those with the cure.
         problems: What is not as it must be, one sentence each.
+        disturbed: For what part of a run, at the most, another virtual machine had a processor.
     """
 
     scenario: Scenario
@@ -45,6 +48,7 @@ class Outcome:
     before_s: list[float]
     after_s: list[float]
     problems: list[str]
+    disturbed: float = 0.0
 
     @property
     def obtained(self) -> float | None:
@@ -52,6 +56,19 @@ class Outcome:
         if not self.after_s:
             return None
         return statistics.median(self.before_s) / statistics.median(self.after_s)
+
+
+def run_quickly(scenario: Scenario, folder: Path, say: Callable[[str], None] = lambda line: None) -> Outcome:
+    """Runs a scenario once in small sizes; again, up to three times, where something is not as it must be.
+
+    Gains are not held against what was promised, only the first finding.
+    """
+    for left in reversed(range(QUICK_TRIES)):
+        outcome = run_scenario(scenario, folder, quick=True, repeats=1, say=say)
+        if not outcome.problems or not left:
+            break
+        say(f"{scenario.name}: {'; '.join(outcome.problems)}; once more")
+    return outcome
 
 
 def run_scenario(
@@ -77,8 +94,10 @@ def run_scenario(
     diagnoses: list[Diagnosis] = []
     before_s, after_s = [], []
     before_steps = after_steps = 0
+    disturbed = []
     for number in range(repeats):
-        seconds, session = _undisturbed(scenario, room, scenario.job, say)
+        seconds, session, stolen = _undisturbed(scenario, room, scenario.job, say)
+        disturbed.append(stolen)
         before_s.append(seconds)
         before_steps = len(session.steps)
         diagnoses.append(diagnose(session))
@@ -86,7 +105,8 @@ def run_scenario(
         if scenario.cured is not None and first is not None and first.name == scenario.finding:
             if scenario.convert is not None:
                 scenario.convert(room, first)
-            seconds, session = _undisturbed(scenario, room, partial(_cured, scenario, first), say)
+            seconds, session, stolen = _undisturbed(scenario, room, partial(_cured, scenario, first), say)
+            disturbed.append(stolen)
             after_s.append(seconds)
             after_steps = len(session.steps)
         say(f"{scenario.name}: run {number + 1} of {repeats}: {diagnoses[-1].verdict.sentence}")
@@ -101,6 +121,7 @@ def run_scenario(
         before_s=before_s,
         after_s=after_s,
         problems=[],
+        disturbed=max(disturbed),
     )
     outcome.problems.extend(judged(outcome, quick=quick))
     return outcome
@@ -108,8 +129,11 @@ def run_scenario(
 
 def _undisturbed(
     scenario: Scenario, room: Room, job: Callable[[Room], None], say: Callable[[str], None]
-) -> tuple[float, tfdarshan.Session]:
-    """Records a run, again where others took the processors meanwhile; the last one, whatever it was like."""
+) -> tuple[float, tfdarshan.Session, float]:
+    """Records a run, again where others took the processors meanwhile; the last one, whatever it was like.
+
+    Gives its seconds, its session, and for what part of it others had a processor.
+    """
     for left in reversed(range(TRIES)):
         before_s = stolen_s()
         seconds, session = _recorded(scenario, room, job)
@@ -117,7 +141,7 @@ def _undisturbed(
         if disturbed < DISTURBED or not left:
             break
         say(f"{scenario.name}: other machines took {disturbed:.0%} of a processor, once more")
-    return seconds, session
+    return seconds, session, disturbed
 
 
 def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> tuple[float, tfdarshan.Session]:
