@@ -129,6 +129,9 @@ void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operatio
 /* Calls that are rarer or slower: open, close, stat and their like (recorder_calls.c). `failed` takes errno. */
 void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
                      unsigned mode, uint64_t start);
+/* The same for an absolute path that will be opened again; `kept`, at first 0, keeps which file that is. */
+void tfd_record_open_again(enum tfd_operation operation, const char *path, _Atomic uint64_t *kept, int fd,
+                           int open_flags, uint64_t start);
 void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, int64_t length, bool failed,
                      uint64_t start);
 void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset, int64_t length, bool failed,

@@ -164,8 +164,21 @@ static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, i
     pthread_mutex_unlock(&tfd_tables_lock);
 }
 
-void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
-                     unsigned mode, uint64_t start)
+/* The target of a path that is opened again and again, without looking it up each time. */
+static tfd_target kept_target(const struct tfd_slot *slot, const char *path, _Atomic uint64_t *kept)
+{
+    uint64_t word = atomic_load_explicit(kept, memory_order_relaxed);
+    if (tfd_word_is_current(word, slot->generation))
+        return (tfd_target)word;
+    tfd_target target = path_target(AT_FDCWD, path);
+    if (target != TFD_FILE_OVERFLOW)
+        atomic_store_explicit(kept, tfd_word(slot->generation, target), memory_order_relaxed);
+    return target;
+}
+
+static inline TFD_HOT void record_open(enum tfd_operation operation, int dirfd, const char *path,
+                                       _Atomic uint64_t *kept, int fd, int open_flags, unsigned mode,
+                                       uint64_t start)
 {
     uint64_t end = tfd_end_ticks(start);
     int saved_errno = errno;
@@ -180,7 +193,8 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
     uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) |
                     (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0) | seen_flag(start);
     struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
-    tfd_target target = opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
+    tfd_target target = kept ? kept_target(slot, path, kept)
+                             : opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
     if (fd < 0)
         event.error = (uint16_t)saved_errno;
     else
@@ -188,6 +202,18 @@ void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, 
     emit_or_count(slot, target, &event);
     tfd_leave(slot);
     errno = saved_errno;
+}
+
+void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
+                     unsigned mode, uint64_t start)
+{
+    record_open(operation, dirfd, path, NULL, fd, open_flags, mode, start);
+}
+
+void tfd_record_open_again(enum tfd_operation operation, const char *path, _Atomic uint64_t *kept, int fd,
+                           int open_flags, uint64_t start)
+{
+    record_open(operation, AT_FDCWD, path, kept, fd, open_flags, 0, start);
 }
 
 void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, int64_t length, bool failed,

@@ -22,6 +22,7 @@
 /* Followed by the two names, each with its NUL: what an open needs lies together. */
 struct tfd_redirected {
     int64_t size, original_mtime_ns, copy_mtime_ns;
+    _Atomic uint64_t copy_kept; /* which file the recorder knows the copy as */
     size_t original_length;
     char names[];
 };
@@ -31,7 +32,7 @@ struct place {
     uint32_t record, tag;
 };
 
-/* Never changes once it is published, and is never freed: a thread may be looking at it. */
+/* Only `copy_kept` changes once it is published. It is never freed: a thread may be looking at it. */
 struct table {
     struct tfd_redirected *records;
     struct place *places;
@@ -53,9 +54,9 @@ static size_t record_units(const struct tfd_staged_file *file)
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT;
 }
 
-static const struct tfd_redirected *record_at(const struct table *table, uint32_t record)
+static struct tfd_redirected *record_at(const struct table *table, uint32_t record)
 {
-    return (const void *)((const char *)table->records + record * RECORD_UNIT);
+    return (void *)((char *)table->records + record * RECORD_UNIT);
 }
 
 static void discard(struct table *table)
@@ -68,10 +69,11 @@ static void discard(struct table *table)
 
 static void enter(struct table *table, const struct tfd_staged_file *from)
 {
-    struct tfd_redirected *record = (void *)((char *)table->records + table->used * RECORD_UNIT);
+    struct tfd_redirected *record = record_at(table, (uint32_t)table->used);
     record->size = from->size;
     record->original_mtime_ns = from->original_mtime_ns;
     record->copy_mtime_ns = from->copy_mtime_ns;
+    atomic_init(&record->copy_kept, 0);
     record->original_length = strlen(from->original);
     strcpy(stpcpy(record->names, from->original) + 1, from->copy);
     uint64_t hash = tfd_path_hash(record->names, record->original_length);
@@ -148,20 +150,20 @@ static bool is_in_cwd(const struct table *table)
            now.st_dev == table->cwd_device && now.st_ino == table->cwd_inode;
 }
 
-static const struct tfd_redirected *look_up(const struct table *table, const char *path, size_t length)
+static struct tfd_redirected *look_up(const struct table *table, const char *path, size_t length)
 {
     uint64_t hash = tfd_path_hash(path, length);
     for (size_t at = hash & table->mask; table->places[at].record; at = (at + 1) & table->mask) {
         if (table->places[at].tag != (uint32_t)(hash >> 32))
             continue;
-        const struct tfd_redirected *file = record_at(table, table->places[at].record);
+        struct tfd_redirected *file = record_at(table, table->places[at].record);
         if (file->original_length == length && !memcmp(file->names, path, length))
             return file;
     }
     return NULL;
 }
 
-static const struct tfd_redirected *look_up_below_cwd(const struct table *table, const char *name)
+static struct tfd_redirected *look_up_below_cwd(const struct table *table, const char *name)
 {
     char path[PATH_MAX];
     if (name[0] == '.' && name[1] == '/')
@@ -175,7 +177,7 @@ static const struct tfd_redirected *look_up_below_cwd(const struct table *table,
     return look_up(table, path, length);
 }
 
-const struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
+struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
 {
     const struct table *table = atomic_load_explicit(&published, memory_order_acquire);
     if (!table || (flags & NOT_FOR_COPIES) != O_RDONLY || !path)
@@ -183,7 +185,7 @@ const struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
     if (path[0] == '/')
         return look_up(table, path, strlen(path));
     int saved_errno = errno;
-    const struct tfd_redirected *file = look_up_below_cwd(table, path);
+    struct tfd_redirected *file = look_up_below_cwd(table, path);
     errno = saved_errno;
     return file;
 }
@@ -191,6 +193,11 @@ const struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
 const char *tfd_redirect_copy(const struct tfd_redirected *file)
 {
     return file->names + file->original_length + 1;
+}
+
+_Atomic uint64_t *tfd_redirect_kept(struct tfd_redirected *file)
+{
+    return &file->copy_kept;
 }
 
 static bool is_as(const struct stat *found, int64_t size, int64_t mtime_ns)

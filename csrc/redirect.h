@@ -2,15 +2,19 @@
 #ifndef TFD_REDIRECT_H
 #define TFD_REDIRECT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct tfd_redirected; /* a file that has a copy */
 
 /* The file that opening `path` with `flags` would read and that has a copy; NULL for every other open. Makes no
  * system call for absolute paths, allocates nothing, and keeps errno. */
-const struct tfd_redirected *tfd_redirect_find(const char *path, int flags);
+struct tfd_redirected *tfd_redirect_find(const char *path, int flags);
 /* Where the copy is. */
 const char *tfd_redirect_copy(const struct tfd_redirected *file);
+/* For tfd_record_open_again. */
+_Atomic uint64_t *tfd_redirect_kept(struct tfd_redirected *file);
 /* Whether the original is still what was copied, and `fd` the copy that was made of it. Counts the answer and
  * keeps errno; fd may be negative. */
 bool tfd_redirect_is_good(const struct tfd_redirected *file, int fd);

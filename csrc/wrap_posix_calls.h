@@ -29,7 +29,7 @@ typedef int fcntl_function(int, int, ...);
 
 /* Opens the file's copy: negative where that is not there or not good any more. A copy that is opened and
  * closed again is recorded as that: libdarshan counts it too. */
-static inline int open_copy(const struct tfd_redirected *file, int flags)
+static inline int open_copy(struct tfd_redirected *file, int flags)
 {
     uint64_t start = tfd_ticks();
     int saved_errno = errno;
@@ -37,7 +37,8 @@ static inline int open_copy(const struct tfd_redirected *file, int flags)
     int fd = next(tfd_redirect_copy(file), flags, 0);
     bool good = tfd_redirect_is_good(file, fd);
     if (fd >= 0)
-        tfd_record_open(TFD_OP_OPEN, AT_FDCWD, tfd_redirect_copy(file), fd, flags, 0, start);
+        tfd_record_open_again(TFD_OP_OPEN, tfd_redirect_copy(file), tfd_redirect_kept(file), fd, flags,
+                              start);
     if (fd >= 0 && !good) {
         tfd_wrap_close(fd);
         fd = -1;
@@ -48,7 +49,7 @@ static inline int open_copy(const struct tfd_redirected *file, int flags)
 
 static inline int copy_instead_of(int dirfd, const char *path, int flags)
 {
-    const struct tfd_redirected *file =
+    struct tfd_redirected *file =
         dirfd == AT_FDCWD || (path && path[0] == '/') ? tfd_redirect_find(path, flags) : NULL;
     return file ? open_copy(file, flags) : -1;
 }

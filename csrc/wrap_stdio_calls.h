@@ -29,8 +29,8 @@ static inline int open_flags_of(const char *mode)
     return mode[0] == 'a' ? access | O_CREAT | O_APPEND : access;
 }
 
-static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *),
-                                     const struct tfd_redirected *file, const char *mode)
+static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *), struct tfd_redirected *file,
+                                     const char *mode)
 {
     uint64_t start = tfd_ticks();
     int saved_errno = errno;
@@ -38,7 +38,8 @@ static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *),
     int fd = tfd_descriptor_of(stream);
     bool good = tfd_redirect_is_good(file, fd);
     if (stream)
-        tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, tfd_redirect_copy(file), fd, open_flags_of(mode), 0, start);
+        tfd_record_open_again(TFD_OP_FOPEN, tfd_redirect_copy(file), tfd_redirect_kept(file), fd,
+                              open_flags_of(mode), start);
     if (stream && !good) {
         tfd_wrap_fclose(stream);
         stream = NULL;
@@ -50,7 +51,7 @@ static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *),
 static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), const char *path,
                                   const char *mode)
 {
-    const struct tfd_redirected *file = tfd_redirect_find(path, open_flags_of(mode));
+    struct tfd_redirected *file = tfd_redirect_find(path, open_flags_of(mode));
     FILE *copy = file ? open_copy_stream(next, file, mode) : NULL;
     if (copy)
         return copy;

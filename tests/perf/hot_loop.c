@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,16 +155,6 @@ static void stat_calls(struct target *target, long calls)
             fail("stat");
 }
 
-/* The two looks by which an open of a staged copy knows that it is good, past every hook. */
-static void copy_check_calls(struct target *target, long calls)
-{
-    struct stat status;
-    for (long i = 0; i < calls; i++)
-        if (syscall(SYS_newfstatat, AT_FDCWD, target->path, &status, 0) ||
-            syscall(SYS_fstat, target->fd, &status))
-            fail("stat and fstat");
-}
-
 struct loop {
     const char *name;
     make_calls *make_calls;
@@ -181,8 +170,7 @@ static const struct loop *find_loop(const char *name)
                                         {"fread_noted", noted_fread_calls, false},
                                         {"fread_kept", noted_fread_calls, true},
                                         {"open_close", open_close_calls, false},
-                                        {"stat", stat_calls, false},
-                                        {"copy_check", copy_check_calls, false}};
+                                        {"stat", stat_calls, false}};
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
         if (!strcmp(loops[i].name, name))
             return &loops[i];

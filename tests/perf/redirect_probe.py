@@ -1,10 +1,11 @@
-"""One process: opens of a staged file, each closed again, led to its copy or not; the checks of a copy alone.
+"""One process: opens of staged files, each closed again: led to its copy, not led, or by the copy's own name.
 
-Prints ns of processor time per pair.
+The last one makes the two checks of a copy itself. Prints ns of processor time.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -12,22 +13,31 @@ import time
 from pathlib import Path
 
 import tfdarshan
-from tests.perf.contender import HotLoop, Loop
+from tests.perf.compiled import compile_library
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
 
 FILES = 1_000
 OPENS = 20_000
 READS = 200_000
-CHECKS = Loop("copy_check", "stat of the original, fstat of the copy", 20_000)
 
 
-def open_all(paths: list[str]) -> float:
-    """Opens and closes files in turn; gives ns of processor time per open."""
-    begin = time.thread_time_ns()
-    for number in range(OPENS):
-        os.close(os.open(paths[number % len(paths)], os.O_RDONLY))
-    return (time.thread_time_ns() - begin) / OPENS
+class Opens:
+    """The loop of staged_open.c."""
+
+    def __init__(self, folder: Path) -> None:
+        self._run = compile_library("staged_open", folder).staged_open_run
+        self._run.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int)
+        self._run.restype = ctypes.c_double
+
+    def run(self, opened: Path, looked_at: Path | None = None) -> float:
+        """Opens the files of a folder in turn, and looks at the copy and at a file of the other folder each
+        time; gives ns per open."""
+        other = os.fsencode(looked_at) if looked_at else None
+        took = float(self._run(os.fsencode(opened), other, FILES, OPENS))
+        if took < 0:
+            raise OSError(f"a file of {opened} cannot be opened")
+        return took
 
 
 def read_one(path: str) -> float:
@@ -51,16 +61,16 @@ def main(folder: Path, rounds: int) -> dict[str, list[list[float]]]:
     plan = Plan(str(slow), str(fast), tuple(files))
     apply_plan(plan, ApplyOptions())
     write_plan(plan, folder / "plan.json")
-    originals = [str(slow / file.name) for file in files]
-    loops = HotLoop(folder, threads=1)
+    opens = Opens(folder)
     pairs: dict[str, list[list[float]]] = {"open": [], "read": [], "checks": []}
     with tfdarshan.profile(folder / "logs"):
         for _ in range(rounds):
-            plain = open_all(originals), read_one(originals[0])
+            plain = opens.run(slow), read_one(str(slow / files[0].name))
+            by_name = opens.run(fast, looked_at=slow)
             with tfdarshan.staged(folder / "plan.json") as staged:
-                led = open_all(originals), read_one(originals[0])
+                led = opens.run(slow), read_one(str(slow / files[0].name))
             assert staged.totals.copies == OPENS + 1
-            pairs["checks"].append([0.0, loops.run_here(CHECKS, 1, CHECKS.warm_up).cpu_ns])
+            pairs["checks"].append([plain[0], by_name])
             pairs["open"].append([plain[0], led[0]])
             pairs["read"].append([plain[1], led[1]])
     return pairs

@@ -121,6 +121,31 @@ def test_session_shows_the_copies(job):
     assert str(job / "slow" / "0008.bin") not in rows.index
 
 
+def test_forked_child_counts_the_copies_that_it_opened(job):
+    # GIVEN a child in whose tables the copies come in another order than in its parent's
+    def read(*numbers):
+        for number in numbers:
+            (job / "slow" / f"{number:04}.bin").read_bytes()
+
+    # WHEN
+    with tfdarshan.profile(job / "logs") as session:
+        with tfdarshan.staged(job / "plan.json"):
+            read(8, 12)
+            child = os.fork()
+            if not child:
+                read(16, 12, 12)
+                os._exit(0)
+            os.waitpid(child, 0)
+
+    # THEN
+    opens = session.events.query("operation == 'open' and path.str.endswith('.bin')")
+    copies = opens.groupby("pid")["path"].agg(lambda paths: [os.path.relpath(path, job) for path in paths])
+    assert dict(copies) == {
+        os.getpid(): ["fast/0008.bin", "fast/0012.bin"],
+        child: ["fast/0016.bin", "fast/0012.bin", "fast/0012.bin"],
+    }
+
+
 def test_stale_copy_that_was_opened_is_in_the_session_too(job):
     # GIVEN a copy that somebody changed
     with (job / "fast" / "0008.bin").open("ab") as file:
