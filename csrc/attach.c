@@ -30,6 +30,8 @@
 
 #define LATE_LIBRARY_POLL_TICKS 10000000u /* some milliseconds */
 #define LOCK_PATIENCE_NS 50000000
+#define FORK_PATIENCE_NS 1000000000
+#define MAKE_WAY_NS 1000000
 
 static struct tfd_shared_state before_initialization;
 struct tfd_shared_state *tfd_shared = &before_initialization;
@@ -39,19 +41,20 @@ pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTH
 /* Error checking: a signal handler that forks while its thread attaches must not wait for itself. */
 static pthread_mutex_t attach_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static __thread bool locked_for_fork;
+static _Atomic uint32_t forks_waiting;
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */
 static struct tfd_clock_sample calibration;
 static _Atomic uint64_t next_poll_ticks;
 
 /* Waits a while for whoever attaches, never for good: that may in turn wait
  * for the loader's lock, which the caller holds inside a dlopen. */
-static bool lock_with_patience(void)
+static bool lock_with_patience(int64_t patience_ns)
 {
     struct timespec until;
     if (!pthread_mutex_trylock(&attach_lock))
         return true;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOCK_PATIENCE_NS;
+    until.tv_nsec += patience_ns;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     return !pthread_mutex_timedlock(&attach_lock, &until);
@@ -59,10 +62,21 @@ static bool lock_with_patience(void)
 
 /* A child inherits the lock of the loader's list as it is, and nobody there
  * would release it (glibc resets its other locks only): none of our threads
- * may hold it now. All that look at the list hold the attach lock. */
+ * may hold it now. All that look at the list hold the attach lock. On a busy
+ * machine a thread that holds it may not run for a while, and others take it
+ * before this one runs again: so they make way. */
 static void before_fork(void)
 {
-    locked_for_fork = lock_with_patience();
+    atomic_fetch_add(&forks_waiting, 1);
+    locked_for_fork = lock_with_patience(FORK_PATIENCE_NS);
+    atomic_fetch_sub(&forks_waiting, 1);
+}
+
+static void make_way_for_forks(void)
+{
+    for (int64_t slept_ns = 0; atomic_load(&forks_waiting) && slept_ns < LOCK_PATIENCE_NS;
+         slept_ns += MAKE_WAY_NS)
+        nanosleep(&(struct timespec){0, MAKE_WAY_NS}, NULL);
 }
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
@@ -80,6 +94,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     attach_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    atomic_store(&forks_waiting, 0);
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
@@ -388,7 +403,8 @@ static void patch_late_libraries(void)
     struct tfd_attach_report report = {0};
     int saved_errno = errno, cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (lock_with_patience()) {
+    make_way_for_forks();
+    if (lock_with_patience(LOCK_PATIENCE_NS)) {
         if (tfd_session.active && tfd_got_stale())
             tfd_got_patch(&report);
         pthread_mutex_unlock(&attach_lock);
