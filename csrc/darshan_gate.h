@@ -3,7 +3,6 @@
 #define TFD_DARSHAN_GATE_H
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +19,7 @@ struct tfd_gate_passage {
     bool locked;   /* the real call is over, Darshan may be recording */
     bool dropping; /* the real close or fclose comes later */
     int real_errno;
+    int *thread_errno;
 };
 
 extern __thread struct tfd_gate_passage tfd_gate_passage __attribute__((tls_model("initial-exec")));
@@ -32,8 +32,23 @@ extern void *tfd_darshan_wrapper[TFD_HOOK_COUNT];
 
 /* Held from the end of the real call until Darshan has recorded it. Darshan has
  * one lock for that per module anyway; with ours around it, the order in which
- * it counts is known, and records can be copied whole. */
-extern pthread_mutex_t tfd_gate_record_lock;
+ * it counts is known, and records can be copied whole. Every call takes it, so
+ * it is one atomic exchange and, to free it, a store: who has to wait looks
+ * again after a short sleep, and nobody has to be woken. */
+extern _Atomic uint32_t tfd_gate_record_lock;
+
+void tfd_gate_wait_for_record_lock(void);
+
+static inline void gate_take_record_lock(void)
+{
+    if (!TFD_LIKELY(!atomic_exchange_explicit(&tfd_gate_record_lock, 1, memory_order_acquire)))
+        tfd_gate_wait_for_record_lock();
+}
+
+static inline void gate_free_record_lock(void)
+{
+    atomic_store_explicit(&tfd_gate_record_lock, 0, memory_order_release);
+}
 
 static inline uint32_t gate_generation(void)
 {
@@ -71,22 +86,23 @@ static inline void gate_real_call_is_over(unsigned hook)
 {
     if (!gate_is_passed_by(hook) || tfd_gate_passage.locked)
         return;
-    tfd_gate_passage.real_errno = errno;
+    tfd_gate_passage.thread_errno = &errno;
+    tfd_gate_passage.real_errno = *tfd_gate_passage.thread_errno;
     tfd_set_owed(true);
-    pthread_mutex_lock(&tfd_gate_record_lock);
+    gate_take_record_lock();
     tfd_gate_passage.locked = true;
-    errno = tfd_gate_passage.real_errno;
 }
 
 static inline void gate_leave(void)
 {
-    int real_errno = tfd_gate_passage.locked ? tfd_gate_passage.real_errno : errno;
     tfd_darshan_recorded = tfd_ticks();
-    if (tfd_gate_passage.locked)
-        pthread_mutex_unlock(&tfd_gate_record_lock);
+    if (TFD_LIKELY(tfd_gate_passage.locked)) {
+        gate_free_record_lock();
+        *tfd_gate_passage.thread_errno = tfd_gate_passage.real_errno;
+    }
+    tfd_gate_passage.dropping = false;
     atomic_signal_fence(memory_order_seq_cst);
-    tfd_gate_passage = (struct tfd_gate_passage){0};
-    errno = real_errno;
+    tfd_gate_passage.hook = 0;
 }
 
 /* While a generation is open, its calls pass. */

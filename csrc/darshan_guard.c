@@ -96,7 +96,8 @@ static int guard_close(int fd)
 {
     if (tfd_knows(fd) && gate_admits(TFD_HOOK_close))
         tfd_known_drop(fd);
-    tfd_darshan_forget(fd);
+    if (tfd_known_at_all(fd))
+        tfd_darshan_forget(fd);
     return ((close_function *)tfd_definition[TFD_HOOK_close])(fd);
 }
 

@@ -3,16 +3,61 @@
 #ifndef TFD_DARSHAN_KNOWN_H
 #define TFD_DARSHAN_KNOWN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+
+#include "darshan_gate.h"
+#include "descriptor_table.h"
+#include "stream_descriptor.h"
 
 bool tfd_known_prepare(void); /* false: no address space */
 
-/* By an open of this session that it saw. */
-bool tfd_knows(int fd);
-bool tfd_knows_stream(FILE *stream);
+/* Generation in which Darshan learnt of a descriptor, or of the stream on it; 0: it has no entry of it. */
+extern _Atomic uint32_t *tfd_known_descriptor, *tfd_known_stream;
 
-void tfd_known_gain(int fd);
+static inline bool known_now(_Atomic uint32_t *table, int fd)
+{
+    return (unsigned)fd < TFD_MAX_DESCRIPTORS && table &&
+           atomic_load_explicit(&table[fd], memory_order_relaxed) == gate_generation();
+}
+
+/* By an open of this session that it saw. */
+static inline bool tfd_knows(int fd)
+{
+    return known_now(tfd_known_descriptor, fd);
+}
+
+static inline bool tfd_knows_stream(FILE *stream)
+{
+    return stream && known_now(tfd_known_stream, tfd_descriptor_of(stream));
+}
+
+/* Whether Darshan has an entry of the number, of whatever session. */
+static inline bool known_ever(_Atomic uint32_t *table, int fd)
+{
+    return (unsigned)fd < TFD_MAX_DESCRIPTORS && atomic_load_explicit(&table[fd], memory_order_relaxed);
+}
+
+/* Whether Darshan has an entry of the number or of a stream on it. */
+static inline bool tfd_known_at_all(int fd)
+{
+    return known_ever(tfd_known_descriptor, fd) || known_ever(tfd_known_stream, fd);
+}
+
+extern _Atomic int tfd_known_highest;
+void tfd_known_gain_slowly(int fd);
+
+static inline void tfd_known_gain(int fd)
+{
+    if (TFD_LIKELY(fd >= 0 && fd <= atomic_load_explicit(&tfd_known_highest, memory_order_relaxed) &&
+                   !known_ever(tfd_known_descriptor, fd)))
+        atomic_store_explicit(&tfd_known_descriptor[fd], tfd_gate_passed_in, memory_order_relaxed);
+    else
+        tfd_known_gain_slowly(fd);
+}
+
 void tfd_known_gain_stream(FILE *stream);
 void tfd_known_gain_stream_of(FILE *stream, int fd);
 /* fileno told Darshan of the stream's descriptor. */
@@ -22,7 +67,13 @@ void tfd_known_gain_alias(int fd);
 void tfd_known_drop(int fd);
 void tfd_known_drop_stream(int fd);
 /* Darshan forgets what the number meant, in a call on its way that gives the number a new meaning. */
-void tfd_known_drop_stale(int fd);
+void tfd_known_drop_entries(int fd);
+
+static inline void tfd_known_drop_stale(int fd)
+{
+    if (!TFD_LIKELY(!known_ever(tfd_known_descriptor, fd)))
+        tfd_known_drop_entries(fd);
+}
 /* It forgets what fileno once told it, unless that is the same file still. */
 void tfd_known_drop_other_file(int fd);
 /* Darshan still has an entry for it, which is not to be used any more. A stream's

@@ -25,7 +25,7 @@
 
 __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
 /* Since its vfork this thread's memory may be in use by a child: process that called it, and its slot. */
-static __thread int32_t lender_pid __attribute__((tls_model("initial-exec")));
+__thread int32_t tfd_lender_pid __attribute__((tls_model("initial-exec")));
 static __thread struct tfd_slot *lent_slot __attribute__((tls_model("initial-exec")));
 
 static struct tfd_slot *slots;       /* MAX_SLOTS */
@@ -105,21 +105,16 @@ void tfd_lend_to_vfork_child(void)
     if (tfd_own_slot)
         lent_slot = tfd_own_slot;
     tfd_own_slot = NULL;
-    if (!lender_pid)
-        lender_pid = own_pid();
+    if (!tfd_lender_pid)
+        tfd_lender_pid = own_pid();
 }
 
 /* The child has left this memory as soon as its parent runs again. */
-static bool memory_is_ours(void)
+bool tfd_memory_is_ours(void)
 {
-    if (lender_pid == own_pid())
-        lender_pid = 0;
-    return !lender_pid;
-}
-
-bool tfd_memory_is_lent(void)
-{
-    return lender_pid && !memory_is_ours();
+    if (tfd_lender_pid == own_pid())
+        tfd_lender_pid = 0;
+    return !tfd_lender_pid;
 }
 
 static struct tfd_slot *take_back_lent_slot(void)
@@ -139,7 +134,7 @@ struct tfd_slot *tfd_find_slot(void)
 {
     if (!is_recording_or_about_to())
         return NULL;
-    if (lender_pid && !memory_is_ours())
+    if (tfd_memory_is_lent())
         return NULL;
     int saved_errno = errno;
     struct tfd_slot *slot = lent_slot ? take_back_lent_slot() : take_slot();
@@ -151,7 +146,7 @@ struct tfd_slot *tfd_find_slot(void)
 void tfd_slots_reset_in_child(void)
 {
     tfd_own_slot = lent_slot = NULL;
-    lender_pid = 0;
+    tfd_lender_pid = 0;
     shared_chunk = NULL;
 }
 

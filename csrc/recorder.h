@@ -160,7 +160,14 @@ void tfd_await_owed_events(void);
 void tfd_slots_reset_in_child(void);
 /* In tfd_before_vfork: this thread's memory is lent to a child until it execs. */
 void tfd_lend_to_vfork_child(void);
+/* Process that lent this thread's memory to a child of vfork, or 0. */
+extern __thread int32_t tfd_lender_pid __attribute__((tls_model("initial-exec")));
+bool tfd_memory_is_ours(void);
+
 /* In a child of vfork: nothing here may be changed. */
-bool tfd_memory_is_lent(void);
+static inline bool tfd_memory_is_lent(void)
+{
+    return tfd_lender_pid && !tfd_memory_is_ours();
+}
 
 #endif
