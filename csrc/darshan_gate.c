@@ -1,13 +1,12 @@
 #define _GNU_SOURCE
 #include "darshan_gate.h"
 
+#include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Darshan records a call in less than a microsecond: whoever holds the lock for longer is not running. */
 #define LOOKS_BEFORE_SLEEP 100
-#define SLEEP_NS 20000
 
 __thread uint64_t tfd_darshan_recorded __attribute__((tls_model("initial-exec")));
 uint32_t tfd_darshan_attached;
@@ -29,18 +28,27 @@ static inline void relax(void)
 #endif
 }
 
-/* A sleep, as one that only gave way to others would keep a holder of lower priority from running; the raw call,
- * as the C library's is a point at which a thread can be cancelled. Keeps errno. */
+/* Looks for a while before it sleeps, as another thread holds the lock for so short a time. Keeps errno. */
 void tfd_gate_wait_for_record_lock(void)
 {
+    for (int looks = 0; looks < LOOKS_BEFORE_SLEEP; looks++) {
+        uint32_t free = 0;
+        if (!atomic_load_explicit(&tfd_gate_record_lock, memory_order_relaxed) &&
+            atomic_compare_exchange_strong_explicit(&tfd_gate_record_lock, &free, TFD_GATE_LOCKED,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return;
+        relax();
+    }
     int saved_errno = errno;
-    do {
-        for (int looks = 0; atomic_load_explicit(&tfd_gate_record_lock, memory_order_relaxed); looks++)
-            if (looks < LOOKS_BEFORE_SLEEP)
-                relax();
-            else
-                syscall(SYS_nanosleep, &(struct timespec){0, SLEEP_NS}, NULL);
-    } while (atomic_exchange_explicit(&tfd_gate_record_lock, 1, memory_order_acquire));
+    while (atomic_exchange_explicit(&tfd_gate_record_lock, TFD_GATE_AWAITED, memory_order_acquire))
+        syscall(SYS_futex, &tfd_gate_record_lock, FUTEX_WAIT_PRIVATE, TFD_GATE_AWAITED, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+void tfd_gate_wake_waiter(void)
+{
+    int saved_errno = errno;
+    syscall(SYS_futex, &tfd_gate_record_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     errno = saved_errno;
 }
 
@@ -76,7 +84,7 @@ void tfd_gate_unlock(void)
 
 void tfd_gate_reset_in_child(void)
 {
-    gate_free_record_lock();
+    atomic_store(&tfd_gate_record_lock, TFD_GATE_FREE);
     tfd_gate_passage = (struct tfd_gate_passage){0};
     tfd_darshan_recorded = 0;
     tfd_gate_close();

@@ -33,21 +33,26 @@ extern void *tfd_darshan_wrapper[TFD_HOOK_COUNT];
 /* Held from the end of the real call until Darshan has recorded it. Darshan has
  * one lock for that per module anyway; with ours around it, the order in which
  * it counts is known, and records can be copied whole. Every call takes it, so
- * it is one atomic exchange and, to free it, a store: who has to wait looks
- * again after a short sleep, and nobody has to be woken. */
+ * it is in line: a futex as the C library's mutexes are. */
 extern _Atomic uint32_t tfd_gate_record_lock;
+enum { TFD_GATE_FREE, TFD_GATE_LOCKED, TFD_GATE_AWAITED };
 
 void tfd_gate_wait_for_record_lock(void);
+void tfd_gate_wake_waiter(void);
 
 static inline void gate_take_record_lock(void)
 {
-    if (!TFD_LIKELY(!atomic_exchange_explicit(&tfd_gate_record_lock, 1, memory_order_acquire)))
+    uint32_t free = TFD_GATE_FREE;
+    if (!TFD_LIKELY(atomic_compare_exchange_strong_explicit(&tfd_gate_record_lock, &free, TFD_GATE_LOCKED,
+                                                            memory_order_acquire, memory_order_relaxed)))
         tfd_gate_wait_for_record_lock();
 }
 
 static inline void gate_free_record_lock(void)
 {
-    atomic_store_explicit(&tfd_gate_record_lock, 0, memory_order_release);
+    if (!TFD_LIKELY(atomic_exchange_explicit(&tfd_gate_record_lock, TFD_GATE_FREE, memory_order_release) ==
+                    TFD_GATE_LOCKED))
+        tfd_gate_wake_waiter();
 }
 
 static inline uint32_t gate_generation(void)
