@@ -40,9 +40,30 @@ static void read_segments(const struct dl_phdr_info *info, struct tfd_image *ima
     }
 }
 
+/* The header of DT_GNU_HASH, followed by the bloom filter and the buckets. */
+struct gnu_hash {
+    uint32_t buckets, first_hashed, bloom_words, bloom_shift;
+    ElfW(Addr) bloom[];
+};
+
+/* Symbols in the hash table follow those that are not, and only what is defined is in it. So most relocations,
+ * which name a library's own symbols, need no look at the symbol. An empty table says nothing, nor does a
+ * program's: a function whose address it takes may be in it, undefined. */
+static uint32_t first_hashed_symbol(const struct tfd_image *image, uintptr_t address)
+{
+    const struct gnu_hash *table = (const struct gnu_hash *)address;
+    if (!table || !image->name[0])
+        return UINT32_MAX;
+    const uint32_t *bucket = (const uint32_t *)&table->bloom[table->bloom_words];
+    for (uint32_t i = 0; i < table->buckets; i++)
+        if (bucket[i])
+            return table->first_hashed;
+    return UINT32_MAX;
+}
+
 static void read_dynamic(struct tfd_image *image)
 {
-    uintptr_t rela = 0, plt = 0;
+    uintptr_t rela = 0, plt = 0, gnu_hash = 0;
     size_t rela_bytes = 0, plt_bytes = 0, relative_count = 0;
     for (const ElfW(Dyn) *entry = image->dynamic; entry->d_tag != DT_NULL; entry++) {
         uintptr_t value = entry->d_un.d_val;
@@ -52,6 +73,9 @@ static void read_dynamic(struct tfd_image *image)
             break;
         case DT_STRTAB:
             image->strings = (const char *)absolute(image->base, value);
+            break;
+        case DT_GNU_HASH:
+            gnu_hash = absolute(image->base, value);
             break;
         case DT_RELA:
             rela = absolute(image->base, value);
@@ -70,6 +94,7 @@ static void read_dynamic(struct tfd_image *image)
             break;
         }
     }
+    image->first_hashed = first_hashed_symbol(image, gnu_hash);
     size_t rela_count = rela_bytes / sizeof(ElfW(Rela));
     relative_count = relative_count < rela_count ? relative_count : rela_count;
     image->tables[0] =
@@ -98,9 +123,10 @@ static void visit_table(const struct tfd_image *image, const struct tfd_relocati
 {
     for (size_t i = 0; i < table->count; i++) {
         const ElfW(Rela) *relocation = &table->first[i];
-        if (!holds_function(relocation))
+        uint32_t number = (uint32_t)ELF64_R_SYM(relocation->r_info);
+        if (number >= image->first_hashed || !holds_function(relocation))
             continue;
-        const ElfW(Sym) *symbol = &image->symbols[ELF64_R_SYM(relocation->r_info)];
+        const ElfW(Sym) *symbol = &image->symbols[number];
         if (symbol->st_shndx == SHN_UNDEF && symbol->st_name)
             visit(context, image, (void **)(image->base + relocation->r_offset),
                   image->strings + symbol->st_name);

@@ -52,10 +52,46 @@ static void *default_lookup[TFD_HOOK_COUNT];
 static uintptr_t never_patched[TFD_HOOK_COUNT + 8]; /* load addresses */
 static size_t never_patched_count;
 
+/* The object that an address lies in. */
+struct place {
+    uintptr_t address, start, end; /* of the object's segments; 0: it lies in none */
+    bool in_program;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct place *place = context;
+    uintptr_t first = UINTPTR_MAX, last = 0;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        first = start < first ? start : first;
+        last = end > last ? end : last;
+    }
+    if (place->address < first || place->address >= last)
+        return 0;
+    *place = (struct place){place->address, first, last, !info->dlpi_name[0]};
+    return 1;
+}
+
+/* Not by dladdr, which looks through all of an object's symbols: most that is asked for lies in one. */
+static struct place place_of(const void *address)
+{
+    static struct place last;
+    uintptr_t wanted = (uintptr_t)address;
+    if (wanted < last.start || wanted >= last.end) {
+        last = (struct place){.address = wanted};
+        dl_iterate_phdr(find_place, &last);
+    }
+    return last;
+}
+
 static uintptr_t base_of(const void *address)
 {
-    Dl_info info;
-    return dladdr(address, &info) ? (uintptr_t)info.dli_fbase : 0;
+    return place_of(address).start;
 }
 
 static void never_patch(uintptr_t base)
@@ -75,8 +111,8 @@ static void *behind_program_stub(void *address, const char *symbol)
 {
     Dl_info info;
     const ElfW(Sym) *found = NULL;
-    if (!address || !dladdr1(address, &info, (void **)&found, RTLD_DL_SYMENT) || !found ||
-        found->st_shndx != SHN_UNDEF)
+    if (!place_of(address).in_program || !dladdr1(address, &info, (void **)&found, RTLD_DL_SYMENT) ||
+        !found || found->st_shndx != SHN_UNDEF)
         return address;
     for (const struct link_map *map = _r_debug.r_map->l_next; map; map = map->l_next) {
         void *handle = map->l_name[0] ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
