@@ -50,6 +50,7 @@ HAZARDS = {
     "fork_loader_lock": {"plain": "200", "sanitize": "100"},
     "fork_threads": {"plain": "1000", "sanitize": "500", "valgrind": "8"},
     "full_file_system": {"plain": "", "sanitize": "", "valgrind": "20000"},
+    "hidden_library": {"plain": "", "sanitize": "", "valgrind": ""},
     "kept_errno": {"plain": "", "sanitize": "0", "valgrind": "0"},
     "late_dlopen": {"plain": "", "sanitize": "", "valgrind": ""},
     "lazy_binding": {"plain": "", "sanitize": "", "valgrind": ""},

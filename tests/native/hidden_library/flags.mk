@@ -1,0 +1,1 @@
+LDFLAGS_hidden_library_libhidden = -Wl,--hash-style=gnu
