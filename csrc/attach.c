@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "attach_lock.h"
 #include "darshan_engine.h"
 #include "emulation.h"
 #include "error.h"
@@ -29,61 +30,20 @@
 #include "tfdarshan.h"
 
 #define LATE_LIBRARY_POLL_TICKS 10000000u /* some milliseconds */
-#define LOCK_PATIENCE_NS 50000000
-#define FORK_PATIENCE_NS 1000000000
-#define MAKE_WAY_NS 1000000
 
 static struct tfd_shared_state before_initialization;
 struct tfd_shared_state *tfd_shared = &before_initialization;
 struct tfd_session tfd_session;
 pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Error checking: a signal handler that forks while its thread attaches must not wait for itself. */
-static pthread_mutex_t attach_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-static __thread bool locked_for_fork;
-static _Atomic uint32_t forks_waiting;
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */
 static struct tfd_clock_sample calibration;
 static _Atomic uint64_t next_poll_ticks;
 
-/* Waits a while for whoever attaches, never for good: that may in turn wait
- * for the loader's lock, which the caller holds inside a dlopen. */
-static bool lock_with_patience(int64_t patience_ns)
-{
-    struct timespec until;
-    if (!pthread_mutex_trylock(&attach_lock))
-        return true;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += patience_ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    return !pthread_mutex_timedlock(&attach_lock, &until);
-}
-
-/* A child inherits the lock of the loader's list as it is, and nobody there
- * would release it (glibc resets its other locks only): none of our threads
- * may hold it now. All that look at the list hold the attach lock. On a busy
- * machine a thread that holds it may not run for a while, and others take it
- * before this one runs again: so they make way. */
-static void before_fork(void)
-{
-    atomic_fetch_add(&forks_waiting, 1);
-    locked_for_fork = lock_with_patience(FORK_PATIENCE_NS);
-    atomic_fetch_sub(&forks_waiting, 1);
-}
-
-static void make_way_for_forks(void)
-{
-    for (int64_t slept_ns = 0; atomic_load(&forks_waiting) && slept_ns < LOCK_PATIENCE_NS;
-         slept_ns += MAKE_WAY_NS)
-        nanosleep(&(struct timespec){0, MAKE_WAY_NS}, NULL);
-}
-
 /* In the parent: children of a session are counted, to say if one left no spool. */
 static void after_fork_in_parent(void)
 {
-    if (locked_for_fork)
-        pthread_mutex_unlock(&attach_lock);
+    tfd_attach_lock_after_fork();
     if (tfd_session.active)
         __atomic_fetch_add(&tfd_session.forks, 1, __ATOMIC_RELAXED);
 }
@@ -93,8 +53,7 @@ static void after_fork_in_parent(void)
  * begins with the child's first call, so a child that only execs pays nothing. */
 static void after_fork_in_child(void)
 {
-    attach_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-    atomic_store(&forks_waiting, 0);
+    tfd_attach_lock_reset_in_child();
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
@@ -120,7 +79,7 @@ static int initialize_once(void)
     if (status)
         return status;
     tfd_got_initialize();
-    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child))
+    if (pthread_atfork(tfd_attach_lock_before_fork, after_fork_in_parent, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     done = true;
     return 0;
@@ -128,9 +87,9 @@ static int initialize_once(void)
 
 int tfd_attach_initialize(void)
 {
-    pthread_mutex_lock(&attach_lock);
+    pthread_mutex_lock(&tfd_attach_lock);
     int status = initialize_once();
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
     return status;
 }
 
@@ -289,9 +248,9 @@ int tfd_session_start(const struct tfd_options *options, struct tfd_attach_repor
 {
     struct tfd_clock_sample begin = tfd_clock_sample_now();
     *report = (struct tfd_attach_report){0};
-    pthread_mutex_lock(&attach_lock);
+    pthread_mutex_lock(&tfd_attach_lock);
     int status = start(options, report);
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
     report->elapsed_ns = elapsed_ns_since(&begin);
     return status;
 }
@@ -338,9 +297,9 @@ int tfd_session_stop(struct tfd_attach_report *report)
 {
     struct tfd_clock_sample begin = tfd_clock_sample_now();
     *report = (struct tfd_attach_report){0};
-    pthread_mutex_lock(&attach_lock);
+    pthread_mutex_lock(&tfd_attach_lock);
     int status = stop(report);
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
     report->elapsed_ns = elapsed_ns_since(&begin);
     return status;
 }
@@ -363,7 +322,7 @@ void tfd_abandon(void)
 int tfd_session_totals(struct tfd_session_totals *totals)
 {
     *totals = (struct tfd_session_totals){0};
-    pthread_mutex_lock(&attach_lock);
+    pthread_mutex_lock(&tfd_attach_lock);
     bool active = is_recording_here();
     if (active) {
         const struct tfd_spool *spool = &tfd_session.spool;
@@ -381,16 +340,16 @@ int tfd_session_totals(struct tfd_session_totals *totals)
         }
         totals->events += totals->events_dropped;
     }
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
     return active ? 0 : tfd_fail(EINVAL, "no session is recording in this process");
 }
 
 int tfd_rescan(struct tfd_attach_report *report)
 {
     *report = (struct tfd_attach_report){0};
-    pthread_mutex_lock(&attach_lock);
+    pthread_mutex_lock(&tfd_attach_lock);
     int status = tfd_session.active ? tfd_got_patch(report) : 0;
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
     return status;
 }
 
@@ -403,11 +362,10 @@ static void patch_late_libraries(void)
     struct tfd_attach_report report = {0};
     int saved_errno = errno, cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    make_way_for_forks();
-    if (lock_with_patience(LOCK_PATIENCE_NS)) {
+    if (tfd_attach_lock_with_patience()) {
         if (tfd_session.active && tfd_got_stale())
             tfd_got_patch(&report);
-        pthread_mutex_unlock(&attach_lock);
+        pthread_mutex_unlock(&tfd_attach_lock);
     }
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
@@ -432,13 +390,14 @@ void tfd_before_dlsym(void)
  * threads); a reader takes the later of this time and the last event. */
 void tfd_before_exit(void)
 {
-    if (!atomic_load(&tfd_shared->generation) || !tfd_session.active || pthread_mutex_trylock(&attach_lock))
+    if (!atomic_load(&tfd_shared->generation) || !tfd_session.active ||
+        pthread_mutex_trylock(&tfd_attach_lock))
         return;
     if (tfd_session.active && tfd_session.pid == getpid()) {
         take_closing_snapshots(tfd_session.spool.header);
         atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
     }
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
 }
 
 __attribute__((destructor)) static void at_normal_exit(void)
@@ -448,8 +407,8 @@ __attribute__((destructor)) static void at_normal_exit(void)
 
 uint64_t tfd_hook_slots(size_t hook)
 {
-    pthread_mutex_lock(&attach_lock);
+    pthread_mutex_lock(&tfd_attach_lock);
     uint64_t count = hook < TFD_HOOK_COUNT ? tfd_got_slots((unsigned)hook) : 0;
-    pthread_mutex_unlock(&attach_lock);
+    pthread_mutex_unlock(&tfd_attach_lock);
     return count;
 }
