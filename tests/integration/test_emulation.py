@@ -17,6 +17,7 @@ import tfdarshan
 from tfdarshan import _bridge
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import BUCKET, HDD, LUSTRE, StorageModel
+from tfdarshan.units import plural
 
 MIB = 1 << 20
 
@@ -141,9 +142,12 @@ def test_other_paths_and_later_sessions_are_left_alone(tmp_path: Path, data: Pat
 def test_the_summary_says_that_times_are_emulated(tmp_path: Path, data: Path) -> None:
     with tfdarshan.profile(tmp_path / "logs", as_if="lustre", as_if_paths=[f"{data}/"]) as session:
         read_whole(data / "0")
+    emulation = session.meta[0]["emulation"]
+    assert emulation["model"]["open_s"] == LUSTRE.open_s
+    # a call that lasted as long by itself, on a busy machine, has nothing to wait for
+    assert emulation["calls"] == 4 >= (waited := emulation["delayed_calls"]) > 0
     assert "\nEMULATED STORAGE: as if lustre, for " in session.summary()
-    assert "Times are a model's, not this storage's: 4 calls waited" in session.summary()
-    assert session.meta[0]["emulation"]["model"]["open_s"] == LUSTRE.open_s
+    assert f"Times are a model's, not this storage's: {plural(waited, 'call')} waited" in session.summary()
 
 
 def test_latencies_of_threads_overlap(tmp_path: Path, data: Path) -> None:
