@@ -47,16 +47,16 @@ def find_traces(logdir: Path) -> list[Path]:
     return [trace for trace in found if _carries_session(trace)]
 
 
-def missing_sessions(logdir: Path) -> list[Path]:
+def missing_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     """Lists the traces below a logdir that carry a session which has not been made yet.
 
     Raises:
         SessionDataError: The logdir does not exist.
     """
-    return [trace for trace in find_traces(logdir) if not (_target(trace) / _done_name(trace)).exists()]
+    return [trace for trace in find_traces(Path(logdir)) if not (_target(trace) / _done_name(trace)).exists()]
 
 
-def rebuild_session(trace: Path, *, to: Path | None = None) -> Rebuilt:
+def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str] | None = None) -> Rebuilt:
     """Writes the session that a trace carries, with the trace's stamp.
 
     Args:
@@ -69,8 +69,9 @@ def rebuild_session(trace: Path, *, to: Path | None = None) -> Rebuilt:
     """
     from tfdarshan.writer import write_process
 
+    trace = Path(trace)
     reader = XspaceReader(Space(trace))
-    directory = _target(trace) if to is None else to.absolute() / PLUGIN_FOLDER / trace.parent.name
+    directory = _target(trace) if to is None else Path(to).absolute() / PLUGIN_FOLDER / trace.parent.name
     info = reader.info()
     recording = Recording(
         session=directory.name,

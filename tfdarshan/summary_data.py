@@ -173,7 +173,7 @@ def _posix_calls(files: FileTotals) -> ModuleCalls:
 def _stdio_calls(files: FileTotals) -> ModuleCalls:
     sums = files.sums
     return ModuleCalls(
-        opens=sums["STDIO_OPENS"],
+        opens=sums["STDIO_OPENS"] - sums["STDIO_FDOPENS"],
         reads=sums["STDIO_READS"],
         zero_length_reads=None,
         writes=sums["STDIO_WRITES"],

@@ -219,13 +219,13 @@ def _message(overruns: list[Overrun], source: Any) -> str:
 
 
 def _costliest(metric: Metric, rows: Any) -> list[str]:
-    from tfdarshan.units import human_seconds
+    from tfdarshan.units import human_seconds, plural
 
     cost = rows[list(BUDGETS[metric.name])].sum(axis=1)
     chosen = cost[cost > 0].sort_values(ascending=False, kind="stable")
     if not len(chosen):
         return []
-    lines = [f"most {metric.label}, of {len(chosen):,} files:"]
+    lines = [f"most {metric.label}, of {plural(len(chosen), 'file')}:"]
     for place, value in chosen.head(MOST_FILES).items():
         worded = human_seconds(value) if metric.unit == "s" else metric.worded(value)
         lines.append(f"  {worded:>12}  {rows['path'][place]}")

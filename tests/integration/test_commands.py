@@ -3,10 +3,12 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import tfdarshan
 from tfdarshan import self_check
+from tfdarshan.analysis.file_table import load_files
 from tfdarshan.commands import COMMANDS, main
 from tfdarshan.summary import WIDTH
 
@@ -57,6 +59,24 @@ def test_summary_text(capsys, logdir):
         "in the tables 300.0 kB (300,000 B)",
     ):
         assert part in words
+
+
+def test_a_descriptor_gained_from_another_one_opens_nothing(capsys, tmp_path):
+    # GIVEN one open, a dup of it, and NumPy's fdopen of a dup
+    data = tmp_path / "array.bin"
+    data.write_bytes(bytes(80))
+    with tfdarshan.profile(tmp_path / "logs", include=[str(data)]) as session, open(data, "rb") as stream:
+        os.close(os.dup(stream.fileno()))
+        assert len(np.fromfile(stream)) == 10
+    row = session.files[session.files["path"] == str(data)]
+    assert (row["POSIX_OPENS"].sum(), row["STDIO_OPENS"].sum()) == (3, 1)
+    # THEN the summary, the table of files, a budget and the pages all say that the file was opened once
+    summary = json.loads(output(capsys, "summary", tmp_path / "logs", "--json"))
+    assert summary["posix"]["opens"] + summary["stdio"]["opens"] == 1
+    listed = output(capsys, "files", tmp_path / "logs").splitlines()[1:]
+    assert sum(int(line.split()[2]) for line in listed) == 1
+    processes = tfdarshan.open_session(tmp_path / "logs").processes
+    assert load_files(processes).rows.set_index("path").loc[str(data), "opens"] == 1
 
 
 def test_summary_json_has_the_same_figures(capsys, logdir):

@@ -226,6 +226,22 @@ def test_wrong_use_is_one_line_and_code_2(run_python, script, arguments, sentenc
     assert done.stderr.count("\n") == 1
 
 
+def test_a_refused_choice_names_those_that_there_are(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--tf-profiler", "False", "x.py"])
+    assert ended.value.code == 2
+    refusal = capsys.readouterr().err.splitlines()[-1]
+    assert "invalid choice: 'False'" in refusal
+    assert all(word in refusal for word in ("auto", "yes", "no"))
+
+
+def test_a_choice_means_what_it_means_in_python(run_python, script, tmp_path):
+    done = run(run_python, "--tf-profiler", "no", script(""))
+
+    assert done.returncode == 0
+    assert tfdarshan.open_session(tmp_path / "logs").meta[0]["options"]["tf_profiler"] is False
+
+
 def test_json_says_where_the_session_is(run_python, script, tmp_path):
     done = run(run_python, "--json", script("print('output')"))
 

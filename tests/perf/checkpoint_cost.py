@@ -23,8 +23,8 @@ PAPER = "arXiv 1810.03035: saving to the burst buffer cost 2.6x less than direct
 class CheckpointJob:
     """The job: steps, a checkpoint every so many, and by what its 704 MB are divided.
 
-    With the pause, saving costs 5 to 8 % of the run without a sync and 26 % with one; the paper measured
-    about 15 %. A shorter one asks for checkpoints faster than the tier takes them.
+    With the pause, saving costs 4 to 10 % of the run without a sync and about 25 % with one; the paper
+    measured about 15 %. A shorter one asks for checkpoints faster than the tier takes them.
     """
 
     steps: int = 100

@@ -14,6 +14,8 @@ from tfdarshan.analysis.file_totals import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,
+    NO_OPENS,
+    OPENS,
     READ_TIMES,
     READS,
     WRITE_TIMES,
@@ -23,9 +25,9 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.process_data import ProcessData
 from tfdarshan.schema import PATHS_OF_NO_FILE
 
-# Each column of the table and the counters that it adds up.
+# Each column of the table and the counters that it adds up, and those that it takes off again.
 SUMS: dict[str, tuple[str, ...]] = {
-    "opens": ("POSIX_OPENS", "STDIO_OPENS"),
+    "opens": OPENS,
     "reads": READS,
     "zero_reads": ("TFD_ZERO_READS",),
     "writes": WRITES,
@@ -36,6 +38,7 @@ SUMS: dict[str, tuple[str, ...]] = {
     "write_s": WRITE_TIMES,
     "meta_s": META_TIMES,
 }
+LESS: dict[str, tuple[str, ...]] = {"opens": NO_OPENS}
 SECONDS = ("read_s", "write_s", "meta_s")
 COLUMNS = ("path", "mount_point", "fs_type", "size_bytes", *SUMS, "time_s")
 NO_FILE = 0
@@ -99,7 +102,7 @@ def _read(process: ProcessData) -> dict[str, Any]:
     """Gives one process's columns; `path`, `mount_point` and `fs_type` are lists of pyarrow arrays."""
     present = set(process.columns("files"))
     wanted = ["file", "path", "mount_point", "fs_type", "size_bytes"]
-    wanted += [name for names in SUMS.values() for name in names if name in present]
+    wanted += [name for names in (*SUMS.values(), *LESS.values()) for name in names if name in present]
     kept: dict[str, list[Any]] = {}
     for batch in process.batches("files", wanted):
         for name in ("path", "mount_point", "fs_type"):
@@ -107,8 +110,12 @@ def _read(process: ProcessData) -> dict[str, Any]:
         for name in ("file", "size_bytes"):
             kept.setdefault(name, []).append(_numbers(batch.column(name)))
         for name, counters in SUMS.items():
-            parts = [_numbers(batch.column(counter)) for counter in counters if counter in present]
-            kept.setdefault(name, []).append(sum(parts, start=np.zeros(batch.num_rows)))
+            values = np.zeros(batch.num_rows)
+            for counter in present.intersection(counters):
+                values += _numbers(batch.column(counter))
+            for counter in present.intersection(LESS.get(name, ())):
+                values -= _numbers(batch.column(counter))
+            kept.setdefault(name, []).append(values)
     arrays = ("path", "mount_point", "fs_type")
     empty: list[Any] = [np.zeros(0, np.int64)]
     return {

@@ -143,14 +143,14 @@ class Ledger:
             self.unwritten += 1
 
 
-def read_ledger(path: Path) -> list[CheckpointRow]:
+def read_ledger(path: str | os.PathLike[str]) -> list[CheckpointRow]:
     """Adds a ledger's events up to one row per checkpoint, in the order of saving; [] without a file.
 
     Raises:
         OSError: It cannot be read.
     """
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return []
     return fold_events(event for line in lines if (event := _event(line)) is not None)

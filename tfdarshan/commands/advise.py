@@ -33,7 +33,7 @@ def add_parser(verbs: Any) -> None:
         action="append",
         metavar="L",
         default=[],
-        help="a logdir, of which the newest session is read, or a session (may be repeated)",
+        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN (may be repeated)",
     )
     parser.add_argument("--fast", metavar="DIR", help="folder on the fast tier that the copies go to")
     parser.add_argument("--capacity", metavar="SIZE", help="the most to use of it, such as 100G")

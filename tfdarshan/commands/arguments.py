@@ -57,10 +57,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         flag, about = f"--{option.name.replace('_', '-')}", option.metadata["help"]
         if option.name in CHOICES:
             about += f" (default: {option.default})"
-            words = CHOICES[option.name]
-            group.add_argument(
-                flag, type=words.get, choices=words.values(), metavar="|".join(words), help=about
-            )
+            words = tuple(CHOICES[option.name])
+            group.add_argument(flag, choices=words, metavar="|".join(words), help=about)
         elif isinstance(option.default, bool):
             about += f" (default: {'yes' if option.default else 'no'})"
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=about)
@@ -75,8 +73,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Gives the session options that were given."""
-    names = [option.name for option in dataclasses.fields(Options)]
-    return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    given = {option.name: getattr(arguments, option.name) for option in dataclasses.fields(Options)}
+    return {
+        name: CHOICES[name][value] if name in CHOICES else value
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def print_json(value: Any) -> None:

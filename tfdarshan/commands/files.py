@@ -11,6 +11,8 @@ from tfdarshan.analysis.file_totals import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,
+    NO_OPENS,
+    OPENS,
     READ_TIMES,
     READS,
     WRITE_TIMES,
@@ -92,7 +94,7 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def _print(table: pd.DataFrame, matching: int) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
-    opens = table[["POSIX_OPENS", "STDIO_OPENS"]].sum(axis=1)
+    opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
     head = f"{'time':>10}{'opens':>9}{'reads':>10}{'of 0 B':>9}{'read':>10}{'writes':>10}{'written':>10}"
     print(f"{head}  {'':<6} path")
     for row in table.index:

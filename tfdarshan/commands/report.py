@@ -37,8 +37,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--redact",
         action="store_true",
-        help=f"replace paths, host and command by tokens; {KEY_VARIABLE} keys them, so that nobody can check "
-        "a guessed name",
+        help=f"replace paths by tokens, leave out host and command; {KEY_VARIABLE} keys the tokens, so "
+        "that nobody can check a guessed name",
     )
     parser.add_argument(
         "--fast",

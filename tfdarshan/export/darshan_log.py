@@ -7,6 +7,7 @@ definitions; `Exported.left_out` names what the session has and the format does 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ class Exported:
 
 
 def export_darshan(
-    session: Session, path: Path, *, process: int | None = None, force: bool = False
+    session: Session, path: str | os.PathLike[str], *, process: int | None = None, force: bool = False
 ) -> Exported:
     """Writes a session as a Darshan log.
 
@@ -57,6 +58,7 @@ def export_darshan(
         SessionDataError: A table is damaged or missing.
         StorageError: The log cannot be written.
     """
+    path = Path(path)
     if path.exists() and not force:
         raise ConfigurationError(f"{path} exists: give another name, or replace it with --force.")
     processes = _chosen(session, process)

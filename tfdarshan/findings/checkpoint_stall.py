@@ -20,7 +20,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.files.rows["bytes_written"].to_numpy().any():
         return None
     if not measures.kinds_known:
-        return untraced(NAME, "whether writes held up training")
+        return untraced(measures, NAME, "whether writes held up training")
     segments, windows = measures.segments, measures.windows
     bursts = checkpoint_bursts(segments, measures.files)
     bursts = bursts[bursts["bytes"] >= SMALL_BYTES * np.maximum(bursts["writes"], 1)]

@@ -33,7 +33,7 @@ def counted_note(
     data = measures.summary
     whole_s = max(data.processes * data.duration_s, 1e-9)
     if most_s < LEAST_SHARE * whole_s:
-        return untraced(name, unknown)
+        return untraced(measures, name, unknown)
     share = percent(min(most_s, whole_s), whole_s)
     bound = Evidence("at most, over all processes", f"{human_seconds(most_s)}, {share} of their time", most_s)
     return Finding(

@@ -12,7 +12,7 @@ NAME = "eof_probes"
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds them where they cost time."""
     if not measures.kinds_known:
-        return untraced(NAME, "what reads of nothing cost")
+        return untraced(measures, NAME, "what reads of nothing cost")
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
     if not probes.calls:
         return None

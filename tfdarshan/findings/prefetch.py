@@ -21,7 +21,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if windows is None or model.wait_s is None or compute_s is None:
         return Unknown(NAME, "whether input is prepared while steps compute: the waits are not known")
     if not measures.traced:
-        return untraced(NAME, "whether input is prepared while steps compute")
+        return untraced(measures, NAME, "whether input is prepared while steps compute")
     if model.overlap >= OVERLAPPED or model.storage_s <= 0:
         return None
     hidden_s = windows.hidden_wait_s((1 - model.overlap) * compute_s) / model.units

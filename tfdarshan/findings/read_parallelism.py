@@ -36,7 +36,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where more readers would help."""
     model = measures.model
     if not measures.traced:
-        return untraced(NAME, "how many calls ran at a time")
+        return untraced(measures, NAME, "how many calls ran at a time")
     readers = model.readers
     if readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
         return None

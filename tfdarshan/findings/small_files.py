@@ -9,7 +9,7 @@ import numpy as np
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.read_split import wait_of_a_read
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
 SHARD_BYTES = 256 << 20
@@ -60,7 +60,7 @@ def find(measures: Measures) -> Finding | None:
         cost_s=gain.expected_s,
         stall_s=stall_s,
         cure=Cure(
-            f"Put them into {shards:,} TFRecord shards of about {human_bytes(unique / shards)}.",
+            f"Put them into {plural(shards, 'TFRecord shard')} of about {human_bytes(unique / shards)}.",
             f"dataset = tf.data.TFRecordDataset(shards, buffer_size={READ_BYTES >> 20} << 20, "
             f"num_parallel_reads={max(1, round(measures.model.readers))})",
             "dataset = tf.data.Dataset.from_tensor_slices(paths).map(tf.io.read_file)",

@@ -58,7 +58,7 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
     data = measures.summary
     stats, opens = data.posix.stats, data.posix.opens + data.stdio.opens
     if stats is None:
-        return untraced(NAME, "what stats cost")
+        return untraced(measures, NAME, "what stats cost")
     if stats <= opens:
         return None
     return counted_note(

@@ -60,7 +60,10 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
     if model.wait_share < HEALTHY_SHARE:
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
         return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
-    text = f"{waits} of step time waits for input, and no file call explains it: look at what else it does."
+    text = (
+        f"{waits} of step time waits for input, and no file call explains it: "
+        "look at what else the input pipeline does, such as decoding."
+    )
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "input_bound", None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def import_darshan(path: Path, logdir: Path) -> Imported:
+def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str]) -> Imported:
     """Makes a session of a Darshan log.
 
     Args:
@@ -48,6 +49,7 @@ def import_darshan(path: Path, logdir: Path) -> Imported:
         SessionDataError: The log is missing, damaged, or of a version that is not known.
         StorageError: The session cannot be written.
     """
+    path = Path(path)
     log = LogRegions(path)
     segments = read_segments(log)
     source = Source(path.absolute(), log, read_content(log), segments)

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.file_totals import BYTES_READ, BYTES_WRITTEN, META_TIMES, READ_TIMES, READS
+from tfdarshan.analysis.file_totals import (
+    BYTES_READ,
+    BYTES_WRITTEN,
+    META_TIMES,
+    NO_OPENS,
+    OPENS,
+    READ_TIMES,
+    READS,
+)
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
 from tfdarshan.staging.cache_share import (
@@ -22,8 +30,6 @@ from tfdarshan.staging.cache_share import (
 
 Array = Any
 
-OPENS = ("POSIX_OPENS", "STDIO_OPENS")
-NO_OPENS = ("POSIX_DUPS", "POSIX_FILENOS", "STDIO_FDOPENS")
 FIRST_USES = ("POSIX_F_OPEN_START_TIMESTAMP", "POSIX_F_READ_START_TIMESTAMP", "STDIO_F_READ_START_TIMESTAMP")
 LAST_USES = ("POSIX_F_READ_END_TIMESTAMP", "STDIO_F_READ_END_TIMESTAMP")
 ADDED = ("opens", "reads", "bytes_read", "bytes_written", "read_s", "meta_s", "storage_s", "storage_bytes")

@@ -17,6 +17,7 @@ import numpy as np
 
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.staging.time_model import TimeModel, fit_time_model
+from tfdarshan.units import plural
 
 SIZES = (4_096, 65_536, 262_144, 1_048_576, 4_194_304)
 FILES_OF_SIZE = (16, 16, 8, 6, 4)
@@ -165,4 +166,4 @@ def _pass_s(handle: int, size: int, direct: bool, clock: Callable[[], float]) ->
 
 def _how(files: int, threads: int, *, direct: bool) -> str:
     way = "past the page cache" if direct else "after dropping its pages, which not every file system does"
-    return f"measured on {files} files by {threads} threads, {way}"
+    return f"measured on {plural(files, 'file')} by {plural(threads, 'thread')}, {way}"

@@ -72,7 +72,7 @@ def test_the_ledger_counts_batches_as_steps(tmp_path):
     make_model().fit(ROWS, ROWS, epochs=3, batch_size=2, verbose=0, callbacks=[callback])
     callback.close()
 
-    rows = read_ledger(ledger_path(tmp_path / "slow"))
+    rows = read_ledger(str(ledger_path(tmp_path / "slow")))
     assert [(row.checkpoint, row.step) for row in rows] == [("1.keras", 4), ("2.keras", 8), ("3.keras", 12)]
     assert all(row.blocked_s > 0 for row in rows)
 

@@ -32,6 +32,7 @@ def test_what_a_log_does_not_say_is_named_and_nothing_is_blamed_without_proof(pa
     assert unknown >= NEVER_KNOWN
     assert {finding.name for finding in found.findings}.isdisjoint(unknown)
     assert unknown <= set(NAMES)
+    assert not any("trace=True" in entry.record for entry in found.unknown)
     assert found.problems == ()
     assert found.verdict.state == "unknown"
     assert "cannot tell whether training waited" in found.verdict.sentence

@@ -95,10 +95,11 @@ def test_reading_wall_clock_is_that_of_the_segments(tmp_path):
                 while file.read(100_000):
                     pass
     session = tfdarshan.open_session(profile.path)
-    export_darshan(session, tmp_path / "job.darshan")
+    export_darshan(session, str(tmp_path / "job.darshan"))
 
     # WHEN
-    imported = tfdarshan.open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "again").path)
+    made = import_darshan(str(tmp_path / "job.darshan"), str(tmp_path / "again"))
+    imported = tfdarshan.open_session(made.path)
 
     # THEN
     reads = session.events[session.events["operation"] == "read"]

@@ -71,7 +71,7 @@ def interactive(shared_job, ended):
 def test_session_made_of_the_trace_has_its_stamp(interactive, shared_job):
     _, session, trace = interactive
     assert session.path == trace.parents[2] / "tfdarshan" / trace.parent.name
-    assert missing_sessions(shared_job.logdir) == []
+    assert missing_sessions(str(shared_job.logdir)) == []
 
 
 def test_calls_of_the_trace_are_those_that_were_counted(interactive):
