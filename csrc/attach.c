@@ -29,8 +29,6 @@
 #include "stop_request.h"
 #include "tfdarshan.h"
 
-#define LATE_LIBRARY_POLL_TICKS 10000000u /* some milliseconds */
-
 static struct tfd_shared_state before_initialization;
 struct tfd_shared_state *tfd_shared = &before_initialization;
 struct tfd_session tfd_session;
@@ -38,7 +36,7 @@ pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTH
 
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */
 static struct tfd_clock_sample calibration;
-static _Atomic uint64_t next_poll_ticks;
+static struct tfd_attach_report late; /* of libraries loaded since the session began */
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
 static void after_fork_in_parent(void)
@@ -50,10 +48,14 @@ static void after_fork_in_parent(void)
 
 /* In the child, where only this thread exists: locks may have been held by
  * others and are made new, nothing of the parent's spool is mapped. Recording
- * begins with the child's first call, so a child that only execs pays nothing. */
+ * begins with the child's first call, so a child that only execs pays nothing.
+ * Where a signal handler forked that came while its thread was recording, the
+ * thread goes on with that when the handler returns: it writes to nothing, and
+ * the child does not record. */
 static void after_fork_in_child(void)
 {
     tfd_attach_lock_reset_in_child();
+    bool interrupted = tfd_is_interrupted();
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
@@ -61,9 +63,13 @@ static void after_fork_in_child(void)
     tfd_darshan_reset_in_child();
     tfd_tf_settings_reset_in_child();
     tfd_tf_session_reset_in_child();
-    tfd_session.active = tfd_session.active && tfd_session.follow_children;
-    if (tfd_session.active)
-        atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
+    if (interrupted)
+        tfd_spool_replace_in_child(&tfd_session.spool);
+    tfd_session.active = tfd_session.active && tfd_session.follow_children && !interrupted;
+    if (!tfd_session.active)
+        return;
+    tfd_got_distrust_list_in_child();
+    atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
 }
 
 static int initialize_once(void)
@@ -221,6 +227,7 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     if (status)
         return status;
     begin_recording();
+    late = (struct tfd_attach_report){0};
     status = options->darshan ? tfd_darshan_begin(tfd_session.generation) : 0;
     tfd_emulation_install();
     if (!status)
@@ -276,6 +283,8 @@ static int stop(struct tfd_attach_report *report)
         return tfd_fail(EINVAL, "no session is recording in this process");
     take_closing_snapshots(spool->header);
     tfd_got_undo(report);
+    report->slots_foreign += late.slots_foreign;
+    report->slots_refused += late.slots_refused;
     tfd_emulation_remove();
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
@@ -353,30 +362,21 @@ int tfd_rescan(struct tfd_attach_report *report)
     return status;
 }
 
-/* Patching allocates memory. So it happens only inside calls that no signal
- * handler may make (dlsym, fopen): one that interrupted malloc would wait for
- * itself. Waits for others that look or patch: they may have begun before the
- * caller loaded its library, which it is about to use. */
+/* Patching allocates memory and takes the loader's locks. So it happens only
+ * before dlsym, which takes them itself and which no signal handler may call.
+ * Waits for others that look or patch: they may have begun before the caller
+ * loaded its library, which it is about to use. */
 static void patch_late_libraries(void)
 {
-    struct tfd_attach_report report = {0};
     int saved_errno = errno, cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (tfd_attach_lock_with_patience()) {
         if (tfd_session.active && tfd_got_stale())
-            tfd_got_patch(&report);
+            tfd_got_patch(&late);
         pthread_mutex_unlock(&tfd_attach_lock);
     }
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
-}
-
-void tfd_catch_late_libraries(uint64_t now_ticks)
-{
-    uint64_t due = atomic_load_explicit(&next_poll_ticks, memory_order_relaxed);
-    if (atomic_load(&tfd_shared->generation) && now_ticks >= due &&
-        atomic_compare_exchange_strong(&next_poll_ticks, &due, now_ticks + LATE_LIBRARY_POLL_TICKS))
-        patch_late_libraries();
 }
 
 void tfd_before_dlsym(void)

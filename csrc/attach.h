@@ -2,13 +2,9 @@
 #ifndef TFD_ATTACH_H
 #define TFD_ATTACH_H
 
-#include <stdint.h>
-
 /* Clocks, tables and fork handlers, once per process. */
 int tfd_attach_initialize(void);
-/* Patches libraries loaded since the last look, at most every 10 ms. Only where memory may be allocated. */
-void tfd_catch_late_libraries(uint64_t now_ticks);
-/* Before a dlsym: what it finds may be called at once. */
+/* Patches libraries loaded since the last look: what dlsym finds may be called at once. */
 void tfd_before_dlsym(void);
 /* Takes the closing snapshots of a process about to end. */
 void tfd_before_exit(void);

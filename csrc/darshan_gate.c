@@ -82,10 +82,10 @@ void tfd_gate_unlock(void)
     tfd_gate_passage = (struct tfd_gate_passage){0};
 }
 
+/* The passage stays: where a signal handler forked within one, it ends when the handler returns. */
 void tfd_gate_reset_in_child(void)
 {
     atomic_store(&tfd_gate_record_lock, TFD_GATE_FREE);
-    tfd_gate_passage = (struct tfd_gate_passage){0};
     tfd_darshan_recorded = 0;
     tfd_gate_close();
     tfd_gate_detach();

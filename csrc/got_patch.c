@@ -13,6 +13,7 @@
 #include "elf_image.h"
 #include "error.h"
 #include "hook_index.h"
+#include "object_list.h"
 #include "page_protection.h"
 
 /* A slot found, and later patched. */
@@ -23,30 +24,23 @@ struct slot {
     uint32_t object;
 };
 
-/* An object looked at since the last undo, known by its load address and its
- * dynamic section: names are neither unique nor stable. */
-struct object {
-    uintptr_t base;
-    const void *dynamic;
-    char *name;
-    uint64_t seen; /* scan in which it was last listed */
-    bool pinned;
-};
-
 struct scan {
     uint64_t stamp;
     uint64_t objects, relocations, foreign;
     uint32_t object;
+    bool unready; /* the object at hand is not relocated yet, or has slots that nobody fills */
+    bool waits;   /* for such objects: leaves them out */
+    bool left_out;
     bool out_of_memory;
 };
 
 static struct slot *slots;
 static size_t slot_count, slot_capacity;
 static size_t patched_count; /* slots[0 .. patched_count) hold our wrappers */
-static struct object *objects;
-static size_t object_count, object_capacity;
 static uint64_t scan_stamp;
 static _Atomic uint64_t known_adds, known_subs;
+static const struct link_map *inherited_tail; /* of the list in a child that loaded nothing yet */
+static uint64_t left_out; /* slots that the last patch could not write, and a later one may */
 static void *libc_definition[TFD_HOOK_COUNT];
 static void *default_lookup[TFD_HOOK_COUNT];
 static uintptr_t never_patched[TFD_HOOK_COUNT + 8]; /* load addresses */
@@ -161,15 +155,23 @@ static bool patchable(const struct tfd_image *image)
     return !strstr(image->name, "libdarshan");
 }
 
-static void *grow(void *array, size_t count, size_t *capacity, size_t item)
+static bool make_room_for_slot(void)
 {
-    if (count < *capacity)
-        return array;
-    size_t larger = *capacity ? 2 * *capacity : 256;
-    void *grown = realloc(array, larger * item);
-    if (grown)
-        *capacity = larger;
-    return grown;
+    if (slot_count < slot_capacity)
+        return true;
+    size_t larger = slot_capacity ? 2 * slot_capacity : 1024;
+    struct slot *grown = realloc(slots, larger * sizeof *slots);
+    if (!grown)
+        return false;
+    slots = grown;
+    slot_capacity = larger;
+    return true;
+}
+
+/* Before relocation a slot is empty, or holds an offset within its object. */
+static bool is_relocated(const struct tfd_image *image, const void *value)
+{
+    return !image->base || (uintptr_t)value >= image->end - image->base;
 }
 
 /* The program's own pointer: the C library's function, the first definition in
@@ -186,28 +188,37 @@ static void collect_slot(void *context, const struct tfd_image *image, void **sl
 {
     struct scan *scan = context;
     int hook = tfd_hook_by_name(symbol);
-    if (hook < 0 || !tfd_next[hook] || !*slot || (uintptr_t)slot % sizeof(void *))
+    if (hook < 0 || !tfd_next[hook] || (uintptr_t)slot % sizeof(void *))
+        return;
+    scan->unready |= !is_relocated(image, *slot);
+    if (!*slot)
         return;
     if (!is_programs_own(image, *slot, (unsigned)hook)) {
         scan->foreign++;
         return;
     }
-    struct slot *grown = grow(slots, slot_count, &slot_capacity, sizeof *slots);
-    scan->out_of_memory |= !grown;
-    if (!grown)
+    if (!make_room_for_slot()) {
+        scan->out_of_memory = true;
         return;
-    slots = grown;
+    }
     void *saved = *slot == tfd_hooks[hook].wrapper ? tfd_definition[hook] : *slot;
     slots[slot_count++] = (struct slot){slot, saved, (uint32_t)hook, scan->object};
 }
 
-static struct object *known_object(const struct tfd_image *image)
+static void look_at(const struct tfd_image *image, struct scan *scan)
 {
-    for (size_t i = 0; i < object_count; i++)
-        if (objects[i].base == image->base && objects[i].dynamic == image->dynamic &&
-            !strcmp(objects[i].name, image->name))
-            return &objects[i];
-    return NULL;
+    size_t first = slot_count;
+    uint64_t foreign = scan->foreign;
+    scan->objects++;
+    scan->unready = false;
+    scan->relocations += tfd_image_visit_slots(image, collect_slot, scan);
+    if (!scan->unready || !scan->waits)
+        return;
+    slot_count = first;
+    scan->foreign = foreign;
+    scan->objects--;
+    scan->left_out = true;
+    tfd_object_drop(scan->object);
 }
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -217,51 +228,18 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
     struct tfd_image image;
     atomic_store(&known_adds, info->dlpi_adds);
     atomic_store(&known_subs, info->dlpi_subs);
-    if (!tfd_image_read(info, &image))
+    if (!tfd_image_read(info, &image) || tfd_object_is_known(&image, scan->stamp))
         return 0;
-    struct object *known = known_object(&image);
-    if (known) {
-        known->seen = scan->stamp;
+    int64_t object = tfd_object_add(&image, scan->stamp);
+    scan->out_of_memory |= object < 0;
+    if (object < 0)
         return 0;
-    }
-    struct object *grown = grow(objects, object_count, &object_capacity, sizeof *objects);
-    char *name = grown ? strdup(image.name) : NULL;
-    scan->out_of_memory |= !name;
-    if (!name) {
-        return 0;
-    }
-    objects = grown;
-    objects[object_count] = (struct object){image.base, image.dynamic, name, scan->stamp, false};
-    scan->object = (uint32_t)object_count++;
-    scan->objects++;
+    scan->object = (uint32_t)object;
     if (patchable(&image))
-        scan->relocations += tfd_image_visit_slots(&image, collect_slot, scan);
+        look_at(&image, scan);
+    else
+        scan->objects++;
     return 0;
-}
-
-/* Objects that went away are forgotten: another may come to the same address.
- * None of them has patched slots, those are pinned. */
-static void forget_vanished(uint64_t stamp)
-{
-    for (size_t i = 0; i < object_count; i++)
-        if (objects[i].seen != stamp && !objects[i].pinned)
-            objects[i].base = UINTPTR_MAX;
-}
-
-/* Keeps the object loaded for good: undo would write into unmapped memory
- * after a dlclose. Done outside dl_iterate_phdr, whose lock dlopen takes too. */
-static bool pin(struct object *object)
-{
-    struct link_map *map = NULL;
-    if (object->pinned || !object->name[0])
-        return object->pinned = true;
-    void *handle = dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    if (handle) {
-        object->pinned = !dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_addr == object->base &&
-                         map->l_ld == object->dynamic;
-        dlclose(handle);
-    }
-    return object->pinned;
 }
 
 static int by_address(const void *left, const void *right)
@@ -276,10 +254,10 @@ static void keep_pinned(size_t first, struct tfd_attach_report *report)
 {
     size_t kept = first;
     for (size_t i = first; i < slot_count; i++) {
-        bool already = objects[slots[i].object].pinned;
-        if (!pin(&objects[slots[i].object]))
+        bool newly;
+        if (!tfd_object_pin(slots[i].object, &newly))
             continue;
-        report->objects_pinned += !already;
+        report->objects_pinned += newly;
         slots[kept++] = slots[i];
     }
     slot_count = kept;
@@ -314,18 +292,14 @@ static bool write_saved(struct slot *slot)
 
 /* Writes the slots [first, last), sorted by address. Read-only pages (RELRO)
  * are opened for the time of the writing; a page never becomes executable. */
-static size_t write_slots(size_t first, size_t last, write_slot *write, size_t *refused)
+static size_t write_pages(const struct tfd_protection_map *map, size_t first, size_t last, write_slot *write,
+                          uint64_t *refused)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    struct tfd_protection_map map;
     size_t written = 0;
-    if (first == last || tfd_protection_map_read(&map)) {
-        *refused += last - first;
-        return 0;
-    }
     for (size_t i = first; i < last;) {
         uintptr_t start = (uintptr_t)slots[i].address & ~(page - 1), range_end = 0;
-        int protection = tfd_protection_at(&map, start, &range_end);
+        int protection = tfd_protection_at(map, start, &range_end);
         size_t next = i;
         while (next < last && (uintptr_t)slots[next].address < range_end)
             next++;
@@ -343,38 +317,94 @@ static size_t write_slots(size_t first, size_t last, write_slot *write, size_t *
         if (locked)
             mprotect((void *)start, length, protection);
     }
-    tfd_protection_map_free(&map);
     return written;
+}
+
+/* 0 or -errno, then nothing was written. */
+static int write_slots(size_t first, size_t last, write_slot *write, uint64_t *written, uint64_t *refused)
+{
+    struct tfd_protection_map map;
+    if (first == last)
+        return 0;
+    int status = tfd_protection_map_read(&map);
+    if (status)
+        return status;
+    *written += write_pages(&map, first, last, write, refused);
+    tfd_protection_map_free(&map);
+    return 0;
+}
+
+/* The next scan finds them again. */
+static void take_back(size_t first)
+{
+    left_out = slot_count - first;
+    for (size_t i = first; i < slot_count; i++)
+        tfd_object_drop(slots[i].object);
+    slot_count = first;
+}
+
+/* A thread that binds a slot lazily while it is patched stores the definition over our wrapper. */
+static void rewrite_slots_bound_meanwhile(void)
+{
+    for (size_t i = 0; i < patched_count; i++) {
+        const struct slot *slot = &slots[i];
+        void *bound = tfd_definition[slot->hook];
+        if (slot->saved != bound)
+            __atomic_compare_exchange_n(slot->address, &bound, tfd_hooks[slot->hook].wrapper, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    }
+}
+
+static void wait_for_loader(void)
+{
+    void *handle = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (handle)
+        dlclose(handle);
+}
+
+/* A library is in the loader's list before it is relocated. Who loads it holds the loader's lock until it is. */
+static void scan_objects(struct scan *scan)
+{
+    scan->waits = true;
+    dl_iterate_phdr(visit_object, scan);
+    if (!scan->left_out)
+        return;
+    wait_for_loader();
+    scan->waits = false;
+    dl_iterate_phdr(visit_object, scan);
 }
 
 int tfd_got_patch(struct tfd_attach_report *report)
 {
     struct scan scan = {.stamp = ++scan_stamp};
-    size_t first = slot_count, refused = 0;
-    dl_iterate_phdr(visit_object, &scan);
-    forget_vanished(scan.stamp);
+    size_t first = slot_count;
+    left_out = 0;
+    scan_objects(&scan);
+    tfd_objects_forget_vanished(scan.stamp);
     report->objects_scanned += scan.objects;
     report->relocations_scanned += scan.relocations;
     report->slots_foreign += scan.foreign;
     keep_pinned(first, report);
     sort_slots(first);
-    if (slot_count > first)
-        report->slots_patched += write_slots(first, slot_count, write_wrapper, &refused);
-    report->slots_refused += refused;
+    int status =
+        write_slots(first, slot_count, write_wrapper, &report->slots_patched, &report->slots_refused);
+    if (status)
+        take_back(first);
     patched_count = slot_count;
-    return scan.out_of_memory ? tfd_fail(ENOMEM, "no memory for the list of patched slots") : 0;
+    rewrite_slots_bound_meanwhile();
+    if (scan.out_of_memory || status)
+        atomic_store(&known_adds, UINT64_MAX);
+    return scan.out_of_memory ? tfd_fail(ENOMEM, "no memory for the list of patched slots") : status;
 }
 
 void tfd_got_undo(struct tfd_attach_report *report)
 {
-    size_t refused = 0;
     qsort(slots, patched_count, sizeof *slots, by_address);
-    if (patched_count)
-        report->slots_restored = write_slots(0, patched_count, write_saved, &refused);
-    report->slots_refused += refused;
-    for (size_t i = 0; i < object_count; i++)
-        free(objects[i].name);
-    slot_count = patched_count = object_count = 0;
+    report->slots_refused += left_out;
+    if (write_slots(0, patched_count, write_saved, &report->slots_restored, &report->slots_refused))
+        report->slots_refused += patched_count;
+    slot_count = patched_count = left_out = 0;
+    tfd_objects_clear();
 }
 
 static int compare_loads(struct dl_phdr_info *info, size_t size, void *context)
@@ -385,9 +415,19 @@ static int compare_loads(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
+void tfd_got_distrust_list_in_child(void)
+{
+    inherited_tail = _r_debug.r_map;
+    while (inherited_tail && inherited_tail->l_next)
+        inherited_tail = inherited_tail->l_next;
+}
+
 bool tfd_got_stale(void)
 {
     bool stale = false;
+    if (inherited_tail && !__atomic_load_n(&inherited_tail->l_next, __ATOMIC_ACQUIRE))
+        return false;
+    inherited_tail = NULL;
     dl_iterate_phdr(compare_loads, &stale);
     return stale;
 }

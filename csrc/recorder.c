@@ -143,11 +143,16 @@ struct tfd_slot *tfd_find_slot(void)
     return slot;
 }
 
+bool tfd_is_interrupted(void)
+{
+    return tfd_own_slot && atomic_load(&tfd_own_slot->busy);
+}
+
 void tfd_slots_reset_in_child(void)
 {
     tfd_own_slot = lent_slot = NULL;
     tfd_lender_pid = 0;
-    shared_chunk = NULL;
+    shared_chunk = &no_chunk;
 }
 
 /* Each field in one instruction: a signal handler of the same thread may add to it at any moment. */

@@ -153,6 +153,8 @@ bool tfd_descriptor_is_file(int fd);
 
 bool tfd_slots_initialize(void);
 bool tfd_recorder_prepare_spool(struct tfd_spool *spool);
+/* True in a signal handler that came while its thread was recording. */
+bool tfd_is_interrupted(void);
 /* Waits until no thread is writing events. False after a second: somebody still was. */
 bool tfd_quiesce(void);
 /* Waits until every call that Darshan has recorded is an event too; a second at most. */

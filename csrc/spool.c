@@ -200,3 +200,10 @@ void tfd_spool_unmap(struct tfd_spool *spool)
     munmap(spool->base, spool->capacity_bytes);
     memset(spool, 0, sizeof *spool);
 }
+
+void tfd_spool_replace_in_child(struct tfd_spool *spool)
+{
+    spool->path[0] = '\0'; /* nobody reserves blocks in the parent's file */
+    mmap(spool->base, spool->capacity_bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}

@@ -15,5 +15,7 @@ bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size);
 void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size);
 uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length);
 void tfd_spool_reset_locks_in_child(void);
+/* Zeroed memory of the child's own in place of its parent's spool, which it does not have. */
+void tfd_spool_replace_in_child(struct tfd_spool *spool);
 
 #endif

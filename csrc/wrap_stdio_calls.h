@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach.h"
 #include "hook_table.h"
 #include "recorder.h"
 #include "redirect.h"
@@ -58,7 +57,6 @@ static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), con
     uint64_t start = tfd_ticks();
     FILE *stream = next(path, mode);
     tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, tfd_descriptor_of(stream), open_flags_of(mode), 0, start);
-    tfd_catch_late_libraries(start);
     return stream;
 }
 

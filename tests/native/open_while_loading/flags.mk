@@ -1,0 +1,1 @@
+LDFLAGS_open_while_loading_main = -rdynamic
