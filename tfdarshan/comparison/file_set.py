@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.comparison.moved_folder import below, find_moved_folder
 
 SIDES = ("first", "second")
 
@@ -24,14 +23,14 @@ class FileSets:
         resized: Files of the same name whose size differs.
         only_first: Files that the first alone read.
         only_second: Files that the second alone read.
-        moved: Whether names are alike below another folder: a copy of the data was read.
+        moved: Of `shared` and `resized`, files of the same name below another folder: a copy was read.
     """
 
     shared: int
     resized: int
     only_first: int
     only_second: int
-    moved: bool
+    moved: int
 
     @property
     def same(self) -> bool:
@@ -54,7 +53,7 @@ class FileChange:
 
 
 class FilePair:
-    """The files of two sessions, matched by path, or below the folder of each where no path is the same.
+    """The files of two sessions, matched by path, and then by name below a folder that was copied.
 
     Args:
         first: One session's file table.
@@ -62,7 +61,7 @@ class FilePair:
     """
 
     def __init__(self, first: FileTable, second: FileTable) -> None:
-        one, two, self._moved = _matched(_by_path(first), _by_path(second))
+        one, two = _matched(_by_path(first), _by_path(second))
         one, two = (frame.add_suffix(f"_{side}") for side, frame in zip(SIDES, (one, two), strict=True))
         self._rows = one.join(two, how="outer").sort_index()
 
@@ -73,7 +72,8 @@ class FilePair:
         shared = int((read[0] & read[1]).sum())
         resized = int((read[0] & read[1] & (size[0] != size[1])).sum())
         only = [int(side.sum()) - shared for side in read]
-        return FileSets(shared - resized, resized, only[0], only[1], self._moved and shared > 0)
+        moved = int((read[0] & read[1] & ~self._rows.index.str.startswith("/")).sum())
+        return FileSets(shared - resized, resized, only[0], only[1], moved)
 
     def most_changed(self, top: int) -> list[FileChange]:
         """Lists the files whose time in calls changed most, the largest change first, then by name."""
@@ -95,20 +95,23 @@ def _by_path(table: FileTable) -> Any:
     return frame[frame.index.str.startswith("/")]  # the others are no files
 
 
-def _matched(one: Any, two: Any) -> tuple[Any, Any, bool]:
-    """Gives both with names that match, and whether those are names below the folder of what was read."""
-    if len(one.index.intersection(two.index)):
-        return one, two, False
-    below = [_below_common_folder(frame[frame["only_read"]]) for frame in (one, two)]
-    if len(below[0].index.intersection(below[1].index)):
-        return below[0], below[1], True
-    return one, two, False
+def _matched(one: Any, two: Any) -> tuple[Any, Any]:
+    """Gives both with names that match: paths, and below a folder that was copied the names from there.
+
+    What is at its place in both, such as the script, says nothing of the rest.
+    """
+    pairs = (one, two), (two, one)
+    rest = [frame[frame["only_read"] & ~frame.index.isin(other.index)] for frame, other in pairs]
+    folder = find_moved_folder(rest[0], rest[1])
+    if folder is None:
+        return one, two
+    both = set(below(rest[0], folder.first).index) & set(below(rest[1], folder.second).index)
+    return _renamed(one, folder.first, both), _renamed(two, folder.second, both)
 
 
-def _below_common_folder(frame: Any) -> Any:
-    """Names files by their path below the folder that they all are in."""
-    if not len(frame):
-        return frame
-    names = frame.index
-    folder = os.path.commonpath([str(Path(name).parent) for name in (names.min(), names.max())])
-    return frame.set_axis(names.str.slice(len(folder.rstrip("/")) + 1))
+def _renamed(frame: Any, folder: str, names: set[str]) -> Any:
+    """Names files of a folder by their path from there."""
+    prefix = f"{folder.rstrip('/')}/"
+    cut = len(prefix)
+    paths = [path[cut:] if path.startswith(prefix) and path[cut:] in names else path for path in frame.index]
+    return frame.set_axis(pd.Index(paths, dtype=object, name="path"))

@@ -66,7 +66,7 @@ def verdict_of(checks: Iterable[Check]) -> str:
 
 
 def _files(sets: FileSets, names: tuple[str, str]) -> Check:
-    where = ", below another folder" if sets.moved else ""
+    where = _where(sets)
     state = NOTED if sets.moved else SAME
     if sets.same:
         what = plural(sets.shared, "file") if sets.shared else "none"
@@ -76,6 +76,13 @@ def _files(sets: FileSets, names: tuple[str, str]) -> Check:
     for name, count in zip(names, (sets.only_first, sets.only_second), strict=True):
         parts += [f"{count:,} in {name} only"] if count else []
     return Check("files read", OTHER_WORK if _other(sets) else NOTED, ", ".join(parts))
+
+
+def _where(sets: FileSets) -> str:
+    if not sets.moved:
+        return ""
+    some = f"{sets.moved:,} of them " if sets.moved < sets.shared + sets.resized else ""
+    return f", {some}below another folder"
 
 
 def _other(sets: FileSets) -> bool:

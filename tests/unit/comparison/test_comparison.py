@@ -76,6 +76,38 @@ def test_a_copy_of_the_data_is_the_same_work(tmp_path):
     ]
 
 
+def test_a_copy_is_the_same_work_beside_files_that_stayed_and_files_of_one_run(tmp_path):
+    # The script is at its place in both; each run reads a file of its own, outside of the data.
+    copies = [path.replace("/data/", "/tmp/fast/data/") for path in PATHS]
+    comparison = compared(
+        tmp_path,
+        reads(["/home/train.py", *PATHS, "/home/a.json"], [77, *SIZES, 5]),
+        reads(["/home/train.py", *copies, "/tmp/b.json"], [77, *SIZES, 6], read_ns=50),
+    )
+
+    said = state(comparison, "files read").sentence
+    assert said == "201 files in both, 200 of them below another folder, 1 in A only, 1 in B only"
+    assert comparison.comparable == YES
+    assert [(file.path, round(file.difference_s * 1e9)) for file in comparison.files[:4]] == [
+        ("/home/a.json", -100),
+        ("/home/train.py", -50),
+        ("/tmp/b.json", 50),
+        ("data/000", -50),
+    ]
+
+
+def test_a_folder_with_the_same_names_and_other_sizes_is_no_copy(tmp_path):
+    others = [path.replace("/data/", "/data/other/") for path in PATHS]
+    comparison = compared(
+        tmp_path,
+        reads(["/home/train.py", *PATHS], [77, *SIZES]),
+        reads(["/home/train.py", *others], [77, *SIZES[::-1]]),
+    )
+
+    assert state(comparison, "files read").sentence == "1 file in both, 200 in A only, 200 in B only"
+    assert comparison.comparable == NO
+
+
 def test_files_of_another_size_are_told(tmp_path):
     sizes = [*SIZES[:-1], 9]
     sets = FilePair(
