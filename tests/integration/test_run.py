@@ -242,6 +242,14 @@ def test_a_choice_means_what_it_means_in_python(run_python, script, tmp_path):
     assert tfdarshan.open_session(tmp_path / "logs").meta[0]["options"]["tf_profiler"] is False
 
 
+@pytest.mark.parametrize("option", ["trace_memory_mb", "memory_cap_mb", "tf_profiler_max_s"])
+def test_a_number_is_one_whatever_its_default(run_python, script, tmp_path, option):
+    done = run(run_python, f"--{option.replace('_', '-')}", "100", script(""))
+
+    assert done.returncode == 0, done.stderr
+    assert tfdarshan.open_session(tmp_path / "logs").meta[0]["options"][option] == 100
+
+
 def test_json_says_where_the_session_is(run_python, script, tmp_path):
     done = run(run_python, "--json", script("print('output')"))
 

@@ -65,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         elif option.default == ():
             group.add_argument(flag, action="append", metavar="PATTERN", help=f"{about} (may be repeated)")
         else:
-            kind = int if isinstance(option.default, int) else str
+            kind = int if "int" in str(option.type) else str
             if option.default is not None:
                 about += f" (default: {option.default})"
             group.add_argument(flag, type=kind, metavar=METAVARS.get(option.name, "MIB"), help=about)
