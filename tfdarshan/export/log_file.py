@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -47,7 +48,8 @@ class LogFile:
             raise self._failure(failure) from failure
         finally:
             self._file.close()
-            self._temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._temporary.unlink()
         if isinstance(error, OSError) and not isinstance(error, StorageError):
             raise self._failure(error) from error
 

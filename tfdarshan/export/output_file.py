@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +29,9 @@ def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {reason(error)}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # On a read-only file system even a file that is not there cannot be removed.
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def write_output(path: Path, content: bytes, *, force: bool) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import subprocess
 
 import pandas as pd
 import pytest
@@ -94,6 +95,29 @@ def test_a_report_that_cannot_be_written_is_one_sentence(session, capsys):
 
     said = capsys.readouterr().err
     assert said.startswith("tfdarshan: /proc/none/r.html cannot be written")
+    assert said.count("\n") == 1
+
+
+@pytest.fixture
+def read_only_disk(tmp_path):
+    """A file system that nothing can be written to."""
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=256k", "tmpfs", str(folder)]
+    if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a tmpfs needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("verb", ["report -o", "export --trace", "export --darshan", "export --parquet"])
+def test_a_read_only_folder_is_one_sentence(session, read_only_disk, capsys, verb):
+    assert main([*verb.split(), str(read_only_disk / "out"), str(session.path)]) == 1
+
+    said = capsys.readouterr().err
+    assert said.startswith("tfdarshan: ")
+    assert f"{read_only_disk}/out cannot be " in said
+    assert ": Read-only file system" in said
     assert said.count("\n") == 1
 
 
