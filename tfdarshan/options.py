@@ -147,6 +147,11 @@ def make_options(values: dict[str, Any]) -> Options:
     return Options(**values)
 
 
+def keeps_trace(values: dict[str, Any]) -> bool:
+    """Says of a session's options, as its metadata has them, whether a trace was asked for."""
+    return bool(values.get("trace", True))
+
+
 def default_exclude_patterns() -> tuple[str, ...]:
     """Lists what is left out of the tables by default: the interpreter's libraries and what is not data."""
     folders = dict.fromkeys(

@@ -11,12 +11,14 @@ from tfdarshan.commands import main
 from tfdarshan.comparison.render import WIDTH
 
 
-def record(folder, run, *, chunk=5_000, sleep_s=0.0):
+def record(folder, run, *, chunk=5_000, sleep_s=0.0, **options):
     """Reads 30 files of 10,000 bytes in parts of `chunk`."""
     for number in range(30):
         if not (folder / f"{number:02}").exists():
             (folder / f"{number:02}").write_bytes(bytes(10_000))
-    with tfdarshan.profile(folder / "logs" / run, spool_dir=folder, include=[f"{folder}/"]) as session:
+    with tfdarshan.profile(
+        folder / "logs" / run, spool_dir=folder, include=[f"{folder}/"], **options
+    ) as session:
         for number in range(30):
             handle = os.open(folder / f"{number:02}", os.O_RDONLY)
             while os.read(handle, chunk):
@@ -146,6 +148,15 @@ def test_strict_refuses_runs_of_other_work(capsys, tmp_path, logs):
     code, _, errors = run(capsys, logs / "fast", tmp_path / "logs", "--strict")
     assert code == 2
     assert errors == "tfdarshan: the runs are not comparable, and --strict was given.\n"
+
+
+def test_a_session_without_a_trace_is_whole(capsys, tmp_path, logs):
+    record(tmp_path, "untraced", trace=False)
+    _, text, _ = run(capsys, logs / "fast", tmp_path / "logs", "--json")
+
+    checks = json.loads(text)["comparisons"][0]["checks"]
+    complete = next(check for check in checks if check["name"] == "complete")
+    assert (complete["state"], complete["sentence"]) == ("same", "both hold all they recorded")
 
 
 def test_medians_of_the_newest_sessions_are_taken(capsys, tmp_path):

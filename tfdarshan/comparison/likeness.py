@@ -9,6 +9,7 @@ from tfdarshan.analysis.storage_share import storage_share
 from tfdarshan.comparison.file_set import FileSets
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.run import Run
+from tfdarshan.options import keeps_trace
 from tfdarshan.units import human_bytes, percent, plural
 
 # What a check found: the same; a difference worth knowing; one that makes times unfair; other work.
@@ -182,7 +183,8 @@ def _complete(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
 
 def _lost(run: Run) -> str:
     counts = [meta["counts"] for meta in run.whole.meta]
-    dropped = sum(max(count["events"] - count["segments"], 0) for count in counts)
+    traced = [meta["counts"] for meta in run.whole.meta if keeps_trace(meta.get("options", {}))]
+    dropped = sum(max(count["events"] - count["segments"], 0) for count in traced)
     said = [] if run.summary.finished else ["was interrupted"]
     said += [f"{plural(dropped, 'call')} without a segment"] if dropped else []
     said += ["some processes could not be read"] if run.summary.problems else []

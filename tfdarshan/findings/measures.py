@@ -24,6 +24,7 @@ from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.findings.finding import Gain
+from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.machine import Machine, machine_of
 from tfdarshan.process_data import ProcessData
 from tfdarshan.staging.time_model import TimeModel, fit_time_model
@@ -63,7 +64,7 @@ class Measures:
         machine: Where it ran.
         loop_thread: The thread that runs the training loop, an index into `segments.threads`.
         imported: Whether the session is a Darshan log.
-        dropped_calls: Calls that a bound of the trace left without a segment.
+        trace_room: Calls that a bound of the trace left without a segment.
     """
 
     summary: SummaryData
@@ -77,7 +78,7 @@ class Measures:
     machine: Machine
     loop_thread: int | None
     imported: bool
-    dropped_calls: int
+    trace_room: TraceRoom
 
     @property
     def traced(self) -> bool:
@@ -250,7 +251,7 @@ def measure(session: Session) -> Measures:
         machine=machine,
         loop_thread=loop_thread,
         imported=imported,
-        dropped_calls=sum(int(count.get("events_dropped", 0)) for count in counts),
+        trace_room=trace_room(session.meta),
     )
 
 

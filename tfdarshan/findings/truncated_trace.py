@@ -7,6 +7,9 @@ from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import percent
 
 NAME = "truncated_trace"
+MIB = 1 << 20
+# The job needs memory, too.
+MOST_MEMORY = 0.5
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -15,7 +18,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         what = "single calls of STDIO, opens and stats" if measures.traced else "single calls"
         record = "record with DXT_ENABLE_IO_TRACE=1, or with tfdarshan"
         return Unknown(NAME, f"{what}: the log has no trace of them", record)
-    dropped, made = measures.dropped_calls, measures.summary.calls
+    dropped, made = measures.trace_room.dropped_calls, measures.summary.calls
     if not made or dropped < LEAST_SHARE * made:
         return None
     return Finding(
@@ -28,10 +31,18 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("calls", f"{made:,}", made),
             Evidence("without a segment", f"{dropped:,}", dropped),
         ),
-        cure=Cure(
-            "Give the trace more memory, or record fewer steps.",
-            "with tfdarshan.profile(logdir, trace_memory_mb=2048):",
-            "with tfdarshan.profile(logdir):",
-        ),
+        cure=_cure(measures),
         not_worth="where the recorded part is like the rest",
+    )
+
+
+def _cure(measures: Measures) -> Cure:
+    enough, memory = measures.trace_room.enough, measures.machine.memory_bytes
+    if enough is None or (memory and enough.memory_cap_mb * MIB > MOST_MEMORY * memory):
+        return Cure("Record fewer steps, or leave files out with exclude=[...].")
+    bounds = f"memory_cap_mb={enough.memory_cap_mb}, trace_memory_mb={enough.trace_memory_mb}"
+    return Cure(
+        "Give the trace more memory, or record fewer steps.",
+        f"with tfdarshan.profile(logdir, {bounds}):",
+        "with tfdarshan.profile(logdir):",
     )

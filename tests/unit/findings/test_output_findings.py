@@ -2,8 +2,11 @@
 
 import pytest
 
+import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.trace_room import trace_room
+from tfdarshan.options import Options
 
 MB = 1 << 20
 STEPS = 20
@@ -171,3 +174,37 @@ def test_a_trace_that_was_cut_short_comes_first(tmp_path):
     # THEN
     assert (found.findings[0].name, found.findings[0].kind) == ("truncated_trace", "doubt")
     assert "50.0 %" in found.findings[0].title
+    # THEN the cure is a pair of options that is accepted: of 256 MiB, a quarter of the cap, twice as much
+    line = "with tfdarshan.profile(logdir, memory_cap_mb=1280, trace_memory_mb=512):"
+    assert found.findings[0].cure.line == line
+    assert Options(memory_cap_mb=1280, trace_memory_mb=512).trace_limit_mb == 512
+
+
+@pytest.mark.parametrize(
+    ("segments", "options", "line"),
+    [
+        (10, {"memory_cap_mb": 64, "trace_memory_mb": 1}, "memory_cap_mb=67, trace_memory_mb=4"),
+        (39, {"memory_cap_mb": 64, "trace_memory_mb": 64}, "memory_cap_mb=128, trace_memory_mb=128"),
+        (0, {"memory_cap_mb": 1 << 20}, ""),  # more than can be given
+    ],
+)
+def test_the_cure_of_a_cut_trace_is_accepted(segments, options, line):
+    counts = {"events": 40, "segments": segments, "events_dropped": 40 - segments}
+
+    enough = trace_room([{"counts": counts, "options": options}]).enough
+
+    said = f"memory_cap_mb={enough.memory_cap_mb}, trace_memory_mb={enough.trace_memory_mb}" if enough else ""
+    assert said == line
+
+
+def test_a_trace_that_was_not_asked_for_is_not_cut_short(tmp_path):
+    with tfdarshan.profile(
+        tmp_path / "logs", spool_dir=tmp_path, trace=False, include=[f"{tmp_path}/"]
+    ) as made:
+        for number in range(100):
+            (tmp_path / f"{number}").write_bytes(bytes(1000))
+
+    found = diagnose(tfdarshan.open_session(made.path))
+
+    assert [finding.name for finding in found.findings if finding.kind == "doubt"] == []
+    assert any("there is no trace of single calls" in unknown.why for unknown in found.unknown)
