@@ -43,8 +43,9 @@ class Change:
 class Parts:
     """Seconds of a unit: storage's part of the pipeline, the rest of it, compute, and what they make.
 
-    `device` is the storage as measured or changed, None for another device file by file. What the page cache
-    served is in `other_s`: no device makes it quicker. `data_s` and `weights_s` are parts of `compute_s`:
+    `device` is the storage as measured or changed, None for another device file by file, and where the page
+    cache served so much that storage's latency and bandwidth are not known. What the page cache served is in
+    `other_s`: no device makes it quicker. `data_s` and `weights_s` are parts of `compute_s`:
     copies to the device and communication, None where the trace shows no device.
     """
 
@@ -115,6 +116,7 @@ def what_if(measures: Measures, change: Change) -> WhatIf:
     before_s = model.step_s(model.pipeline_s)
     if not model.certain:
         bounds.append(before_s)
+    known = storage_served(measures)
     device_parts = model.data_s, model.weights_s
     gain = Gain(model.unit, before_s, before_s - max(bounds), before_s - step_s, before_s - min(bounds))
     return WhatIf(
@@ -123,17 +125,29 @@ def what_if(measures: Measures, change: Change) -> WhatIf:
         requests,
         moved,
         Parts(
-            expected,
+            expected if known else None,
             model.storage_s - cached_s,
             model.other_s + cached_s,
             model.compute_s,
             before_s,
             *device_parts,
         ),
-        Parts(changed, storage_s, other_s, model.compute_s, step_s, *device_parts),
+        Parts(
+            changed if storage_served(measures) else None,
+            storage_s,
+            other_s,
+            model.compute_s,
+            step_s,
+            *device_parts,
+        ),
         gain,
         tuple(_assumptions(measures, change, readers)),
     )
+
+
+def storage_served(measures: Measures) -> bool:
+    """Says whether enough of the reads' time was storage's to know its latency and bandwidth."""
+    return measures.slow_share > 1 - SERVED
 
 
 def _device(measures: Measures, place: int) -> Storage:
@@ -225,8 +239,13 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
         ]
     if change.fast is not None:
         said.append(_fast_words(change.fast))
-    if measures.slow_share < SERVED:
-        cached = percent(1 - measures.slow_share, 1)
+    cached = percent(1 - measures.slow_share, 1)
+    if not storage_served(measures):
+        said.append(
+            f"{cached} of the reads' time was served by the page cache, and nothing by storage: other "
+            "storage changes nothing"
+        )
+    elif measures.slow_share < SERVED:
         said.append(f"{cached} of the reads' time was served by the page cache; no device makes that quicker")
     return said
 

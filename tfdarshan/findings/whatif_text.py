@@ -9,6 +9,8 @@ from tfdarshan.findings.text import WIDTH
 from tfdarshan.findings.whatif import Parts, WhatIf
 from tfdarshan.units import human_bytes, human_seconds, plural
 
+# More than this, in bytes per second, is what is left where all time is waiting.
+MOST_BANDWIDTH_BYTES = 1e13
 LABELS = (
     ("storage (T_s)", "storage_s"),
     ("pipeline's other work", "other_s"),
@@ -34,15 +36,7 @@ def whatif_text(found: WhatIf) -> str:
         label = found.unit if label == "step" else label
         now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
         lines.append(f"  {label:<24}{now:>14}{then:>14}")
-    lines += [
-        f"  {_speedup(found.gain)}",
-        "",
-        "Storage",
-        f"  now:  {_device(found.before)}",
-        f"  then: {_device(found.after)}",
-        "",
-        "Assumptions",
-    ]
+    lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found), "", "Assumptions"]
     for text in found.assumptions:
         lines += textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
     return "\n".join(lines) + "\n"
@@ -53,11 +47,18 @@ def _speedup(gain: Gain) -> str:
     return f"{gain.speedup:.2f}x as fast" + (f", between {low} and {high}" if low != high else "")
 
 
+def _storage(found: WhatIf) -> list[str]:
+    if found.before.device is None:
+        return ["  served nothing, the page cache all: other storage changes nothing"]
+    return [f"  now:  {_device(found.before)}", f"  then: {_device(found.after)}"]
+
+
 def _device(parts: Parts) -> str:
     device = parts.device
     if device is None:
         return "another device, as measured"
-    return (
-        f"{human_seconds(device.latency_s)} a read with its opens and stats, {device.concurrency:.1f} at a "
-        f"time; {human_bytes(device.bandwidth_bytes)}/s together"
-    )
+    waits = f"{human_seconds(device.latency_s)} a read with its opens and stats"
+    waits += f", {device.concurrency:.1f} at a time"
+    if device.bandwidth_bytes > MOST_BANDWIDTH_BYTES:
+        return f"{waits}; a byte takes no time that could be told"
+    return f"{waits}; {human_bytes(device.bandwidth_bytes)}/s together"

@@ -99,6 +99,29 @@ def test_the_command_prints_the_answer_and_what_it_assumes(session, capsys):
     assert found["gain"]["speedup"] == pytest.approx(1.25)
 
 
+@pytest.mark.parametrize("change", [["--bandwidth", "2x"], ["--latency", "0.1x"], ["--threads", "4"]])
+def test_what_the_page_cache_served_no_storage_makes_quicker(tmp_path, capsys, change):
+    # GIVEN steps that wait 10 ms for 100 reads of 4 kB, each 5 us long
+    calls = [
+        (100 * n + k / 100, 100 * n + k / 100 + 0.005, 1, "pread", 0, 4096)
+        for n in range(20)
+        for k in range(100)
+    ]
+    session = training(tmp_path, calls, epochs_of_steps(20, 100, 10), sizes=[10**9])
+
+    # WHEN
+    assert main(["whatif", str(session.path), *change]) == 0
+
+    # THEN it says so, and no figures of storage that were not measured
+    text = capsys.readouterr().out
+    assert "served nothing, the page cache all: other storage changes nothing" in text
+    assert "/s together" not in text
+    assert "a read with" not in text
+    assert main(["whatif", str(session.path), *change, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["before"]["device"], found["after"]["device"]) == (None, None)
+
+
 @pytest.mark.parametrize("arguments", [["--bandwidth", "fast"], ["--threads", "0"]])
 def test_wrong_arguments_are_one_sentence(session, capsys, arguments):
     assert main(["whatif", str(session.path), *arguments]) == 2
