@@ -17,14 +17,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where the pipeline rests while steps compute, and steps wait while it works."""
     model = measures.model
     windows = measures.windows
-    compute_s = None if windows is None else windows.typical_compute_s
-    if windows is None or model.wait_s is None or compute_s is None:
+    typical_s = None if windows is None else windows.typical_compute_s
+    if windows is None or model.wait_s is None or typical_s is None:
         return Unknown(NAME, "whether input is prepared while steps compute: the waits are not known")
     if not measures.traced:
         return untraced(measures, NAME, "whether input is prepared while steps compute")
     if model.overlap >= OVERLAPPED or model.storage_s <= 0:
         return None
-    hidden_s = windows.hidden_wait_s((1 - model.overlap) * compute_s) / model.units
+    hidden_s = windows.hidden_wait_s((1 - model.overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
     if _cpus_are_busy(measures):
         low = 0.0
@@ -33,12 +33,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title="input is not prepared while steps compute",
-        what=f"A step waits {human_seconds(model.wait_s)} for its batch and then computes "
-        f"{human_seconds(compute_s)}; while it computes, the input pipeline works "
-        f"{percent(model.overlap, 1)} as much as while it waits.",
+        what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
+        f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
+        f"works {percent(model.overlap, 1)} as much as while it waits.",
         evidence=(
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
-            Evidence("compute", human_seconds(compute_s), compute_s),
+            Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
+            Evidence("compute, median", human_seconds(typical_s), typical_s),
             Evidence("pipeline at work beside compute", percent(model.overlap, 1), model.overlap),
         ),
         unit=model.unit,

@@ -50,6 +50,25 @@ def test_no_prefetch_is_found_first_where_steps_compute_long_enough(tmp_path):
     assert first.gain.low_s < first.gain.expected_s < first.gain.high_s
 
 
+def test_what_is_said_of_a_step_adds_up_to_it(tmp_path):
+    # GIVEN steps of 100 ms that wait 40, of which the first one computes 400 ms longer, as one that compiles
+    calls, steps = reading(100, 40, readers=4)
+    late = [(call[0] + 400, call[1] + 400, *call[2:]) if call[0] >= 100 else call for call in calls]
+    steps = [(0, 500, 40), *((start + 400, end + 400, wait) for start, end, wait in steps[1:])]
+    session = training(tmp_path, late, steps)
+
+    # WHEN
+    (found,) = (finding for finding in diagnose(session).problems if finding.name == "prefetch")
+
+    # THEN the means of 2,400 ms in 20 steps are said, and the median stands beside them
+    assert "takes 120.0 ms: it waits 40.0 ms for its batch and then computes 80.0 ms." in found.what
+    assert {(shown.label, shown.text) for shown in found.evidence} >= {
+        ("input wait", "40.0 ms"),
+        ("compute, mean", "80.0 ms"),
+        ("compute, median", "60.0 ms"),
+    }
+
+
 def test_a_prefetching_job_that_hardly_waits_is_healthy(tmp_path):
     # GIVEN one reader that works all the time, beside steps that wait 1 of 100 ms
     session = training(tmp_path, *reading(100, 1, all_the_time=True))
