@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from tfdarshan.findings.cache_share import SERVED, stored_bytes
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, percent
 
 NAME = "page_cache"
-# From this share on it is worth saying; less input than this says nothing.
-SERVED = 0.9
+# Less input than this says nothing.
 LEAST_BYTES = 1 << 20
-BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -22,16 +19,17 @@ def find(measures: Measures) -> Finding | Unknown | None:
     read = float(measures.costs.read_bytes.sum())
     if read < LEAST_BYTES or measures.summary.emulation is not None:
         return None
-    storage = measures.summary.coverage.read.storage
-    by_kernel = storage is not None and _on_block_devices(measures)
+    storage, stored = measures.summary.coverage.read.storage, stored_bytes(measures)
     served = 1 - float(measures.costs.slow_bytes.sum()) / read
-    if by_kernel and storage is not None:
-        served = 1 - min(storage / read, 1.0)
+    if stored is not None:
+        served = 1 - min(stored / read, 1.0)
     elif not measures.traced:
         return None
     if served < SERVED:
         return None
-    how = "the kernel fetched the rest from storage" if by_kernel else "judged by how long reads took"
+    how = (
+        "the kernel fetched the rest from storage" if stored is not None else "judged by how long reads took"
+    )
     return Finding(
         name=NAME,
         kind="note",
@@ -54,10 +52,3 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         not_worth="where the input fits into memory in production, too",
     )
-
-
-def _on_block_devices(measures: Measures) -> bool:
-    """Says whether the input is on file systems whose storage the kernel counts."""
-    kinds = measures.files.rows["fs_type"].cat
-    used = np.unique(kinds.codes.to_numpy()[measures.costs.read_bytes > 0])
-    return {str(kinds.categories[code]) for code in used.tolist()} <= BLOCK_FILE_SYSTEMS

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import human_seconds, percent, plural
@@ -37,7 +38,7 @@ class Slow:
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds folders or files that take far longer than others for the same."""
+    """Finds folders or files that take far longer than others for the same, and not from the page cache."""
     if not measures.kinds_known:
         written = _slow_writes(measures)
         if written is not None:
@@ -48,7 +49,7 @@ def find(measures: Measures) -> Finding | None:
         return None
     taken, usual = costs.call_s[rows], _usual_s(measures, rows)
     slow = _slow_folders(measures, rows, taken, usual) or _slow_files(measures, rows, taken, usual)
-    if slow is None:
+    if slow is None or (not measures.imported and from_memory(measures, slow.rows)):
         return None
     whole = max(float(costs.call_s.sum()), slow.excess_s)
     gain, stall_s = _gain(measures, slow.excess_s / whole)

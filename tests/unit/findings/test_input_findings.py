@@ -192,6 +192,29 @@ def test_a_slow_folder_is_named(tmp_path):
     assert first.cost_s == pytest.approx(0.1 * 190 / 240, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("slow_ms", "stored", "is_straggler"),
+    [
+        (40, 0, False),  # the kernel fetched nothing
+        (40, 0.9, True),  # as much as the slow files hold
+        (0.1, None, False),  # of no local file system, but as quick as memory
+        (40, None, True),
+    ],
+)
+def test_slow_files_from_the_page_cache_are_no_stragglers(tmp_path, slow_ms, stored, is_straggler):
+    # GIVEN every fifth file in a folder that is 20 times as slow
+    root = "/data" if stored is None else "/local"
+    names = [f"{root}/{'slow' if n % 5 == 0 else 'fast'}/{n:04}" for n in range(500)]
+    quick_ms = slow_ms / 20
+    calls = busy_readers(lambda n: [("read", n % 500, 100 * KB, 0, slow_ms if n % 5 == 0 else quick_ms)])
+    slow_bytes = sum(call[5] for call in calls if call[4] % 5 == 0)
+    kernel = {"rchar": len(calls) * 100 * KB, "read_bytes": int(slow_bytes * (stored or 0))}
+    session = training(tmp_path, calls, WAITING, paths=names, sizes=[100 * KB] * 500, kernel=kernel)
+
+    # THEN
+    assert ("straggler" in {found.name for found in diagnose(session).findings}) == is_straggler
+
+
 def test_one_standstill_of_the_machine_makes_no_straggler(tmp_path):
     # GIVEN 3 s of reads of 2 ms, each of another file, and then one moment at which all 16 readers' take 100
     count = 30_000
