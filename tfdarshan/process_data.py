@@ -10,6 +10,7 @@ from typing import Any
 
 from tfdarshan import schema
 from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.session_directory import META_SUFFIX
 
 REQUIRED_KEYS = (
     "schema_version",
@@ -240,6 +241,8 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
 
 def _damaged(path: Path, error: Exception) -> SessionDataError:
     what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({reason(error)})"
-    return SessionDataError(
-        f"{path} {what}: the session's other processes can be read with skip_damaged (--skip-damaged)."
-    )
+    if len(list(path.parent.glob(f"*{META_SUFFIX}"))) > 1:
+        rest = "the session's other processes can be read with skip_damaged (--skip-damaged)"
+    else:
+        rest = "the session has no other processes, so nothing of it can be read"
+    return SessionDataError(f"{path} {what}: {rest}.")

@@ -11,6 +11,7 @@ from tfdarshan import pending
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData, read_process
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
+from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,9 +160,8 @@ def locate_sessions(path: str | os.PathLike[str], count: int) -> list[Path]:
         return [newest]
     found = find_sessions(folder)[-count:] if newest != folder else [newest]
     if len(found) < count:
-        raise SessionDataError(
-            f"{folder} has {len(found)} finished sessions, not {count}: record more, or ask for fewer."
-        )
+        there = plural(len(found), "finished session")
+        raise SessionDataError(f"{folder} has {there}, not {count}: record more, or ask for fewer.")
     return found
 
 

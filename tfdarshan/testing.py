@@ -191,15 +191,31 @@ def _is_option(name: str) -> bool:
 
 def _limit_of(name: str, value: Any) -> float:
     """Gives a limit in the metric's unit."""
-    if isinstance(value, str):
-        from tfdarshan.comparison.condition import VALUE, parse_condition
-
-        condition = parse_condition(f"{name}>{value.strip()}")
-        if condition.kind == VALUE:
-            return condition.limit
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
         return float(value)
-    raise ConfigurationError(f"{name} must be a number from 0 on, or text such as '10MB', not {value!r}.")
+    limit = _with_unit(name, value) if isinstance(value, str) else None
+    if limit is None:
+        raise ConfigurationError(f"{name} must be {_allowed(name)}, not {value!r}.")
+    return limit
+
+
+def _with_unit(name: str, text: str) -> float | None:
+    """Gives the limit that text such as "10MB" says, None where it says none."""
+    from tfdarshan.comparison.condition import VALUE, parse_condition
+
+    try:
+        condition = parse_condition(f"{name}>{text.strip()}")
+    except ConfigurationError:
+        return None
+    return condition.limit if condition.kind == VALUE else None
+
+
+def _allowed(name: str) -> str:
+    from tfdarshan.comparison.condition import UNITS
+    from tfdarshan.comparison.metric import find_metric
+
+    units = ", ".join(UNITS.get(find_metric(name).unit, {}))
+    return f"a number from 0 on, or text with one of the units {units}" if units else "a number from 0 on"
 
 
 def _message(overruns: list[Overrun], source: Any) -> str:

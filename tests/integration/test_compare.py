@@ -117,7 +117,7 @@ def test_runs_and_sessions_are_named_below_a_logdir(capsys, logs):
         (["{logs}/fast", "{logs}/none"], "there is no logdir {logs}/none"),
         (["{logs}/fast", "{logs}:none"], "has no run or session 'none': it has fast, slow, 20"),
         (["{logs}/fast", "{logs}/slow", "--runs", "0"], "--runs must be at least 1"),
-        (["{logs}/fast", "{logs}/slow", "--runs", "3"], "has 1 finished sessions, not 3"),
+        (["{logs}/fast", "{logs}/slow", "--runs", "3"], "has 1 finished session, not 3"),
         (["{logs}/fast", "{logs}/slow", "--fail-if", "duraton>1s"], "did you mean duration"),
     ],
 )

@@ -72,6 +72,22 @@ def test_damaged_table_is_named_and_the_rest_can_be_read(session, tmp_path, dama
     assert path.name in rest.summary()
 
 
+def test_other_processes_are_named_only_where_there_are_some(tmp_path, session):
+    # GIVEN a session of two processes, and one of one
+    with tfdarshan.profile(tmp_path / "alone") as alone:
+        (tmp_path / "file").write_bytes(bytes(1_111))
+    said = []
+    for path in (session, alone.path):
+        next(path.glob("*.files.parquet")).unlink()
+        with pytest.raises(tfdarshan.SessionDataError) as error:
+            _ = tfdarshan.open_session(path).files
+        said.append(str(error.value))
+
+    # THEN
+    assert "the session's other processes can be read with skip_damaged (--skip-damaged)" in said[0]
+    assert said[1].endswith("is missing: the session has no other processes, so nothing of it can be read.")
+
+
 def test_damage_inside_a_table_is_found(session):
     # GIVEN a table whose footer is whole and whose data is not
     path = child_file(session, "events.parquet")

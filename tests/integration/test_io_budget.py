@@ -138,7 +138,12 @@ def test_nothing_is_left_behind_unless_asked_for(data, tmp_path, monkeypatch):
         ({"opens": "+5%"}, "opens must be a number from 0 on"),
         ({"opens": True}, "opens must be a number"),
         ({"opens": float("nan")}, "opens must be a number"),
-        ({"io_time": "5MB"}, "has a unit that io_time does not"),
+        (
+            {"io_time": "5MB"},
+            "io_time must be a number from 0 on, or text with one of the units ns, us, ms, s, min, not '5MB'",
+        ),
+        ({"bytes_read": "1 parsec"}, "GiB, TiB, not '1 parsec'."),
+        ({"opens": "3 files"}, "opens must be a number from 0 on, not '3 files'."),
         ({"opens": 1, "include": "/x"}, "include must be a list"),
     ],
 )

@@ -77,7 +77,10 @@ def interval_sentence(costs: Sequence[IntervalCost]) -> str:
     if not measured:
         return ""
     others = [cost for cost in costs if not cost.measured]
-    first = f"every {measured[0].interval_steps:,} steps costs {measured[0].cost_ratio:.1%} of run time"
+    steps = measured[0].interval_steps
+    first = (
+        f"every {'step' if steps == 1 else f'{steps:,} steps'} costs {measured[0].cost_ratio:.1%} of run time"
+    )
     rest = [f"every {cost.interval_steps:,}, {cost.cost_ratio:.1%}" for cost in others]
     return "; ".join([first, *rest]).replace("%", " %")
 

@@ -7,8 +7,10 @@ import dataclasses
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
+from tfdarshan.errors import ConfigurationError
 from tfdarshan.options import Options
 from tfdarshan.session import Session, open_session
 
@@ -48,6 +50,29 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 def session_of(arguments: argparse.Namespace) -> Session:
     """Opens the session that the arguments name."""
     return open_session(arguments.path, skip_damaged=arguments.skip_damaged)
+
+
+def check_least(option: str, number: int, least: int) -> None:
+    """Checks a number.
+
+    Raises:
+        ConfigurationError: It is less than `least`.
+    """
+    if number < least:
+        raise ConfigurationError(f"{option} must be at least {least}, not {number}.")
+
+
+def folder_of(option: str, name: str) -> str:
+    """Gives a folder's absolute path.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    folder = Path(name).absolute()
+    if not folder.is_dir():
+        what = "is no folder" if folder.exists() else "does not exist"
+        raise ConfigurationError(f"{option} {name} {what}: name a folder on the device to measure.")
+    return str(folder)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

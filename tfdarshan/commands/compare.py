@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.session import locate_sessions, open_session
 
@@ -92,8 +92,7 @@ def _sides(paths: Sequence[str], runs: int) -> list[Side]:
             f"compare needs two to {len(LABELS)} runs, not {len(paths)}: the first is what the others are "
             "compared with."
         )
-    if runs < 1:
-        raise ConfigurationError(f"--runs must be at least 1, not {runs}.")
+    check_least("--runs", runs, 1)
     try:
         return [
             Side(label, [Source(open_session(found)) for found in locate_sessions(path, runs)])

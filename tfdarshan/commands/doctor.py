@@ -34,14 +34,17 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--darshan-library",
         metavar="PATH",
-        help="path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)",
+        help="path of libdarshan.so, which then has to work (default: TFDARSHAN_DARSHAN_LIBRARY, the "
+        "process, the dynamic loader)",
     )
     parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Runs the checks; the exit code is 1 if one fails."""
-    checks = run_checks(arguments.engine, arguments.darshan_library)
+    # A library that is named is to be used.
+    named = arguments.darshan_library is not None and arguments.engine == "auto"
+    checks = run_checks("darshan" if named else arguments.engine, arguments.darshan_library)
     proofs = prove_hooks() if all(check.ok for check in checks) else []
     ok = all(check.ok for check in checks) and all(proof.state != FAILED for proof in proofs)
     if arguments.json:

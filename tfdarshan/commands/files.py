@@ -18,7 +18,7 @@ from tfdarshan.analysis.file_totals import (
     WRITE_TIMES,
     WRITES,
 )
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.commands.arguments import add_json, add_session, check_least, print_json, session_of
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.schema import MODULES
 from tfdarshan.units import human_bytes, human_seconds
@@ -63,6 +63,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the table."""
+    check_least("--limit", arguments.limit, 0)
     table = session_of(arguments).files
     if arguments.module:
         table = table[table["module"] == arguments.module]
@@ -76,9 +77,17 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         known = table.astype(object).where(table.notna(), None)
         print_json({"matching": matching, "files": known.to_dict("records")})
-    else:
+    elif matching:
         _print(table, matching)
+    else:
+        print(_nothing(arguments))
     return 0
+
+
+def _nothing(arguments: argparse.Namespace) -> str:
+    names = ("filter", "module")
+    given = [f"--{name} {getattr(arguments, name)}" for name in names if getattr(arguments, name)]
+    return f"no file of the session matches {' and '.join(given)}" if given else "the session has no files"
 
 
 def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:

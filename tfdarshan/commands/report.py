@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.commands.arguments import add_json, add_session, folder_of, print_json, session_of
 from tfdarshan.units import human_bytes
 
 if TYPE_CHECKING:
@@ -57,13 +57,14 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.views.redaction import Redaction
     from tfdarshan.views.source import Source
 
+    folder = None if arguments.fast is None else folder_of("--fast", arguments.fast)
     redaction = Redaction(os.environ.get(KEY_VARIABLE, "")) if arguments.redact else None
     other = None
     if arguments.compare is not None:
         second = open_session(arguments.compare, skip_damaged=arguments.skip_damaged)
         other = Source(second, redaction=redaction)
     session = session_of(arguments)
-    tier = None if arguments.fast is None else _measured(session, arguments.fast)
+    tier = None if folder is None else _measured(session, folder)
     source = Source(session, redaction=redaction, fast_tier=tier)
     written = write_report(source, arguments.output, compare=other, force=arguments.force)
     if arguments.json:
@@ -75,9 +76,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _measured(session: Session, folder: str) -> TierProbe:
     """Measures a folder at the session's own concurrency."""
-    from tfdarshan.staging.capacity import existing_parent
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.run_facts import run_facts
 
     readers = round(max(run_facts([session], 0.0).readers, 1))
-    return probe_tier(existing_parent(str(Path(folder).absolute())), readers)
+    return probe_tier(folder, readers)

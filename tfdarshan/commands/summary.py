@@ -7,7 +7,7 @@ import dataclasses
 import sys
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.commands.arguments import add_json, add_session, check_least, print_json, session_of
 from tfdarshan.summary import render
 from tfdarshan.summary_data import summarize
 
@@ -31,8 +31,9 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.findings.text import verdict_text
 
+    check_least("--top", arguments.top, 0)
     session = session_of(arguments)
-    data, diagnosis = summarize(session, max(arguments.top, 0)), diagnose(session)
+    data, diagnosis = summarize(session, arguments.top), diagnose(session)
     if arguments.json:
         print_json(plain_diagnosis(diagnosis) | dataclasses.asdict(data))
     else:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.commands.arguments import add_json, add_session, check_least, folder_of, print_json, session_of
 
 
 def add_parser(verbs: Any) -> None:
@@ -37,18 +35,18 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.plain import plain_gain
     from tfdarshan.findings.whatif import Change, parse_factor, what_if
     from tfdarshan.findings.whatif_text import whatif_text
-    from tfdarshan.staging.capacity import existing_parent
     from tfdarshan.staging.probe import probe_tier
 
     bandwidth = parse_factor(arguments.bandwidth, "--bandwidth")
     latency = parse_factor(arguments.latency, "--latency")
-    if arguments.threads is not None and arguments.threads < 1:
-        raise ConfigurationError(f"--threads must be at least 1, not {arguments.threads}.")
+    if arguments.threads is not None:
+        check_least("--threads", arguments.threads, 1)
+    folder = folder_of("--fast", arguments.fast) if arguments.fast else None
     measures = measure(session_of(arguments))
     fast = None
-    if arguments.fast:
+    if folder is not None:
         readers = arguments.threads or max(1, round(measures.model.readers))
-        fast = probe_tier(existing_parent(str(Path(arguments.fast).absolute())), readers)
+        fast = probe_tier(folder, readers)
     change = Change(bandwidth=bandwidth, latency=latency, threads=arguments.threads, fast=fast)
     found = what_if(measures, change)
     if arguments.json:

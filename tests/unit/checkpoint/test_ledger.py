@@ -92,6 +92,12 @@ def test_cost_of_other_intervals():
     assert interval_sentence(costs) == "every 20 steps costs 20.0 % of run time; every 50, 9.1 %"
 
 
+def test_one_step_is_a_step():
+    costs = interval_costs(saves(1, 0.1, 0.1, 5), factors=(1,))
+
+    assert interval_sentence(costs) == "every step costs 50.0 % of run time"
+
+
 def test_no_cost_from_too_little():
     assert interval_costs(saves(20, 0.5, 0.1, 2)) == []
     assert interval_costs([CheckpointRow(id="a")] * 5) == []
