@@ -61,8 +61,15 @@ class IOCallback(Callback):  # type: ignore[misc]
             self._start()
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
-        """Starts with the first epoch."""
-        if self._epochs is not None and epoch + 1 == self._epochs[0]:
+        """Starts with the first epoch, and ends with the last one when the next begins.
+
+        So what other callbacks do at its end, such as a checkpoint, belongs to it wherever they are listed.
+        """
+        if self._epochs is None:
+            return
+        if epoch + 1 > self._epochs[1]:
+            self._stop()
+        elif epoch + 1 == self._epochs[0]:
             self._start()
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
@@ -78,11 +85,6 @@ class IOCallback(Callback):  # type: ignore[misc]
         if self._recording:
             end_step()
         if self._batches is not None and self._batch == self._batches[1]:
-            self._stop()
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
-        """Ends with the last epoch."""
-        if self._epochs is not None and epoch + 1 == self._epochs[1]:
             self._stop()
 
     def on_train_end(self, logs: Any = None) -> None:  # noqa: ARG002

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import tfdarshan
@@ -27,6 +29,14 @@ JOB = """
     fit(IOCallback("batches", batches=(13, 16)), epochs=2)
     fit(IOCallback("epochs", epochs=2, tf_profiler=False), epochs=3)
     fit(IOCallback("all", tf_profiler=False))
+
+    class Checkpoint(tf.keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            with open(f"epoch-{epoch + 1}", "wb") as file:
+                file.write(bytes(7_777))
+
+    fit(IOCallback("saved", epochs=(1, 2), tf_profiler=False), Checkpoint(), epochs=3)
+    fit(IOCallback("saved at the end", epochs=(2, 3), tf_profiler=False), Checkpoint(), epochs=3)
 
     with tfdarshan.profile("outer", tf_profiler=False):
         fit(IOCallback("inner"))
@@ -69,6 +79,13 @@ def test_whole_training_is_recorded_by_default(folder):
     assert len(session.steps) == BATCHES
     reads = session.files[session.files["path"].str.endswith(".bin")]["POSIX_READS"].sum()
     assert reads == 2 * 4 * BATCHES
+
+
+@pytest.mark.parametrize(("logdir", "epochs"), [("saved", [1, 2]), ("saved at the end", [2, 3])])
+def test_what_later_callbacks_save_at_the_end_of_the_last_epoch_is_recorded(folder, logdir, epochs):
+    files = tfdarshan.open_session(folder / logdir).files
+    written = files[files["POSIX_BYTES_WRITTEN"] == 7_777]
+    assert sorted(Path(path).name for path in written["path"]) == [f"epoch-{number}" for number in epochs]
 
 
 def test_training_goes_on_where_the_callback_cannot_record(folder, shared_job):
