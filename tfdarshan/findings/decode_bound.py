@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
@@ -26,14 +26,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if machine.cpu_s is not None and machine.cpus:
         busy = machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
     saturated = busy is not None and busy >= BUSY_CPUS
-    gain = measures.gain(0.0, 0.3 * rest_s, rest_s)
-    if not saturated and busy is not None and machine.cpus:
-        # What one processor does, all of them do in this part of the time; at most, the reads of a call that
-        # decodes go side by side as well.
-        spared = 1 - max(busy, 1 / machine.cpus)
-        gain = measures.gain(
-            0.2 * spared * model.other_s, 0.8 * spared * model.other_s, 1.1 * spared * model.pipeline_s
-        )
+    gain = _gain(measures, rest_s, None if saturated else busy)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
         Evidence("of it in file calls", percent(model.storage_s, model.pipeline_s), model.storage_s),
@@ -64,5 +57,27 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cost_s=rest_s,
         cure=cure,
         gain=gain,
-        not_worth="where it is the steps that need the processors",
+        not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
+        "as there are processors",
     )
+
+
+def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
+    """Gives the gain of decoding more at a time; of decoding less where no processor is free or known to be.
+
+    Args:
+        measures: The session.
+        rest_s: What a step would wait if storage took no time.
+        busy: The processors' busy share; None where they are busy throughout, or unknown.
+    """
+    model, cpus = measures.model, measures.machine.cpus
+    if busy is None or not cpus:
+        return measures.gain(0.0, 0.3 * rest_s, rest_s)
+    # What one processor does, all of them do in this part of the time; at most, the reads of a call that
+    # decodes go side by side as well. At least nothing is gained: how many calls decode at a time is not
+    # known, and as many as there are processors may do so already.
+    at_work = min(1.0, (model.cpu_s or 0.0) / max(cpus * model.pipeline_s, 1e-9))
+    spared = 1 - max(busy, 1 / cpus)
+    # Whose processor time it was is not known: the pipeline's alone, or that of all that went on beside it.
+    likely = 1 - max((busy + at_work) / 2, 1 / cpus)
+    return measures.gain(0.0, 0.8 * likely * model.other_s, 1.1 * spared * model.pipeline_s)

@@ -288,6 +288,28 @@ def test_a_pipeline_that_computes_is_decode_bound(tmp_path):
     assert "staging will not help" in first.what
 
 
+def test_little_is_expected_of_more_decoding_where_the_processors_are_busy_while_it_goes_on(tmp_path):
+    # GIVEN steps that wait half of their time for one reader, which reads 1 of 10 ms and decodes the rest
+    waits = [100 * n + at for n in range(STEPS) for at in range(0, 50, 10)]
+    calls = [(at, at + 1, 1, "read", 0, 100 * KB, at * MB) for at in waits]
+    half = epochs_of_steps(STEPS, 100, 50)
+
+    def found(cpu_s):
+        machine = {"machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": cpu_s}}
+        session = training(tmp_path / str(cpu_s), calls, half, sizes=[10_000 * MB], meta=machine)
+        return next(one for one in diagnose(session).findings if one.name == "decode_bound").gain
+
+    # WHEN it takes the time of one of two processors meanwhile, or of both
+    one, both = found(1.0), found(1.95)
+
+    # THEN the session does not know how many calls decode, and no gain is certain
+    assert (one.low_s, both.low_s) == (0.0, 0.0)
+    # ... half of the 45 ms go on the other processor; with both busy in the waits half of that is likely
+    assert one.expected_s == pytest.approx(0.8 * 0.5 * 0.045)
+    assert both.expected_s == pytest.approx(0.8 * (1 - (0.4875 + 0.975) / 2) * 0.045)
+    assert both.expected_s < 0.6 * one.expected_s
+
+
 def test_waiting_for_something_else_is_no_finding_of_calls(tmp_path):
     # GIVEN reads from memory, beside hardly any processor time
     calls = [(at, at + 0.2, 1, "read", 0, 100 * KB, at * MB) for at in range(4, STEPS * 100, 10)]
