@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,6 +12,8 @@ import tfdarshan
 from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_steps
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.commands import main
+from tfdarshan.comparison.metric import find_metric
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
 from tfdarshan.views.panel import as_json
@@ -19,6 +22,22 @@ from tfdarshan.views.source import Source
 
 def training(folder):
     return with_steps(training_session(folder))
+
+
+def stepping(folder, *, steps=4, **options):
+    """Records steps that each read a file, with time between them that is in no step."""
+    (folder / "data").write_bytes(bytes(5_000))
+    with tfdarshan.profile(folder / "logs", spool_dir=folder, **options) as recorded:
+        for number in range(steps):
+            with tfdarshan.step(number) as step:
+                with step.input_wait():
+                    handle = os.open(folder / "data", os.O_RDONLY)
+                    os.read(handle, 5_000)
+                    os.close(handle)
+                    time.sleep(0.004)
+                time.sleep(0.002)
+            time.sleep(0.002)
+    return tfdarshan.open_session(recorded.path)
 
 
 def counters_only(folder):
@@ -57,6 +76,37 @@ def test_views_are_drawn_whatever_the_session_has(session, view):
         if panel["kind"] == "chart":
             figure = go.Figure(panel["figure"])
             assert [trace.type for trace in figure.data if trace.type.endswith("gl")] == []
+
+
+def tiles(panels):
+    """Gives value and note of each tile, by label."""
+    items = [tile for panel in panels if panel.kind == "tiles" for tile in panel.items]
+    return {tile.label: (tile.value.text, tile.note) for tile in items}
+
+
+def test_there_is_one_input_wait(tmp_path):
+    # GIVEN steps with time between them
+    session = stepping(tmp_path)
+    source = Source(session)
+
+    # WHEN the findings say what a step takes and waits
+    (found,) = (finding for finding in diagnose(session).findings if finding.name == "input_bound")
+    said = {entry.label: entry.text for entry in found.evidence}
+
+    # THEN so do the views and the comparison
+    share = f"{found.title.split(' % ')[0]} % of step time"
+    overview, steps = (tiles(VIEWS[name][1](source)) for name in ("overview", "steps"))
+    assert [view["Input wait"][1] for view in (overview, steps)] == [share, share]
+    assert steps["Steps"] == ("4", f"{said['step']} each on average")
+    compared = {
+        name: find_metric(name).worded(find_metric(name).value(source))
+        for name in ("step_time", "input_wait", "input_wait_share")
+    }
+    assert compared == {
+        "step_time": said["step"],
+        "input_wait": said["input wait"],
+        "input_wait_share": share.removesuffix(" of step time"),
+    }
 
 
 def chart(panels, key):

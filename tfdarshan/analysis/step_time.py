@@ -10,6 +10,7 @@ import pandas as pd
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.segments import META, Segments
+from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
 from tfdarshan.analysis.time_bins import TimeBins
 
 COLUMNS = (
@@ -23,17 +24,17 @@ class StepSummary:
     """All steps together, in seconds.
 
     Attributes:
-        steps: How many there are.
-        step_s: Their durations added up.
-        input_wait_s: Of that, waiting for input; None where no step says how long.
-        compute_s: The rest.
+        steps: How many there are, of those that `steps_to_judge` gives.
+        span_s: From the first one's start to the last one's end.
+        input_wait_s: Of that, waiting for input; None where steps do not say how long.
+        compute_s: The rest, what is between two steps too.
         io_s: Wall-clock time in I/O within steps.
         hidden_io_s: Of `io_s`, what ran beside compute, at least.
         bytes_moved: Bytes read and written within steps.
     """
 
     steps: int
-    step_s: float
+    span_s: float
     input_wait_s: float | None
     compute_s: float
     io_s: float
@@ -41,9 +42,19 @@ class StepSummary:
     bytes_moved: int
 
     @property
+    def step_s(self) -> float | None:
+        """The time of a step, None without steps."""
+        return self.span_s / self.steps if self.steps else None
+
+    @property
+    def step_wait_s(self) -> float | None:
+        """What a step waits for input, None if unknown."""
+        return self.input_wait_s / self.steps if self.steps and self.input_wait_s is not None else None
+
+    @property
     def input_wait_share(self) -> float | None:
         """Input wait over step time, None without steps."""
-        return self.input_wait_s / self.step_s if self.step_s and self.input_wait_s is not None else None
+        return self.input_wait_s / self.span_s if self.span_s and self.input_wait_s is not None else None
 
 
 def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
@@ -79,16 +90,19 @@ def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
 
 
 def step_summary(table: pd.DataFrame) -> StepSummary:
-    """Adds up the rows of `step_time`."""
-    sums = {name: int(table[name].sum()) for name in COLUMNS[2:]}
+    """Adds up the rows of `step_time`, by the step model's definitions of step time and input wait."""
+    known = table["input_wait_known"].astype(bool)
+    judged = steps_to_judge(table.assign(input_wait_ns=table["input_wait_ns"].where(known, -1)))
+    windows = step_windows(judged)
+    span_s, wait_s = (0.0, None) if windows is None else (windows.span_s, windows.wait_s)
     return StepSummary(
-        len(table),
-        sums["step_ns"] / 1e9,
-        sums["input_wait_ns"] / 1e9 if table["input_wait_known"].any() else None,
-        sums["compute_ns"] / 1e9,
-        sums["io_ns"] / 1e9,
-        sums["hidden_io_ns"] / 1e9,
-        sums["bytes"],
+        steps=len(judged),
+        span_s=span_s,
+        input_wait_s=wait_s,
+        compute_s=max(span_s - (wait_s or 0.0), 0.0),
+        io_s=int(judged["io_ns"].sum()) / 1e9,
+        hidden_io_s=int(judged["hidden_io_ns"].sum()) / 1e9,
+        bytes_moved=int(judged["bytes"].sum()),
     )
 
 

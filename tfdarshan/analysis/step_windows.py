@@ -30,6 +30,17 @@ class StepWindows:
         return int(self.start_ns[0]), int(self.end_ns.max())
 
     @property
+    def span_s(self) -> float:
+        """The time that steps are charged with: what is between two of them, such as a checkpoint, too."""
+        first, last = self.span_ns
+        return (last - first) / 1e9
+
+    @property
+    def step_s(self) -> float:
+        """The time of a step: that of all, over their number."""
+        return self.span_s / len(self.start_ns)
+
+    @property
     def wait_s(self) -> float | None:
         """All waits added up."""
         return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
@@ -64,20 +75,27 @@ def step_windows(steps: pd.DataFrame) -> StepWindows | None:
     """Gives the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
 
     A wait is taken to be at its step's start: TensorFlow's trace begins steps with it, Keras asks for a batch
-    first, and so does a loop that marks its steps. Where waits are known of a part of the session only, as
-    where TensorFlow's trace ended early, its steps are all there are.
+    first, and so does a loop that marks its steps.
     """
     if len(steps) == 0:
         return None
-    steps = steps.sort_values("start_ns", kind="stable")
+    steps = steps_to_judge(steps)
     start, end = steps["start_ns"].to_numpy(np.int64), steps["end_ns"].to_numpy(np.int64)
     wait = steps["input_wait_ns"].to_numpy(np.int64)
-    known = np.flatnonzero(wait >= 0)
-    if len(known) and len(known) == known[-1] - known[0] + 1:
-        start, end, wait = start[known], end[known], wait[known]
-    elif len(known) < len(wait):
-        return StepWindows(start, end, None)
-    return StepWindows(start, end, start + np.minimum(wait, end - start))
+    known = bool((wait >= 0).all())
+    return StepWindows(start, end, start + np.minimum(wait, end - start) if known else None)
+
+
+def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
+    """Gives the steps in order of time that a session is judged by.
+
+    Where waits are known of one part of the session, as where TensorFlow's trace ended early, its steps are
+    all there are.
+    """
+    steps = steps.sort_values("start_ns", kind="stable")
+    known = np.flatnonzero(steps["input_wait_ns"].to_numpy(np.int64) >= 0)
+    in_one_part = len(known) > 0 and len(known) == known[-1] - known[0] + 1
+    return steps.iloc[known] if in_one_part else steps
 
 
 def overlap_of(windows: StepWindows, start_ns: Array, end_ns: Array) -> float:

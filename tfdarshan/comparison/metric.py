@@ -96,14 +96,9 @@ def _steps(run: Run) -> StepSummary | None:
     return step_summary(run.steps) if len(run.steps) else None
 
 
-def _per_step(run: Run, name: str) -> float | None:
+def _of_steps(run: Run, name: str) -> float | None:
     steps = _steps(run)
-    return None if steps is None else _ratio(getattr(steps, name), steps.steps)
-
-
-def _waiting(run: Run) -> float | None:
-    steps = _steps(run)
-    return None if steps is None else steps.input_wait_share
+    return None if steps is None else getattr(steps, name)
 
 
 def _passes(run: Run) -> float | None:
@@ -124,16 +119,16 @@ METRICS = (
         "step_time",
         "time of a step",
         SECONDS,
-        lambda run: _per_step(run, "step_s"),
+        lambda run: _of_steps(run, "step_s"),
         STEPS,
         LESS,
-        "mean over the recorded training steps",
+        "from the first step's start to the last one's end, over their number",
     ),
     Metric(
         "input_wait",
         "input wait of a step",
         SECONDS,
-        lambda run: _per_step(run, "input_wait_s"),
+        lambda run: _of_steps(run, "step_wait_s"),
         STEPS,
         LESS,
         "mean time a step waited for its batch",
@@ -142,7 +137,7 @@ METRICS = (
         "input_wait_share",
         "input wait, of step time",
         SHARE,
-        _waiting,
+        lambda run: _of_steps(run, "input_wait_share"),
         STEPS,
         LESS,
         "time waiting for input over step time, 0 to 1",

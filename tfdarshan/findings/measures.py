@@ -310,8 +310,7 @@ def _model(
             busy_share=min(1.0, (beside_s + within_s) / readers.readers / whole_s),
         )  # fmt: skip
     count = len(windows.start_ns)
-    first, last = windows.span_ns
-    unit_s = max((last - first) / 1e9 / count, 1e-9)
+    unit_s = max(windows.step_s, 1e-9)
     used_s = None if cpu_s is None else cpu_s / max(summary.duration_s, 1e-9) * unit_s
     wait_s = None if windows.wait_s is None else windows.wait_s / count
     most_s = wait_s if wait_s is not None else min(unit_s, pipeline.union_s / count)

@@ -62,7 +62,7 @@ def _tiles(source: Source) -> list[Tile]:
         tiles.append(Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size"))
     if len(source.step_bounds):
         whole = step_summary(source.step_bounds)
-        note = _share(whole.input_wait_s, whole.step_s, "of step time") or "not known of these steps"
+        note = _share(whole.input_wait_s, whole.span_s, "of step time") or "not known of these steps"
         tiles.insert(2, Tile("Input wait", duration(whole.input_wait_s), note))
     if posix.zero_length_reads:
         note = _share(posix.zero_length_reads, posix.reads, "of reads")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.figures.staging import MARKER, capacity_figure, units_of
 from tfdarshan.staging.advice import Advice, Decision, decide_on
@@ -84,10 +85,7 @@ def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) 
 
 def _input_wait(source: Source) -> float | None:
     """Gives the share of the time in which training waited for input, None if no step says so."""
-    steps = source.step_bounds
-    known = steps[steps["input_wait_known"]] if len(steps) else steps
-    step_ns = int(known["step_ns"].sum()) if len(known) else 0
-    return int(known["input_wait_ns"].sum()) / step_ns if step_ns else None
+    return step_summary(source.step_bounds).input_wait_share
 
 
 def _room_decides(advice: Advice) -> bool:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tfdarshan.analysis.step_time import StepSummary, step_summary
 from tfdarshan.figures.over_time import overlap_figure, step_storage_figure, steps_figure
-from tfdarshan.units import percent
+from tfdarshan.units import human_seconds, percent
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
 from tfdarshan.views.source import Source
 
@@ -24,9 +24,9 @@ def steps_view(source: Source) -> list[Panel]:
         return [Text([NO_STEPS], "Steps")]
     whole = step_summary(table)
     tiles = [
-        Tile("Steps", number(whole.steps), f"{whole.step_s / whole.steps:.4f} s each on average"),
-        Tile("Input wait", duration(whole.input_wait_s), _share(whole)),
-        Tile("Compute and the rest", duration(whole.compute_s), f"{percent(whole.compute_s, whole.step_s)}"),
+        Tile("Steps", number(whole.steps), _each(whole, len(table))),
+        Tile("Input wait", duration(whole.input_wait_s), _share(whole.input_wait_s, whole)),
+        Tile("Compute and the rest", duration(whole.compute_s), _share(whole.compute_s, whole)),
         Tile("I/O within steps", duration(whole.io_s), "wall clock"),
         Tile(
             "I/O beside compute",
@@ -53,10 +53,16 @@ def steps_view(source: Source) -> list[Panel]:
     ]
 
 
-def _share(whole: StepSummary) -> str:
-    if whole.input_wait_s is None:
+def _each(whole: StepSummary, recorded: int) -> str:
+    """Words the time of a step, and where not all that were recorded are counted."""
+    each = f"{human_seconds(whole.step_s or 0.0)} each on average"
+    return each if whole.steps == recorded else f"of {recorded:,}: input wait is known of these; {each}"
+
+
+def _share(part_s: float | None, whole: StepSummary) -> str:
+    if part_s is None:
         return "not known of these steps"
-    return f"{percent(whole.input_wait_s, whole.step_s)} of step time"
+    return f"{percent(part_s, whole.span_s)} of step time"
 
 
 def _storage(table: pd.DataFrame, storage: pd.DataFrame) -> list[Panel]:

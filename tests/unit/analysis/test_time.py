@@ -230,6 +230,31 @@ def test_steps_as_sessions_have_them(loaded):
     assert step_summary(table).input_wait_s is None
 
 
+def test_what_is_between_two_steps_is_step_time(loaded):
+    # GIVEN steps of 100 with 50 between them, which wait for 30
+    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+    steps = pd.DataFrame({"start_ns": [0, 150], "end_ns": [100, 250], "input_wait_ns": [30, 30]})
+
+    whole = step_summary(step_time(steps, segments))
+
+    assert whole.step_s == pytest.approx(125e-9)
+    assert whole.step_wait_s == pytest.approx(30e-9)
+    assert whole.compute_s == pytest.approx(190e-9)
+    assert whole.input_wait_share == pytest.approx(60 / 250)
+
+
+def test_steps_of_unknown_wait_do_not_thin_out_those_that_say(loaded):
+    # GIVEN two steps that say what they waited, and one after them that does not
+    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+    steps = pd.DataFrame(
+        {"start_ns": [0, 100, 200], "end_ns": [100, 200, 300], "input_wait_ns": [40, 20, -1]}
+    )
+
+    whole = step_summary(step_time(steps, segments))
+
+    assert (whole.steps, whole.input_wait_share) == (2, pytest.approx(0.3))
+
+
 def test_no_steps_are_no_rows(loaded):
     session, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
 
