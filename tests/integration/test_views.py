@@ -17,7 +17,7 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
 from tfdarshan.views.panel import as_json
-from tfdarshan.views.source import Source
+from tfdarshan.views.source import NO_TRACE, Source
 
 
 def training(folder):
@@ -107,6 +107,36 @@ def test_there_is_one_input_wait(tmp_path):
         "input_wait": said["input wait"],
         "input_wait_share": share.removesuffix(" of step time"),
     }
+
+
+def test_what_is_not_traced_is_said_and_not_drawn_as_nothing(tmp_path):
+    # GIVEN steps that read, and counters only
+    source = Source(stepping(tmp_path, trace=False))
+
+    # THEN no view draws a bandwidth or a step's I/O of 0
+    for name in ("overview", "timeline", "steps"):
+        panels = VIEWS[name][1](source)
+        assert [panel.lines for panel in panels if panel.kind == "text"] == [[NO_TRACE]]
+        assert {getattr(panel, "key", "") for panel in panels}.isdisjoint({"bandwidth", "overlap"})
+    assert set(tiles(panels)) == {"Steps", "Input wait", "Compute and the rest", "From storage"}
+    assert len(chart(panels, "steps")["data"]) == 2
+    (rows,) = (panel.rows for panel in panels if panel.kind == "table")
+    assert {tuple(row[place].text for place in (4, 5, 7)) for row in rows} == {("-", "-", "-")}
+
+
+def test_how_often_files_of_unknown_size_were_read_is_not_known(tmp_path):
+    shown = tiles(VIEWS["overview"][1](Source(imported(tmp_path))))
+
+    assert shown["Read again"] == ("-", "no size of a file read is known")
+
+
+@pytest.mark.parametrize(("steps", "dtick"), [(1, 1), (2, 1), (12, None)])
+def test_axes_of_steps_have_no_halves(tmp_path, steps, dtick):
+    panels = VIEWS["steps"][1](Source(with_steps(training_session(tmp_path), steps)))
+
+    axes = [chart(panels, key)["layout"]["xaxis"] for key in ("steps", "overlap")]
+    assert [(axis.get("tick0"), axis.get("dtick")) for axis in axes] == [(0 if dtick else None, dtick)] * 2
+    assert axes[0]["range"] == [-0.7, steps - 1 + 0.7]
 
 
 def chart(panels, key):

@@ -13,6 +13,7 @@ from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
 MOST_MARKS = 300
+FEW_STEPS = 10
 # Charts below one another have their moments below one another.
 TIMELINE_MARGIN = {"l": 130, "r": 110, "t": 12, "b": 44}
 MEASURES = {
@@ -114,8 +115,8 @@ def activity_figure(
     )
 
 
-def steps_figure(table: pd.DataFrame) -> Figure:
-    """Draws `step_time`: input wait and compute stacked, I/O as a line."""
+def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
+    """Draws `step_time`: input wait and compute stacked, I/O as a line where it is known."""
     names = plain(table.index)
 
     def bar(name: str, column: str, colour: str) -> dict[str, Any]:
@@ -138,8 +139,9 @@ def steps_figure(table: pd.DataFrame) -> Figure:
         "marker": {"size": 4},
         "hovertemplate": "step %{x}: I/O %{y:.4f} s<extra></extra>",
     }
+    bars = [bar("input wait", "input_wait_ns", WAIT), bar("compute and the rest", "compute_ns", COMPUTE)]
     return figure(
-        [bar("input wait", "input_wait_ns", WAIT), bar("compute and the rest", "compute_ns", COMPUTE), line],
+        [*bars, line] if io_known else bars,
         barmode="stack",
         bargap=0.1 if len(table) < 100 else 0,
         xaxis=_step_axis(table.index),
@@ -185,7 +187,10 @@ def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
 
 def _step_axis(steps: pd.Index[Any]) -> dict[str, Any]:
     """Gives an axis that all charts of the same steps share, so that a step is below itself."""
-    return {"title": {"text": "step"}, "range": [int(steps.min()) - 1, int(steps.max()) + 1]}
+    first, last = int(steps.min()), int(steps.max())
+    axis: dict[str, Any] = {"title": {"text": "step"}, "range": [first - 0.7, last + 0.7]}
+    # Between few steps plotly marks halves of steps, too.
+    return axis | ({"tick0": first, "dtick": 1} if last - first < FEW_STEPS else {})
 
 
 def _step_bar(name: str, steps: Any, values: list[Any], colour: str, worded: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.rereads import rereads
+from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.storage_share import storage_share
 from tfdarshan.figures.distribution import shares_figure
@@ -12,7 +12,7 @@ from tfdarshan.figures.over_time import bandwidth_figure
 from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
 from tfdarshan.units import percent, plural
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
-from tfdarshan.views.source import Source
+from tfdarshan.views.source import NO_TRACE, Source
 
 # With more files, the first page does not wait for their table.
 MOST_FILES = 100_000
@@ -20,18 +20,7 @@ MOST_FILES = 100_000
 
 def overview_view(source: Source) -> list[Panel]:
     """Gives its panels."""
-    panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source))]
-    panels.append(
-        Chart(
-            "bandwidth",
-            "Bandwidth over time",
-            bandwidth_figure(source.bandwidth, source.step_bounds, source.marks),
-            "A call's bytes are spread over its duration. Dotted lines: ends of steps, starts of "
-            "checkpoints; red shading: steps waiting for input."
-            if len(source.step_bounds) or len(source.marks)
-            else "A call's bytes are spread over its duration.",
-        )
-    )
+    panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source)), _bandwidth(source)]
     if source.process is None:
         panels += _shares(source)
     panels += [
@@ -41,6 +30,18 @@ def overview_view(source: Source) -> list[Panel]:
         ),
     ]
     return panels
+
+
+def _bandwidth(source: Source) -> Panel:
+    title = "Bandwidth over time"
+    if not source.traced:
+        return Text([NO_TRACE], title)
+    note = "A call's bytes are spread over its duration."
+    if len(source.step_bounds) or len(source.marks):
+        note += " Dotted lines: ends of steps, starts of checkpoints; red shading: steps waiting for input."
+    return Chart(
+        "bandwidth", title, bandwidth_figure(source.bandwidth, source.step_bounds, source.marks), note
+    )
 
 
 def _tiles(source: Source) -> list[Tile]:
@@ -57,9 +58,7 @@ def _tiles(source: Source) -> list[Tile]:
         Tile("Calls", number(data.calls), _depth(clock.thread_s, clock.io_s)),
     ]
     if data.files <= MOST_FILES or "files" in source.__dict__:
-        again = rereads(source.files)
-        exact = f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"
-        tiles.append(Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size"))
+        tiles.append(_read_again(rereads(source.files)))
     if len(source.step_bounds):
         whole = step_summary(source.step_bounds)
         note = _share(whole.input_wait_s, whole.span_s, "of step time") or "not known of these steps"
@@ -68,6 +67,14 @@ def _tiles(source: Source) -> list[Tile]:
         note = _share(posix.zero_length_reads, posix.reads, "of reads")
         tiles.append(Tile("Zero-length reads", number(posix.zero_length_reads), note))
     return tiles
+
+
+def _read_again(again: Rereads) -> Tile:
+    if not again.size_bytes:
+        why = "no size of a file read is known" if again.unknown_size_bytes else "nothing was read"
+        return Tile("Read again", Cell("-"), why)
+    exact = f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"
+    return Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size")
 
 
 def _share(part: float | None, whole: float, of: str) -> str:

@@ -29,6 +29,7 @@ from tfdarshan.views.redaction import Redaction, redacted_files, redacted_ledger
 TIME_PARTS = 400
 STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
 KEEP_ALL = 1 << 62
+NO_TRACE = "No calls were traced: the session has counters only."
 
 
 class Source:
@@ -102,6 +103,11 @@ class Source:
     def bandwidth(self) -> pd.DataFrame:
         """Bandwidth over the whole session."""
         return bandwidth_of_overview(self.processes, TIME_PARTS)
+
+    @property
+    def traced(self) -> bool:
+        """Whether it is known when calls ran; so it is where there were none."""
+        return bool(self.bandwidth["calls"].any()) or self.summary.calls == 0
 
     @cached_property
     def step_bounds(self) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from tfdarshan.analysis.step_time import StepSummary, step_summary
 from tfdarshan.figures.over_time import overlap_figure, step_storage_figure, steps_figure
 from tfdarshan.units import human_seconds, percent
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
-from tfdarshan.views.source import Source
+from tfdarshan.views.source import NO_TRACE, Source
 
 MOST_ROWS = 200
 NO_STEPS = (
@@ -27,13 +27,7 @@ def steps_view(source: Source) -> list[Panel]:
         Tile("Steps", number(whole.steps), _each(whole, len(table))),
         Tile("Input wait", duration(whole.input_wait_s), _share(whole.input_wait_s, whole)),
         Tile("Compute and the rest", duration(whole.compute_s), _share(whole.compute_s, whole)),
-        Tile("I/O within steps", duration(whole.io_s), "wall clock"),
-        Tile(
-            "I/O beside compute",
-            duration(whole.hidden_io_s),
-            f"at least {percent(whole.hidden_io_s, whole.io_s)}",
-        ),
-        Tile("Moved", size(whole.bytes_moved)),
+        *(_io_tiles(whole) if source.traced else []),
     ]
     storage = source.step_storage
     if len(storage):
@@ -41,16 +35,28 @@ def steps_view(source: Source) -> list[Panel]:
         tiles.append(Tile("From storage", size(asked - cached), f"{percent(asked - cached, asked)} of reads"))
     return [
         Tiles(tiles),
-        Chart("steps", "Time of each step", steps_figure(table)),
-        Chart(
-            "overlap",
-            "I/O of each step: waited for, or beside compute",
-            overlap_figure(table),
-            "A step cannot have waited for more I/O than it waited for input, so this is a bound.",
-        ),
+        Chart("steps", "Time of each step", steps_figure(table, io_known=source.traced)),
+        _overlap(source),
         *_storage(table, storage),
-        _table(table, storage),
+        _table(source),
     ]
+
+
+def _io_tiles(whole: StepSummary) -> list[Tile]:
+    beside = f"at least {percent(whole.hidden_io_s, whole.io_s)}"
+    return [
+        Tile("I/O within steps", duration(whole.io_s), "wall clock"),
+        Tile("I/O beside compute", duration(whole.hidden_io_s), beside),
+        Tile("Moved", size(whole.bytes_moved)),
+    ]
+
+
+def _overlap(source: Source) -> Panel:
+    title = "I/O of each step: waited for, or beside compute"
+    if not source.traced:
+        return Text([NO_TRACE], title)
+    note = "A step cannot have waited for more I/O than it waited for input, so this is a bound."
+    return Chart("overlap", title, overlap_figure(source.steps), note)
 
 
 def _each(whole: StepSummary, recorded: int) -> str:
@@ -76,7 +82,8 @@ def _storage(table: pd.DataFrame, storage: pd.DataFrame) -> list[Panel]:
     return [Chart("step-storage", title, step_storage_figure(table.index, storage), note)]
 
 
-def _table(table: pd.DataFrame, storage: pd.DataFrame) -> Table:
+def _table(source: Source) -> Table:
+    table, storage, traced = source.steps, source.step_storage, source.traced
     columns = [
         ("step", "text"),
         ("time", "number"),
@@ -99,10 +106,10 @@ def _table(table: pd.DataFrame, storage: pd.DataFrame) -> Table:
             duration(row.step_ns / 1e9),
             duration(row.input_wait_ns / 1e9),
             duration(row.compute_ns / 1e9),
-            duration(row.io_ns / 1e9),
-            size(row.bytes),
+            duration(row.io_ns / 1e9 if traced else None),
+            size(row.bytes if traced else None),
             size(None if pd.isna(row.fetched) else row.fetched),
-            number(row.operations),
+            number(row.operations if traced else None),
         ]
         for row in slowest.itertuples()
     ]

@@ -27,7 +27,7 @@ from tfdarshan.figures.single_calls import calls_figure
 from tfdarshan.figures.theme import Figure
 from tfdarshan.units import human_seconds, plural
 from tfdarshan.views.panel import Chart, Panel, Text
-from tfdarshan.views.source import TIME_PARTS, Source
+from tfdarshan.views.source import NO_TRACE, TIME_PARTS, Source
 
 GROUPINGS = ("thread", "process", "directory", "operation")
 # Up to so many calls, a window shows each of them.
@@ -57,7 +57,7 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
         return _zoomed(source, shown, shown.window_ns)
     found = _whole(source, shown.by)
     if not found.names:
-        return [Text(["No calls were traced: the session has counters only."], "Timeline")]
+        return [Text([NO_TRACE], "Timeline")]
     heat = activity_figure(found, shown.measure, source.step_bounds, source.marks)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
