@@ -76,7 +76,8 @@ def _header(data: SummaryData) -> list[str]:
         lines.append(command)
     lines.append(f"in {data.path}")
     if data.emulation is not None:
-        lines += _emulation(data.emulation)
+        as_if = emulated_as(data.emulation, WIDTH - 42)
+        lines += [f"EMULATED STORAGE: {as_if}", emulated_times(data.emulation)]
     if not data.finished:
         lines.append(
             "The process ended without stopping the session: this is what it had recorded until then."
@@ -84,15 +85,21 @@ def _header(data: SummaryData) -> list[str]:
     return lines
 
 
-def _emulation(emulation: dict[str, Any]) -> list[str]:
-    model, paths = emulation["model"], emulation["paths"]
-    where = shortened(", ".join(paths), WIDTH - 42) if paths else "all recorded files"
-    lines = [f"EMULATED STORAGE: as if {model['name']}, for {where}"]
-    if "delayed_ns" in emulation:
-        waited = human_seconds(emulation["delayed_ns"] / 1e9)
-        delayed = plural(emulation["delayed_calls"], "call")
-        lines.append(f"Times are a model's, not this storage's: {delayed} waited, {waited} over all threads.")
-    return lines
+def emulated_as(emulation: dict[str, Any], most_characters: int) -> str:
+    """Says which storage was emulated for which paths, in so many characters at most."""
+    paths = emulation["paths"]
+    where = shortened(", ".join(paths), most_characters) if paths else "all recorded files"
+    return f"as if {emulation['model']['name']}, for {where}"
+
+
+def emulated_times(emulation: dict[str, Any]) -> str:
+    """Says that times are a model's, and of how many calls where that is known."""
+    times = "Times are a model's, not this storage's"
+    if "delayed_ns" not in emulation:
+        return f"{times}."
+    waited = human_seconds(emulation["delayed_ns"] / 1e9)
+    delayed = plural(emulation["delayed_calls"], "call")
+    return f"{times}: {delayed} waited, {waited} over all threads."
 
 
 def _calls(data: SummaryData) -> list[str]:

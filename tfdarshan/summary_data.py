@@ -110,7 +110,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         command=owner.get("command", ""),
         host=owner["host"],
         engine=owner.get("engine", {}),
-        emulation=_emulation(owner),
+        emulation=emulation_of(owner),
         versions=owner.get("versions", {}),
         finished=bool(owner.get("stopped", True)),
         duration_s=wall_clock.duration_s,
@@ -145,7 +145,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
     )
 
 
-def _emulation(owner: dict[str, Any]) -> dict[str, Any] | None:
+def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
     """Gives the emulation's block; of a recovered session, which has none, what its options say."""
     options = owner.get("options", {})
     if options.get("as_if") is None:

@@ -6,6 +6,7 @@ import pytest
 
 playwright = pytest.importorskip("playwright.sync_api")
 
+import tfdarshan  # noqa: E402
 from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
 from tfdarshan.export.report import write_report  # noqa: E402
@@ -71,6 +72,29 @@ def test_the_report_begins_with_the_verdict(report, session):
         cards = page.locator(".card")
         names = [cards.nth(n).get_attribute("data-name") for n in range(cards.count())]
         assert names == [finding.name for finding in expected.findings]
+        watched.check()
+
+
+def test_every_view_of_an_emulated_session_begins_with_it(tmp_path):
+    # GIVEN
+    (tmp_path / "data").write_bytes(bytes(5_000))
+    with tfdarshan.profile(tmp_path / "logs", as_if="lustre", spool_dir=tmp_path) as recorded:
+        (tmp_path / "data").read_bytes()
+    write_report(Source(tfdarshan.open_session(recorded.path)), tmp_path / "r.html")
+
+    with browser_page("file://") as watched:
+        page = watched.page
+        page.goto((tmp_path / "r.html").as_uri())
+        for name, (title, _) in VIEWS.items():
+            page.get_by_role("tab", name=title).click()
+            shown(page, name)
+
+            # THEN it is above all else, the verdict too
+            said = page.locator("#banner").inner_text()
+            assert "as if lustre" in said
+            assert "Times are a model's" in said
+            below = page.locator("#view > :first-child").bounding_box()["y"]
+            assert page.locator("#banner section").bounding_box()["y"] < below
         watched.check()
 
 

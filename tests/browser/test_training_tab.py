@@ -116,6 +116,15 @@ def test_steps_show_what_came_from_storage(tab, server, run):
     assert exact(tab, "From storage").endswith(f"({fetched.sum():,} B)")
 
 
+@pytest.mark.parametrize("view", ["overview", "steps", "compare"])
+def test_every_view_says_that_storage_was_emulated(tab, server, view):
+    tab.open(server, view=view)
+
+    said = tab.text("#banner section:first-child")
+    assert "as if hdd" in said
+    assert "Times are a model's, not this storage's" in said
+
+
 def test_checkpoints_show_the_burst_buffers_ledger(tab, server, run):
     # GIVEN the ledger
     (path,) = run.session.path.glob("*.checkpoints.jsonl")

@@ -13,10 +13,13 @@ from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
+from tfdarshan.export.notebook import session_html
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
+from tfdarshan.views.emulation import REAL_STORAGE, emulation_banner
 from tfdarshan.views.panel import as_json
+from tfdarshan.views.redaction import Redaction
 from tfdarshan.views.source import NO_TRACE, Source
 
 
@@ -26,6 +29,7 @@ def training(folder):
 
 def stepping(folder, *, steps=4, **options):
     """Records steps that each read a file, with time between them that is in no step."""
+    folder.mkdir(exist_ok=True)
     (folder / "data").write_bytes(bytes(5_000))
     with tfdarshan.profile(folder / "logs", spool_dir=folder, **options) as recorded:
         for number in range(steps):
@@ -137,6 +141,51 @@ def test_axes_of_steps_have_no_halves(tmp_path, steps, dtick):
     axes = [chart(panels, key)["layout"]["xaxis"] for key in ("steps", "overlap")]
     assert [(axis.get("tick0"), axis.get("dtick")) for axis in axes] == [(0 if dtick else None, dtick)] * 2
     assert axes[0]["range"] == [-0.7, steps - 1 + 0.7]
+
+
+def test_no_view_says_of_emulated_storage_what_is_another_ones(tmp_path):
+    # GIVEN a session whose times are a model's
+    plain, source = Source(counters_only(tmp_path)), Source(stepping(tmp_path / "as-if", as_if="lustre"))
+
+    # THEN the banner says so, and that of a comparison which of both it is
+    (warning,) = emulation_banner(source)
+    assert warning.title == "Emulated storage, as if lustre, for all recorded files"
+    assert warning.lines[0].startswith("Times are a model's, not this storage's: 8 calls waited, ")
+    assert emulation_banner(plain) == []
+    (warning,) = emulation_banner(plain, source)
+    assert warning.title.startswith(f"{source.whole.path.name}: Emulated storage, as if lustre")
+    # and what the kernel says of the page cache is said to be this machine's
+    for name, key in (("overview", "storage"), ("steps", "step-storage")):
+        panels = VIEWS[name][1](source)
+        drawn = next(panel for panel in panels if getattr(panel, "key", "") == key)
+        assert "this machine's storage or page cache" in drawn.title
+        assert drawn.note.startswith(REAL_STORAGE)
+    assert tiles(panels)["From storage"][1].endswith("of reads, by this machine's real storage")
+
+
+def test_emulated_storage_has_no_cache_state_to_compare(tmp_path):
+    emulated = Source(stepping(tmp_path / "as-if", as_if="lustre"))
+
+    panels = compare_view(Source(stepping(tmp_path / "plain")), emulated)
+
+    assert "cache state: emulated storage, as in the second, has no page cache." in panels[0].lines
+
+
+def test_redacted_banners_name_no_path(tmp_path):
+    folder = tmp_path / "secret"
+    source = Source(stepping(folder, as_if="hdd", as_if_paths=[f"{folder}/*"]), redaction=Redaction("key"))
+
+    (warning,) = emulation_banner(source)
+
+    assert warning.title == "Emulated storage, as if hdd, for (redacted)"
+
+
+def test_notebooks_say_that_storage_was_emulated(tmp_path):
+    session = stepping(tmp_path, as_if="hdd", as_if_paths=[f"{tmp_path}/<*"])
+
+    said = session_html(session)
+
+    assert f"Emulated storage, as if hdd, for {tmp_path}/&lt;*. Times are a model" in said
 
 
 def chart(panels, key):

@@ -88,6 +88,25 @@ def test_findings_are_those_of_the_session_wherever_they_are_worked_out(logdir, 
     assert cards == [finding.name for finding in expected.findings]
 
 
+def test_every_view_of_an_emulated_session_says_so(logdir):
+    # GIVEN a session whose metadata say that storage was emulated
+    (path,) = (logdir / "run" / "plugins" / "tfdarshan" / STAMP).glob("*.meta.json")
+    meta = json.loads(path.read_text())
+    meta["options"] = {"as_if": "lustre", "as_if_paths": ["/data/*"]}
+    path.write_text(json.dumps(meta))
+
+    # WHEN
+    views = [ask(logdir, "/view", session=SESSION, view=view)[1] for view in VIEWS]
+    file = ask(logdir, "/file", session=SESSION, path="/data/train/class-07/0000007.jpg")[1]
+    compared = ask(logdir, "/compare", session=SESSION, other=SESSION)[1]
+
+    # THEN
+    said = ("Emulated storage, as if lustre, for /data/*", ["Times are a model's, not this storage's."])
+    banners = [[(panel["title"], panel["lines"]) for panel in answer["banner"]] for answer in (*views, file)]
+    assert banners == [[said]] * (len(VIEWS) + 1)
+    assert [panel["title"] for panel in compared["banner"]] == [f"{STAMP}: {said[0]}"] * 2
+
+
 def test_files_by_part_of_a_path_and_by_pattern(logdir):
     _, parts = ask(logdir, "/files", session=SESSION, search="class-07/", sort="path", order="ascending")
     _, pattern = ask(logdir, "/files", session=SESSION, search="*/class-0?/*[.jpg")

@@ -117,6 +117,10 @@ def _steps(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
 
 
 def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    emulated = [name for name, run in zip(names, both, strict=True) if run.summary.emulation is not None]
+    if emulated:
+        why = f"emulated storage, as in {' and '.join(emulated)}, has no page cache"
+        return Check("cache state", SAME if len(emulated) == len(both) else NOTED, why)
     shares = [storage_share(run.summary.coverage) for run in both]
     ratios = [share.storage_ratio for share in shares]
     one, two = ratios

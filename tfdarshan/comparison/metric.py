@@ -263,6 +263,6 @@ METRICS = (
         lambda run: run.summary.coverage.read.storage,
         None,
         None,
-        "what the kernel fetched from storage meanwhile",
+        "what the kernel fetched from the machine's own storage meanwhile",
     ),
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.figures.theme import READ, WRITE
+from tfdarshan.summary import emulated_as, emulated_times
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tfdarshan.session import Session
 
 PARTS, WIDTH, HEIGHT = 120, 720, 90
+MOST_CHARACTERS = 200
 CELL = "padding:2px 18px 2px 0;text-align:left"
 
 
@@ -48,12 +50,19 @@ def session_html(session: Session) -> str:
         for entry in data.slowest_files
     )
     return (
-        f"<div><b>tfdarshan session {html.escape(data.session)}</b>"
+        f"<div><b>tfdarshan session {html.escape(data.session)}</b>{_emulation(data.emulation)}"
         f"<table><tr>{numbers}</tr><tr>{values}</tr></table>"
         f"{_bars(bandwidth_of_overview(session.processes, PARTS))}"
         f"<table><tr><th style='{CELL}'>time</th><th style='{CELL}'>slowest files</th></tr>"
         f"{slowest}</table></div>"
     )
+
+
+def _emulation(emulation: dict[str, Any] | None) -> str:
+    if emulation is None:
+        return ""
+    said = f"Emulated storage, {emulated_as(emulation, MOST_CHARACTERS)}. {emulated_times(emulation)}"
+    return f"<div>{html.escape(said)}</div>"
 
 
 def _bars(table: pd.DataFrame) -> str:

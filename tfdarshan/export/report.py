@@ -13,8 +13,9 @@ from tfdarshan.figures.theme import CONFIG, templates
 from tfdarshan.page import plotly_js, static_file
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
+from tfdarshan.views.emulation import emulation_banner
 from tfdarshan.views.findings import diagnosis_for, findings_panels
-from tfdarshan.views.panel import as_json
+from tfdarshan.views.panel import Panel, as_json
 from tfdarshan.views.source import Source
 
 PAGE = """<!doctype html>
@@ -31,7 +32,7 @@ PAGE = """<!doctype html>
 <body>
 <header><div class="bar"><h1>{title}</h1><span class="note">{about}</span>
 <button class="plain" id="mode" type="button">Dark</button></div><nav role="tablist"></nav></header>
-<main><div id="view"></div></main>
+<main><div id="banner"></div><div id="view"></div></main>
 <script type="application/json" id="report">{data}</script>
 <script type="module">{script}</script>
 </body>
@@ -63,20 +64,20 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
         SessionDataError: A table is damaged or missing.
         StorageError: The file is there, or cannot be written.
     """
-    views = [(name, title, view(source)) for name, (title, view) in VIEWS.items()]
-    name, title, overview = views[0]
+    views = [_view(name, title, [source], view(source)) for name, (title, view) in VIEWS.items()]
     found = findings_panels(diagnosis_for(source.session, source.redaction))
-    views[0] = name, title, [*found, *overview]
+    views[0]["panels"] = [*as_json(found), *views[0]["panels"]]
     if compare is not None:
-        views.append(("compare", "Compare", compare_view(source, compare)))
-    data = {
-        "config": CONFIG,
-        "templates": templates(),
-        "views": [{"name": name, "title": title, "panels": as_json(panels)} for name, title, panels in views],
-    }
+        views.append(_view("compare", "Compare", [source, compare], compare_view(source, compare)))
+    data = {"config": CONFIG, "templates": templates(), "views": views}
     write_output(path, _page(source, data).encode("utf-8"), force=force)
-    names = [name for name, _, _ in views]
+    names = [view["name"] for view in views]
     return Report(path, source.summary.session, names, path.stat().st_size, source.redaction is not None)
+
+
+def _view(name: str, title: str, sources: list[Source], panels: list[Panel]) -> dict[str, Any]:
+    banner = as_json(emulation_banner(*sources))
+    return {"name": name, "title": title, "banner": banner, "panels": as_json(panels)}
 
 
 def _page(source: Source, data: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 import { drawPanels, element, restyle } from "./panels.js";
 
 const report = JSON.parse(document.getElementById("report").textContent);
-const container = document.getElementById("view");
+const container = document.getElementById("view"), banner = document.getElementById("banner");
 const theme = { mode: "light", templates: report.templates, config: report.config };
 
 function chosen() {
@@ -15,6 +15,7 @@ function show() {
   for (const button of document.querySelectorAll("nav button")) {
     button.setAttribute("aria-selected", String(button.dataset.view === view.name));
   }
+  drawPanels(banner, view.banner, theme);
   return drawPanels(container, view.panels, theme).then(() => { container.dataset.drawn = view.name; });
 }
 

@@ -15,6 +15,7 @@ from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
+from tfdarshan.views.emulation import emulation_banner
 from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table
 from tfdarshan.views.panel import Panel, Text, as_json
 from tfdarshan.views.source import process_name
@@ -89,6 +90,7 @@ class Routes:
         return {
             "state": "complete",
             "processes": [process_name(process) for process in source.whole.processes],
+            "banner": as_json(emulation_banner(source)),
             "panels": as_json(panels),
         }
 
@@ -116,7 +118,10 @@ class Routes:
         path = _text(arguments, "path")
         source, lock = self._source(arguments)
         with lock:
-            return {"panels": as_json(file_page(source, path))}
+            return {
+                "banner": as_json(emulation_banner(source)),
+                "panels": as_json(file_page(source, path)),
+            }
 
     def compare(self, arguments: Arguments) -> Answer:
         """Gives two sessions side by side."""
@@ -127,7 +132,10 @@ class Routes:
         try:
             for _, held in locks:
                 held.acquire()
-            return {"panels": as_json(compare_view(first, second))}
+            return {
+                "banner": as_json(emulation_banner(first, second)),
+                "panels": as_json(compare_view(first, second)),
+            }
         finally:
             for _, held in locks:
                 held.release()

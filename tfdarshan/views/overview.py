@@ -11,6 +11,7 @@ from tfdarshan.figures.distribution import shares_figure
 from tfdarshan.figures.over_time import bandwidth_figure
 from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
 from tfdarshan.units import percent, plural
+from tfdarshan.views.emulation import REAL_STORAGE
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
 from tfdarshan.views.source import NO_TRACE, Source
 
@@ -112,16 +113,14 @@ def _shares(source: Source) -> list[Panel]:
             ("from storage", META, min(split.storage_bytes, split.asked_bytes)),
             ("from the page cache", COMPUTE, split.cached_bytes),
         ]
-        panels.append(
-            Chart(
-                "storage",
-                "Reads: storage or page cache",
-                shares_figure([("read", parts)]),
-                f"read_bytes {split.storage_bytes:,} of rchar {split.asked_bytes:,} (/proc/self/io). "
-                "Storage is charged whole pages, read-ahead and page faults too.",
-                half=True,
-            )
+        note = (
+            f"read_bytes {split.storage_bytes:,} of rchar {split.asked_bytes:,} (/proc/self/io). "
+            "Storage is charged whole pages, read-ahead and page faults too."
         )
+        title = "Reads: storage or page cache"
+        if source.emulation is not None:
+            title, note = "Reads: this machine's storage or page cache", f"{REAL_STORAGE} {note}"
+        panels.append(Chart("storage", title, shares_figure([("read", parts)]), note, half=True))
     return panels
 
 

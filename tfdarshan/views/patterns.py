@@ -13,6 +13,7 @@ from tfdarshan.figures.distribution import (
     pattern_figure,
 )
 from tfdarshan.summary_data import SummaryData
+from tfdarshan.views.emulation import NO_CACHE
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, duration, number, rate, size
 from tfdarshan.views.source import Source
 
@@ -39,6 +40,8 @@ def patterns_view(source: Source) -> list[Panel]:
     passes = read_passes(source.segments, source.files)
     if len(passes):
         note = "A later pass that is much faster came from the page cache."
+        if source.emulation is not None:
+            note = NO_CACHE
         panels.append(
             Chart("passes", "First reading against later ones", passes_figure(passes), note, half=True)
         )

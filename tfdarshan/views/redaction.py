@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import re
 from functools import lru_cache
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -76,11 +77,19 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         command=HIDDEN,
         host=HIDDEN,
         engine=engine,
+        emulation=redacted_emulation(data.emulation),
         bounds=[re.sub(r"(?<!\w)/\S+", HIDDEN, bound) for bound in data.bounds],
         problems=[HIDDEN for _ in data.problems],
         slowest_files=hidden(data.slowest_files),
         most_read_files=hidden(data.most_read_files),
     )
+
+
+def redacted_emulation(emulation: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Gives what is said of emulated storage without the patterns of its paths."""
+    if emulation is None:
+        return None
+    return emulation | {"paths": [HIDDEN] if emulation["paths"] else []}
 
 
 def redacted_ledger(rows: list[CheckpointRow], redaction: Redaction) -> list[CheckpointRow]:

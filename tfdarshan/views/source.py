@@ -23,8 +23,14 @@ from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
 from tfdarshan.staging.probe import TierProbe
-from tfdarshan.summary_data import SummaryData, summarize
-from tfdarshan.views.redaction import Redaction, redacted_files, redacted_ledger, redacted_summary
+from tfdarshan.summary_data import SummaryData, emulation_of, summarize
+from tfdarshan.views.redaction import (
+    Redaction,
+    redacted_emulation,
+    redacted_files,
+    redacted_ledger,
+    redacted_summary,
+)
 
 TIME_PARTS = 400
 STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
@@ -71,6 +77,12 @@ class Source:
         """What `tfdarshan summary` says."""
         data = summarize(self.session, 10)
         return data if self.redaction is None else redacted_summary(data, self.redaction)
+
+    @cached_property
+    def emulation(self) -> dict[str, Any] | None:
+        """The emulated storage, None if there was none; each process of a session has the same."""
+        emulation = emulation_of(self.whole.meta[0])
+        return emulation if self.redaction is None else redacted_emulation(emulation)
 
     @cached_property
     def files(self) -> FileTable:

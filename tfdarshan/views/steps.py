@@ -7,6 +7,7 @@ import pandas as pd
 from tfdarshan.analysis.step_time import StepSummary, step_summary
 from tfdarshan.figures.over_time import overlap_figure, step_storage_figure, steps_figure
 from tfdarshan.units import human_seconds, percent
+from tfdarshan.views.emulation import REAL_STORAGE
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
 from tfdarshan.views.source import NO_TRACE, Source
 
@@ -32,12 +33,15 @@ def steps_view(source: Source) -> list[Panel]:
     storage = source.step_storage
     if len(storage):
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
-        tiles.append(Tile("From storage", size(asked - cached), f"{percent(asked - cached, asked)} of reads"))
+        note = f"{percent(asked - cached, asked)} of reads"
+        if source.emulation is not None:
+            note += ", by this machine's real storage"
+        tiles.append(Tile("From storage", size(asked - cached), note))
     return [
         Tiles(tiles),
         Chart("steps", "Time of each step", steps_figure(table, io_known=source.traced)),
         _overlap(source),
-        *_storage(table, storage),
+        *_storage(source),
         _table(source),
     ]
 
@@ -71,7 +75,8 @@ def _share(part_s: float | None, whole: StepSummary) -> str:
     return f"{percent(part_s, whole.span_s)} of step time"
 
 
-def _storage(table: pd.DataFrame, storage: pd.DataFrame) -> list[Panel]:
+def _storage(source: Source) -> list[Panel]:
+    storage = source.step_storage
     if len(storage) == 0:
         return []
     note = (
@@ -79,7 +84,9 @@ def _storage(table: pd.DataFrame, storage: pd.DataFrame) -> list[Panel]:
         "step counts where it was asked for."
     )
     title = "Reads of each step: storage or page cache"
-    return [Chart("step-storage", title, step_storage_figure(table.index, storage), note)]
+    if source.emulation is not None:
+        title, note = "Reads of each step: this machine's storage or page cache", f"{REAL_STORAGE} {note}"
+    return [Chart("step-storage", title, step_storage_figure(source.steps.index, storage), note)]
 
 
 def _table(source: Source) -> Table:
@@ -91,7 +98,7 @@ def _table(source: Source) -> Table:
         ("compute", "number"),
         ("I/O", "number"),
         ("bytes", "number"),
-        ("from storage", "number"),
+        ("from storage" if source.emulation is None else "from real storage", "number"),
         ("calls", "number"),
     ]
     fetched = (storage["asked_bytes"] - storage["cached_bytes"]).reindex(range(len(table)))

@@ -89,13 +89,14 @@ function buildFrame() {
   parts.process = select("Process", (value) => writeState({ process: value }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
+  parts.banner = element("div", { id: "banner" });
   parts.findings = element("div", { id: "findings", "aria-live": "polite" });
   parts.view = element("div", { id: "view", "aria-live": "polite" });
   const reload = element("button", { class: "plain", type: "button", onclick: refresh }, "Reload");
   document.body.replaceChildren(
     element("header", {}, element("div", { class: "bar" }, parts.session.label, parts.process.label, reload),
       parts.nav),
-    element("main", {}, parts.controls, parts.findings, parts.view));
+    element("main", {}, parts.controls, parts.banner, parts.findings, parts.view));
 }
 
 function select(name, chosen) {
@@ -148,12 +149,12 @@ async function show() {
   fillFrame(session);
   try {
     if (!session) hideFindings();
-    if (!session) return await draw(mine, [state.session ? missing() : empty()]);
-    const panels = await panelsOf(session);
+    if (!session) return await draw(mine, { panels: [state.session ? missing() : empty()] });
+    const shown = await answerFor(session);
     if (mine !== asked) return undefined;
     fillFrame(session);
     buildControls(session);
-    const drawn = draw(mine, panels);
+    const drawn = draw(mine, shown);
     showFindings(session, drawn);
     await drawn;
     if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
@@ -161,8 +162,8 @@ async function show() {
     // Another choice may be one that can be shown.
     if (session && mine === asked) buildControls(session);
     if (mine === asked) hideFindings();
-    await draw(mine, [{ kind: "text", title: "This cannot be shown", lines: [error.message, error.hint || ""],
-      tone: "warning" }]);
+    await draw(mine, { panels: [{ kind: "text", title: "This cannot be shown",
+      lines: [error.message, error.hint || ""], tone: "warning" }] });
   }
   return undefined;
 }
@@ -203,23 +204,21 @@ function hideFindings() {
   delete parts.findings.dataset.drawn;
 }
 
-async function panelsOf(session) {
+async function answerFor(session) {
   const name = viewName(), common = { session: session.id, process: state.process };
-  if (name === "compare") {
-    return (await ask("compare", { session: otherOf(session), other: session.id })).panels;
-  }
-  if (name === "files" && state.path) return (await ask("file", { ...common, path: state.path })).panels;
+  if (name === "compare") return ask("compare", { session: otherOf(session), other: session.id });
+  if (name === "files" && state.path) return ask("file", { ...common, path: state.path });
   const window_ = name === "timeline" && state.end ? {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
   } : {};
   const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
     ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}) });
   processes = answer.processes;
-  if (name !== "files" || answer.state !== "complete") return answer.panels;
+  if (name !== "files" || answer.state !== "complete") return answer;
   const table = await ask("files", { ...common, search: state.search, sort: state.sort, order: state.order,
     offset: state.offset, limit: PAGE_ROWS });
   parts.matching = table.matching;
-  return [...answer.panels.filter((panel) => panel.key !== "files"), ...table.panels];
+  return { ...answer, panels: [...answer.panels.filter((panel) => panel.key !== "files"), ...table.panels] };
 }
 
 // What a session is compared with: what was chosen, else the one before it, of its own run if there is one.
@@ -230,8 +229,9 @@ function otherOf(session) {
   return state.other || mine.id;
 }
 
-async function draw(mine, panels) {
+async function draw(mine, { banner = [], panels }) {
   if (mine !== asked) return;
+  drawPanels(parts.banner, banner, theme);
   const actions = {
     link: follow,
     zoom,
