@@ -9,6 +9,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 import tfdarshan  # noqa: E402
 from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
+from tests.made_up_session import job_of, write_session  # noqa: E402
 from tfdarshan.export.report import write_report  # noqa: E402
 from tfdarshan.findings.diagnosis import diagnose  # noqa: E402
 from tfdarshan.views import VIEWS  # noqa: E402
@@ -113,10 +114,40 @@ def test_a_link_to_a_view_opens_it_and_dark_mode_redraws_it(report):
         watched.check()
 
 
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_better_and_worse_have_words_and_colours_of_their_own(tmp_path, dark):
+    # GIVEN a second session that is ten times as fast and makes twice as many calls
+    first = write_session(tmp_path / "a", job_of([(0, 1000, 1, "pread", 0, 40)], ["/a"], [40]))
+    calls = [(0, 50, 1, "pread", 0, 20), (50, 100, 1, "pread", 0, 20)]
+    second = write_session(tmp_path / "b", job_of(calls, ["/a"], [40]))
+    write_report(Source(first), tmp_path / "r.html", compare=Source(second))
+
+    with browser_page("file://", dark=dark) as watched:
+        page = watched.page
+        page.goto(f"{(tmp_path / 'r.html').as_uri()}#compare")
+        shown(page, "compare")
+        changes = {
+            label: page.get_by_role("row", name=re.compile(f"^{label} ")).locator(".change")
+            for label in ("time in reads", "read bandwidth", "reads", "thread time in calls")
+        }
+        said = {label: change.inner_text().split()[-1] for label, change in changes.items()}
+        colour = "span => getComputedStyle(span).color.match(/[0-9]+/g).map(Number)"
+        colours = {label: change.evaluate(colour) for label, change in changes.items()}
+        watched.check()
+
+    # THEN
+    assert list(said.values()) == ["better", "better", "worse", "changed"]
+    assert colours["time in reads"] == colours["read bandwidth"]
+    red, green, _ = colours["time in reads"]
+    assert green > red
+    red, green, _ = colours["reads"]
+    assert red > green
+    grey = colours["thread time in calls"]
+    assert max(grey) - min(grey) < 40
+
+
 def test_file_names_cannot_run_script(tmp_path):
     # GIVEN a file whose name is markup
-    from tests.made_up_session import job_of, write_session
-
     name = "/data/</script><script>document.title='run'</script><img src=x onerror=alert(1)>.jpg"
     session = write_session(tmp_path, job_of([(0, 1000, 1, "pread", 0, 7)], [name], [7]))
     write_report(Source(session), tmp_path / "r.html")

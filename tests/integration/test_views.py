@@ -14,6 +14,7 @@ from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.export.notebook import session_html
+from tfdarshan.figures.theme import COMPUTE, WAIT
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.views import VIEWS
 from tfdarshan.views.compare import compare_view
@@ -228,6 +229,31 @@ def test_compared_sessions_say_what_changed(tmp_path):
     assert rows["read bandwidth"] == ["400.0 MB/s", "300.0 MB/s", "noise unknown", "-25.0 %"]
     said = " ".join(panels[0]["lines"])
     assert said.startswith("Comparable: no, the work differs (bytes read).")
+
+
+def test_a_comparison_says_what_is_better_and_what_is_worse(tmp_path):
+    # GIVEN a second session that makes one call more, in a tenth of the time, on another thread
+    first = write_session(tmp_path / "a", job_of([(0, 1000, 1, "pread", 0, 40)], ["/a"], [40]))
+    calls = [(0, 50, 1, "pread", 0, 20), (50, 100, 2, "pread", 0, 20)]
+    second = write_session(tmp_path / "b", job_of(calls, ["/a"], [40]))
+
+    panels = compare_view(Source(first), Source(second))
+
+    # THEN each change has the word that the command line has for it, and the chart its colour
+    (rows,) = (panel.rows for panel in panels if panel.kind == "table")
+    said = {row[0].text: (row[-1].text, row[-1].outcome) for row in rows}
+    assert said["time in reads"] == ("-90.0 %", "better")
+    assert said["read bandwidth"] == ("10x", "better")
+    assert said["reads"] == ("+100.0 %", "worse")
+    assert said["thread time in calls"] == ("-90.0 %", "changed")
+    assert said["bytes read"] == ("same", "")
+    (bars,) = chart(panels, "ratios")["data"]
+    colours = dict(zip(bars["y"], bars["marker"]["color"], strict=True))
+    assert colours["time in reads"] == colours["read bandwidth"] == COMPUTE
+    assert colours["reads"] == WAIT
+    assert colours["thread time in calls"] not in (COMPUTE, WAIT)
+    hatched = dict(zip(bars["y"], bars["marker"]["pattern"]["shape"], strict=True))
+    assert (hatched["reads"], hatched["read bandwidth"]) == ("/", "")
 
 
 def test_a_process_that_is_not_there_is_said(tmp_path):

@@ -13,6 +13,8 @@ from tfdarshan.figures.single_calls import escaped
 from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT, WRITE, Figure, figure, plain
 from tfdarshan.units import exact_bytes, human_seconds
 
+OUTCOME_COLOURS = {"better": COMPUTE, "worse": WAIT}
+
 
 def access_sizes_figure(buckets: Sequence[SizeBucket]) -> Figure:
     """Draws the histogram of read and write sizes."""
@@ -187,19 +189,24 @@ def passes_figure(table: pd.DataFrame) -> Figure:
     )
 
 
-def ratio_figure(names: Sequence[str], first: Sequence[float], second: Sequence[float]) -> Figure:
-    """Draws second over first, by name; 1 is no change."""
-    known = [(n, b / a) for n, a, b in zip(names, first, second, strict=True) if a and b]
+def ratio_figure(
+    names: Sequence[str], first: Sequence[float], second: Sequence[float], outcomes: Sequence[str]
+) -> Figure:
+    """Draws second over first, by name; 1 is no change. What is worse is hatched as well as red."""
+    known = [(n, b / a, o) for n, a, b, o in zip(names, first, second, outcomes, strict=True) if a and b]
     bar = {
         "type": "bar",
         "orientation": "h",
-        "y": [name for name, _ in known],
-        "x": [ratio - 1 for _, ratio in known],
+        "y": [name for name, _, _ in known],
+        "x": [ratio - 1 for _, ratio, _ in known],
         "base": [1] * len(known),
-        "text": [f"{ratio:.3f}" for _, ratio in known],
+        "text": [f"{ratio:.3f} times, {outcome}" for _, ratio, outcome in known],
         "textposition": "none",
-        "marker": {"color": [WRITE if ratio > 1 else READ for _, ratio in known]},
-        "hovertemplate": "%{y}: %{text} times<extra></extra>",
+        "marker": {
+            "color": [OUTCOME_COLOURS.get(outcome, EMPTY) for _, _, outcome in known],
+            "pattern": {"shape": ["/" if outcome == "worse" else "" for _, _, outcome in known]},
+        },
+        "hovertemplate": "%{y}: %{text}<extra></extra>",
     }
     line = {
         "type": "line",

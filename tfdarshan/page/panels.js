@@ -86,7 +86,7 @@ function buildTable(panel, actions) {
     actions.sort && panel.key === "files" ? element("button", { onclick: () => actions.sort(place) }, name) : name));
   const rows = panel.rows.map((cells) => element("tr", {}, ...cells.map((cell, place) =>
     element("td", { class: cell.link ? `${panel.columns[place][1]} path` : panel.columns[place][1],
-      title: cell.exact && cell.exact !== "notable" ? cell.exact : null }, content(cell, actions)))));
+      title: cell.exact || null }, content(cell, actions)))));
   return frame(panel, element("div", { class: "scroll" }, element("table", {},
     element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows))));
 }
@@ -96,7 +96,8 @@ function content(cell, actions) {
     const go = (event) => { event.preventDefault(); actions.link(...cell.link); };
     return element("a", { href: "#", onclick: go }, cell.text);
   }
-  return element("span", cell.exact === "notable" ? { class: "notable" } : {}, cell.text);
+  if (!cell.outcome) return element("span", {}, cell.text);
+  return element("span", { class: "change", "data-outcome": cell.outcome }, `${cell.text} ${cell.outcome}`);
 }
 
 function buildText(panel) {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.comparison.change import NOISE, Change, changes_between
-from tfdarshan.comparison.change import SAME as SAME_FIGURE
+from tfdarshan.comparison.change import BETTER, CHANGED, NOISE, WORSE, Change, changes_between
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import SAME, YES, check_likeness, verdict_of
 from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
@@ -13,8 +12,7 @@ from tfdarshan.figures.distribution import ratio_figure
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, bytes_per_s, duration, number, size
 from tfdarshan.views.source import Source
 
-# A change of this share or more, and of more than noise, is highlighted.
-NOTABLE = 0.05
+SAID = (BETTER, WORSE, CHANGED, NOISE)
 NOISE_NOTE = (
     "Noise: how much a time may differ though nothing has changed, judged by how even each session was."
 )
@@ -46,7 +44,9 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
                 [change.metric.label for change in both],
                 [change.before or 0.0 for change in both],
                 [change.after or 0.0 for change in both],
+                [change.outcome for change in both],
             ),
+            "Green: better. Red and hatched: worse. Grey: neither, or within noise.",
         ),
     ]
 
@@ -67,10 +67,7 @@ def _value(metric: Metric, value: float | None) -> Cell:
 
 
 def _change(change: Change) -> Cell:
-    text = change_text(change)
-    if change.before is None or change.after is None or change.outcome == SAME_FIGURE:
+    text, outcome = change_text(change), change.outcome
+    if change.before is None or change.after is None or outcome not in SAID:
         return Cell(text)
-    large = change.ratio is None or abs(change.ratio) >= NOTABLE
-    if large and change.outcome != NOISE:
-        return Cell(text, "notable")
-    return Cell(text, f"{change.after - change.before:+,.6g}")
+    return Cell(text, f"{change.after - change.before:+,.6g}", outcome=outcome)

@@ -18,6 +18,8 @@ class Cell:
     exact: str = ""
     # A file or folder that a click leads to: ("file", path).
     link: tuple[str, str] | None = None
+    # What the change is: a word that the page adds; "better" and "worse" have a colour, too.
+    outcome: str = ""
 
 
 @dataclass(frozen=True)
