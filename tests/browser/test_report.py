@@ -16,6 +16,8 @@ from tfdarshan.views import VIEWS  # noqa: E402
 from tfdarshan.views.redaction import Redaction  # noqa: E402
 from tfdarshan.views.source import Source  # noqa: E402
 
+CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
+  .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.closest(".panel").dataset.key)"""
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 
 
@@ -144,6 +146,24 @@ def test_better_and_worse_have_words_and_colours_of_their_own(tmp_path, dark):
     assert red > green
     grey = colours["thread time in calls"]
     assert max(grey) - min(grey) < 40
+
+
+@pytest.mark.parametrize("width", [800, 1000, 1110, 1280])
+def test_no_table_of_any_view_is_cut(tmp_path, width):
+    # GIVEN files with long names, read for long
+    names = [f"/data/train/class-{n}/a-name-that-takes-much-room-{n:07}.jpg" for n in range(3)]
+    calls = [(n * 10**9, (n + 1) * 10**9 - 7, 1, "pread", n, 123_456_789) for n in range(3)]
+    session = write_session(tmp_path, job_of(calls, names, [987_654_321] * 3))
+    write_report(Source(with_steps(session)), tmp_path / "r.html")
+
+    with browser_page("file://", width=width) as watched:
+        page = watched.page
+        page.goto((tmp_path / "r.html").as_uri())
+        for name, (title, _) in VIEWS.items():
+            page.get_by_role("tab", name=title).click()
+            shown(page, name)
+            assert page.evaluate(CUT_TABLES) == []
+        watched.check()
 
 
 def test_file_names_cannot_run_script(tmp_path):
