@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +82,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Advises."""
+    _refuse_wrong_numbers(arguments)
     if arguments.check:
         return _check(arguments)
     from tfdarshan.staging.planning import make_plan
@@ -104,6 +106,18 @@ def command(arguments: argparse.Namespace) -> int:
     elif not arguments.format or arguments.output:
         sys.stdout.write(render(decision.advice))
     return 0
+
+
+def _refuse_wrong_numbers(arguments: argparse.Namespace) -> None:
+    wait, epochs, session_epochs = arguments.input_wait, arguments.epochs, arguments.session_epochs
+    if wait is not None and not 0 <= wait <= 100:
+        raise ConfigurationError(f"--input-wait is a share in percent, 0 to 100, not {wait:g}.")
+    if epochs is not None and epochs < 1:
+        raise ConfigurationError(f"--epochs is how many the job will run, 1 or more, not {epochs}.")
+    if session_epochs is not None and not 0 < session_epochs < math.inf:
+        raise ConfigurationError(
+            f"--session-epochs is how many the sessions have, more than 0, not {session_epochs:g}."
+        )
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -140,10 +154,6 @@ def _decide(arguments: argparse.Namespace) -> tuple[Decision, int]:
     if not arguments.logdir or not arguments.fast:
         raise ConfigurationError(
             "advise needs --logdir L and --fast DIR: what was recorded, and where copies may go."
-        )
-    if arguments.input_wait is not None and not 0 <= arguments.input_wait <= 100:
-        raise ConfigurationError(
-            f"--input-wait is a share in percent, 0 to 100, not {arguments.input_wait:g}."
         )
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]

@@ -46,6 +46,7 @@ def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
         reserve: What must stay free; None for a hundredth of the file system.
 
     Raises:
+        ConfigurationError: It is no folder.
         StorageError: The tier cannot be looked at, or there is nothing to use.
     """
     folder = existing_parent(fast)
@@ -65,8 +66,14 @@ def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
 
 
 def existing_parent(path: str) -> str:
-    """Gives the folder itself, or the nearest one above it that exists."""
+    """Gives the folder itself, or the nearest one above it that exists.
+
+    Raises:
+        ConfigurationError: A file has its name, or that of a folder above it.
+    """
     folder = Path(path)
     while not folder.is_dir() and folder != folder.parent:
+        if folder.exists():
+            raise ConfigurationError(f"{folder} is no folder: name one on the fast tier for the copies.")
         folder = folder.parent
     return str(folder)

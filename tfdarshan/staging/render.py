@@ -28,10 +28,13 @@ def render(advice: Advice) -> str:
 
 
 def gain_text(gain: float) -> str:
-    """Gives a gain in percent, or as a factor where it is large: 0.21 is "+21.0 %", 6 is "7.0x"."""
+    """Gives a gain in percent, or as a factor where it is large: 0.21 is "+21.0 %", 6 is "7.0x".
+
+    A loss has its minus: -0.41 is "-41.0 %".
+    """
     if math.isinf(gain):
         return "no I/O left"
-    return f"+{100 * gain:.1f} %" if gain < 1 else f"{1 + gain:.1f}x"
+    return f"{100 * gain:+.1f} %" if gain < 1 else f"{1 + gain:.1f}x"
 
 
 def _verdict(advice: Advice) -> str:
@@ -172,7 +175,8 @@ def _left_out(advice: Advice) -> str:
         return ""
     lines = ["Not considered"]
     lines += [
-        f"  {part.files:>12,} files {human_bytes(part.bytes_read):>10} read   {part.reason}" for part in parts
+        f"  {plural(part.files, 'file'):>18} {human_bytes(part.bytes_read):>10} read   {part.reason}"
+        for part in parts
     ]
     return "\n".join(shortened_end(line) for line in lines)
 

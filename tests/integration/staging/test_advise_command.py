@@ -120,6 +120,10 @@ def test_plot_holds_its_script_and_offers_no_upload(capsys, job):
     [
         (["--capacity", "much"], "is no size"),
         (["--input-wait", "200"], "a share in percent"),
+        (["--epochs", "-3"], "--epochs is how many the job will run"),
+        (["--epochs", "0"], "1 or more, not 0"),
+        (["--session-epochs", "0"], "more than 0, not 0"),
+        (["--session-epochs", "nan"], "more than 0, not nan"),
         (["--reserve", "1000P"], "there is no room"),
         (["--plot", "/nowhere/plot.html"], "cannot be written"),
     ],
@@ -130,6 +134,18 @@ def test_wrong_use_is_one_sentence(capsys, job, arguments, message):
     assert code in (1, 2)
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.txt/fast"])
+def test_a_file_is_no_fast_tier(capsys, job, name):
+    (job / "notes.txt").write_text("a file")
+
+    code = main(["advise", "--logdir", str(job / "logs"), "--fast", str(job / name)])
+
+    assert code == 2
+    assert capsys.readouterr().err == (
+        f"tfdarshan: {job / 'notes.txt'} is no folder: name one on the fast tier for the copies.\n"
+    )
 
 
 def test_advise_needs_a_logdir(capsys):

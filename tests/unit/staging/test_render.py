@@ -1,0 +1,31 @@
+"""How an advice is worded."""
+
+import numpy as np
+import pytest
+
+from tests.unit.staging.synthetic import FAST, file_use, malware_like, run_of
+from tfdarshan.staging.advice import decide_on
+from tfdarshan.staging.question import Question
+from tfdarshan.staging.render import gain_text, render
+
+
+@pytest.mark.parametrize(
+    ("gain", "text"),
+    [(0.21, "+21.0 %"), (0, "+0.0 %"), (-0.1, "-10.0 %"), (-0.41, "-41.0 %"), (6, "7.0x")],
+)
+def test_a_loss_has_its_minus(gain, text):
+    assert gain_text(gain) == text
+
+
+def test_one_file_is_no_files():
+    # GIVEN one file that was written
+    use = file_use(malware_like(100), np.ones(100))
+    use.bytes_written[7] = 1
+    question = Question(fast="/fast", room_bytes=1 << 60, block_bytes=1)
+
+    # WHEN
+    text = render(decide_on(use, run_of(use), question, FAST).advice)
+
+    # THEN
+    assert "  1 file " in text
+    assert "1 files" not in text
