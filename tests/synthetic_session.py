@@ -58,6 +58,7 @@ def write_session(
     tables: dict[str, Any] = {
         name: {"file": f"{stem}.{name}.parquet", "rows": rows} for name in ("files", "events", "overview")
     }
+    tables["overview"] |= {"bins": 1, "bin_ns": int(run.duration_s * SECOND_NS), "start_ns": 0}
     write_json(directory / f"{stem}.meta.json", _meta(run, rows) | {"tables": tables} | dict(run.extra))
     return directory
 

@@ -25,29 +25,54 @@ def depth_levels(start_ns: Array, end_ns: Array, length: Array) -> pd.DataFrame:
         to the last one's end: `seconds` in which so many calls were running, `bytes` moved in them,
         `bytes_per_s` (0 where there was no time). float64; index: the depth.
     """
-    sums = np.zeros((2, DEEPEST))
-    carried_end, carried_rate = np.zeros(0, np.int64), np.zeros(0)
-    last = int(end_ns.max(initial=0))
+    sums = DepthSums()
     for first in range(0, len(start_ns), BLOCK):
         block = slice(first, first + BLOCK)
-        begins_ns, until_ns = int(start_ns[first]), last
-        if first + BLOCK < len(start_ns):
-            until_ns = int(start_ns[first + BLOCK])
-        start = np.concatenate([np.full(len(carried_end), begins_ns), start_ns[block]])
-        end = np.concatenate([carried_end, end_ns[block]])
-        own_rate = length[block] / np.maximum(end_ns[block] - start_ns[block], 1)
-        rate = np.concatenate([carried_rate, own_rate])
+        sums.add(start_ns[block], end_ns[block], length[block])
+    return sums.levels()
+
+
+class DepthSums:
+    """Adds up calls that come block by block, in order of start: `depth_levels` of more than memory holds."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros((2, DEEPEST))
+        # Start, end and bytes per ns of calls that later ones may still run beside.
+        self._held = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+    def add(self, start_ns: Array, end_ns: Array, length: Array) -> None:
+        """Adds calls; none begins before those that were added already."""
+        if len(start_ns) == 0:
+            return
+        self._sum_until(int(start_ns[0]))
+        rate = length / np.maximum(end_ns - start_ns, 1)
+        start, end, held_rate = self._held
+        self._held = (
+            np.concatenate([start, start_ns]),
+            np.concatenate([end, end_ns]),
+            np.concatenate([held_rate, rate]),
+        )
+
+    def levels(self) -> pd.DataFrame:
+        """Gives what `depth_levels` does; no call can be added any more."""
+        self._sum_until(int(self._held[1].max(initial=0)))
+        sums = self._sums
+        highest = int(np.flatnonzero(sums[0])[-1]) if sums[0].any() else 0
+        seconds, moved = sums[0, : highest + 1] / 1e9, sums[1, : highest + 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bandwidth = np.where(seconds > 0, moved / seconds, 0.0)
+        return pd.DataFrame(
+            {"seconds": seconds, "bytes": moved, "bytes_per_s": bandwidth},
+            index=pd.RangeIndex(len(seconds), name="depth"),
+        )
+
+    def _sum_until(self, until_ns: int) -> None:
+        """Adds up the held calls up to a moment, and holds what of them lasts longer."""
+        start, end, rate = self._held
+        if len(start):
+            _add(self._sums, start, np.minimum(end, until_ns), rate)
         beyond = end > until_ns
-        carried_end, carried_rate = end[beyond], rate[beyond]
-        _add(sums, start, np.minimum(end, until_ns), rate)
-    highest = int(np.flatnonzero(sums[0])[-1]) if sums[0].any() else 0
-    seconds, moved = sums[0, : highest + 1] / 1e9, sums[1, : highest + 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bandwidth = np.where(seconds > 0, moved / seconds, 0.0)
-    return pd.DataFrame(
-        {"seconds": seconds, "bytes": moved, "bytes_per_s": bandwidth},
-        index=pd.RangeIndex(len(seconds), name="depth"),
-    )
+        self._held = (np.full(int(beyond.sum()), until_ns), end[beyond], rate[beyond])
 
 
 def _add(sums: Array, start: Array, end: Array, rate: Array) -> None:

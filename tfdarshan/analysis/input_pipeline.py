@@ -10,7 +10,7 @@ import pandas as pd
 from tfdarshan.analysis.call_kinds import KIND, CallGroup, group_calls, kinds_of
 from tfdarshan.analysis.depth_levels import depth_levels
 from tfdarshan.analysis.intervals import Array, union_ns
-from tfdarshan.analysis.reader_count import ReaderCount, count_readers
+from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, count_readers
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.step_windows import StepWindows, overlap_of
 
@@ -77,15 +77,15 @@ def input_pipeline(
     levels = depth_levels(start, end, np.where(kind == KIND["read"], length, 0))
     overlap = 0.0 if windows is None else overlap_of(windows, start, end)
     busy = np.bincount(thread, end - start, minlength=len(segments.threads))
-    readers = count_readers(levels, busy, _active_s(windows, overlap, int(start[0]), int(end.max())))
+    active_s = (int(end.max()) - int(start[0])) / 1e9 if windows is None else windows.active_s(overlap)
+    readers = count_readers(levels, busy, active_s, _lives(thread, start, end, len(busy)))
     return InputPipeline(groups, levels, readers, union_ns(start, end) / 1e9, overlap, chosen, kind)
 
 
-def _active_s(windows: StepWindows | None, overlap: float, start_ns: int, end_ns: int) -> float | None:
-    """Gives how long the pipeline was at work: in the waits, and for its share of the compute time."""
-    if windows is None:
-        return (end_ns - start_ns) / 1e9
-    if windows.wait_s is None:
-        return None
-    all_s = float((windows.end_ns - windows.start_ns).sum()) / 1e9
-    return windows.wait_s + overlap * (all_s - windows.wait_s)
+def _lives(thread: Array, start_ns: Array, end_ns: Array, threads: int) -> ThreadLives:
+    """Gives when each thread made its first call and ended its last one."""
+    first = np.full(threads, int(end_ns.max()))
+    last = np.full(threads, int(start_ns[0]))
+    np.minimum.at(first, thread, start_ns)
+    np.maximum.at(last, thread, end_ns)
+    return ThreadLives(first, last)

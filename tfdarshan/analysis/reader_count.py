@@ -2,7 +2,8 @@
 
 Threads of a pool take turns, so their number says little: four parallel calls on a pool of sixteen keep all
 sixteen a little busy. The queue depth tells: readers that are each busy a share p of the time, independently,
-have a depth of mean n p and variance n p (1 - p), and that gives n. The threads' number is the upper bound.
+have a depth of mean n p and variance n p (1 - p), and that gives n. The upper bound is the number of threads
+at a time, not of all that there ever were: each epoch's iterator of tf.data has new ones.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class ReaderCount:
 
     Attributes:
         readers: Calls that can run at a time, at least 1.
-        threads: Threads that made calls, each weighed by its share of the time: 1 / sum(share^2).
+        threads: Threads that made calls at a time, `threads_at_a_time`.
         together: Calls at a time while at least one was running, mean.
         busy_share: Share of the readers' time spent in calls while the pipeline was active.
     """
@@ -35,18 +36,31 @@ class ReaderCount:
     busy_share: float
 
 
-def count_readers(levels: pd.DataFrame, thread_ns: Array, active_s: float | None) -> ReaderCount:
+@dataclass(frozen=True)
+class ThreadLives:
+    """First and last moment of each thread's calls, in ns; one entry per thread."""
+
+    first_ns: Array
+    last_ns: Array
+
+
+def count_readers(
+    levels: pd.DataFrame, thread_ns: Array, active_s: float | None, lives: ThreadLives | None = None
+) -> ReaderCount:
     """Counts the readers.
 
     Args:
         levels: `depth_levels` of the pipeline's calls.
         thread_ns: Time in such calls of each thread.
         active_s: How long the pipeline worked, where that is known: time without a call counts as depth 0.
+        lives: When each thread made calls; without it all count as at work all the time.
     """
     total = float(thread_ns.sum())
     if total <= 0:
         return ReaderCount(1.0, 1.0, 1.0, 0.0)
-    threads = max(1.0, float(total**2 / (thread_ns.astype(np.float64) ** 2).sum()))
+    if lives is None:
+        lives = ThreadLives(np.zeros(len(thread_ns), np.int64), np.ones(len(thread_ns), np.int64))
+    threads = threads_at_a_time(thread_ns, lives)
     seconds = levels["seconds"].to_numpy().copy()
     depth = np.arange(len(seconds))
     busy = float(seconds[1:].sum())
@@ -59,6 +73,38 @@ def count_readers(levels: pd.DataFrame, thread_ns: Array, active_s: float | None
     # A pool's threads take turns: what counts is how many were ever at work at a time.
     share = together * busy / (readers * seconds.sum()) if seconds.sum() > 0 else 0.0
     return ReaderCount(max(1.0, readers), threads, together, min(1.0, share))
+
+
+def threads_at_a_time(thread_ns: Array, lives: ThreadLives) -> float:
+    """Gives how many threads make calls at a time: those between their first call and their last one.
+
+    At any moment each counts by its share of the time in calls, 1 / sum(share^2): of threads that are equally
+    busy each is one, and one that hardly does anything is next to none. What is given is the median over the
+    time in calls, at least 1.
+
+    Args:
+        thread_ns: Time in calls of each thread.
+        lives: When it made them.
+    """
+    busy_ns = thread_ns.astype(np.float64)
+    share = np.where(busy_ns > 0, busy_ns / np.maximum(lives.last_ns - lives.first_ns, 1), 0.0)
+    moments, place = np.unique(np.concatenate([lives.first_ns, lives.last_ns]), return_inverse=True)
+    at_work, depth, squares = (
+        np.cumsum(np.bincount(place, np.concatenate([values, -values]), minlength=len(moments)))[:-1]
+        for values in ((share > 0).astype(np.float64), share, share**2)
+    )
+    # Where nobody is at work, the sums are what rounding left of them.
+    some = np.flatnonzero(at_work > 0.5)
+    if len(some) == 0:
+        return 1.0
+    found = depth[some] ** 2 / squares[some]
+    return max(1.0, _weighted_median(found, depth[some] * np.diff(moments)[some]))
+
+
+def _weighted_median(values: Array, weights: Array) -> float:
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
 def _reached(seconds: Array) -> float:

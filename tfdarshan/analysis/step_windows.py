@@ -52,6 +52,30 @@ class StepWindows:
             return None
         return float(np.median(self.end_ns - self.wait_end_ns)) / 1e9
 
+    def overlap(self, in_waits_ns: float, beside_compute_ns: float) -> float:
+        """Gives the share of the compute time in which the input pipeline worked as it did in the waits.
+
+        Args:
+            in_waits_ns: Thread time in the pipeline's calls within the waits.
+            beside_compute_ns: Thread time in its calls within the rest of the steps.
+        """
+        if self.wait_end_ns is None:
+            return 0.0
+        wait_ns = float((self.wait_end_ns - self.start_ns).sum())
+        rest_ns = float((self.end_ns - self.wait_end_ns).sum())
+        if rest_ns <= 0 or beside_compute_ns <= 0:
+            return 0.0
+        if wait_ns <= 0 or in_waits_ns <= 0:
+            return 1.0
+        return float(min(1.0, (beside_compute_ns / rest_ns) / (in_waits_ns / wait_ns)))
+
+    def active_s(self, overlap: float) -> float | None:
+        """Gives how long the pipeline was at work: in the waits, and for its share of the compute time."""
+        if self.wait_s is None:
+            return None
+        all_s = float((self.end_ns - self.start_ns).sum()) / 1e9
+        return self.wait_s + overlap * (all_s - self.wait_s)
+
     def hidden_wait_s(self, beside_s: float) -> float:
         """Gives what steps wait less where `beside_s` of each wait goes on while the step before computes.
 
@@ -111,13 +135,7 @@ def overlap_of(windows: StepWindows, start_ns: Array, end_ns: Array) -> float:
     busy = _BusyUntil(start_ns, end_ns)
     waits = busy(windows.wait_end_ns) - busy(windows.start_ns)
     rest = busy(windows.end_ns) - busy(windows.wait_end_ns)
-    wait_ns = float((windows.wait_end_ns - windows.start_ns).sum())
-    rest_ns = float((windows.end_ns - windows.wait_end_ns).sum())
-    if rest_ns <= 0 or rest.sum() <= 0:
-        return 0.0
-    if wait_ns <= 0 or waits.sum() <= 0:
-        return 1.0
-    return float(min(1.0, (rest.sum() / rest_ns) / (waits.sum() / wait_ns)))
+    return windows.overlap(float(waits.sum()), float(rest.sum()))
 
 
 class _BusyUntil:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
+from tfdarshan.analysis.session_readers import session_readers
+from tfdarshan.analysis.step_windows import step_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
-from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
 
 
@@ -21,8 +19,7 @@ class RunFacts:
         duration_s: Time recorded.
         io_s: Wall-clock time in which at least one file call was running, None if a session does not say.
         thread_s: All calls' durations added up.
-        readers: Threads that read, each weighed by its share of the time in reads: 1/sum(share^2). Four
-            threads that read equally are 4; a fifth that reads one file adds almost nothing.
+        readers: Threads that read at a time, as findings count them (`analysis.reader_count`).
         read_bytes: Bytes the kernel charged as fetched from storage, None if a session does not say or its
             storage was emulated.
         paths: The session directories.
@@ -54,26 +51,24 @@ def run_facts(sessions: Sequence[Session], read_s: float) -> RunFacts:
     clocks = [measure_wall_clock(session.processes) for session in sessions]
     io = [clock.io_s if clock.io_s is not None else clock.read_s for clock in clocks]
     thread = [clock.thread_s for clock in clocks]
-    busy = np.concatenate([_reading_ns(process) for session in sessions for process in session.processes])
     read_bytes = [_storage_bytes(session) for session in sessions]
     return RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
         io_s=None if None in io else sum(value or 0.0 for value in io),
         thread_s=read_s if None in thread else sum(value or 0.0 for value in thread),
-        readers=float(busy.sum() ** 2 / (busy**2).sum()) if busy.any() else 1.0,
+        readers=_readers(sessions, thread),
         read_bytes=None if None in read_bytes else sum(value or 0 for value in read_bytes),
         paths=tuple(str(session.path.absolute()) for session in sessions),
     )
 
 
-def _reading_ns(process: ProcessData) -> Any:
-    """Gives each thread's time in reads and in opens, stats ..., from the overview table."""
-    overview = process.table("overview", ["tid", "operation", "busy_ns"])
-    operation = overview.column("operation").to_pylist()
-    reads = np.array(["write" not in str(name) and "sync" not in str(name) for name in operation], bool)
-    busy = overview.column("busy_ns").to_numpy().astype(np.float64) * reads
-    threads, codes = np.unique(overview.column("tid").to_numpy(), return_inverse=True)
-    return np.bincount(codes, weights=busy, minlength=len(threads))
+def _readers(sessions: Sequence[Session], thread_s: Sequence[float | None]) -> float:
+    """Gives the readers by which all sessions' time in calls is to be divided."""
+    readers = [session_readers(session.processes, step_windows(session.step_bounds)) for session in sessions]
+    weights = [1.0 if None in thread_s else value or 0.0 for value in thread_s]
+    if not any(weights):
+        return 1.0
+    return sum(weights) / sum(weight / count for weight, count in zip(weights, readers, strict=True))
 
 
 def _storage_bytes(session: Session) -> int | None:
