@@ -168,7 +168,7 @@ def _span_ns(meta: dict[str, Any]) -> tuple[int, int]:
     first_ns, last_ns = times.get("first_event_ns"), times.get("last_event_ns")
     if first_ns is None or last_ns is None:
         return start_ns, start_ns + int(meta["duration_ns"])
-    return int(first_ns), int(last_ns)
+    return start_ns + int(first_ns), start_ns + int(last_ns)
 
 
 def _no_writes(operations: Sequence[str]) -> Array:

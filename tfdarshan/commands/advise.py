@@ -57,7 +57,7 @@ def add_parser(verbs: Any) -> None:
         "--input-wait",
         type=float,
         metavar="PERCENT",
-        help="share of the time in which training waits for input",
+        help="share of the time in which training waits for input (default: what recorded steps say)",
     )
     parser.add_argument("--unit", choices=UNITS, default="auto", help="what is staged as one (default: auto)")
     parser.add_argument(
@@ -147,7 +147,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _decide(arguments: argparse.Namespace) -> tuple[Decision, int]:
     """Gives the decision and what must stay free on the fast tier."""
-    from tfdarshan.staging.advice import decide
+    from tfdarshan.staging.advice import decide_on, read_run
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.question import Question
 
@@ -158,10 +158,7 @@ def _decide(arguments: argparse.Namespace) -> tuple[Decision, int]:
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]
     room = measure_room(fast, *sizes)
-    sessions = [open_session(path) for path in arguments.logdir]
-    from tfdarshan.staging.run_facts import run_facts
-
-    readers = round(max(run_facts(sessions, 0.0).readers, 1))
+    use, facts = read_run([open_session(path) for path in arguments.logdir])
     question = Question(
         fast=fast,
         room_bytes=room.usable,
@@ -172,7 +169,8 @@ def _decide(arguments: argparse.Namespace) -> tuple[Decision, int]:
         unit=arguments.unit,
         block_bytes=room.block,
     )
-    return decide(sessions, question, probe_tier(existing_parent(fast), readers)), room.reserve
+    tier = probe_tier(existing_parent(fast), round(facts.readers))
+    return decide_on(use, facts, question, tier), room.reserve
 
 
 def _write(planned: Planned, arguments: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,13 +111,26 @@ def decide(sessions: Sequence[Session], question: Question, fast_tier: TierProbe
     Raises:
         SessionDataError: A session's table is damaged or missing.
     """
+    return decide_on(*read_run(sessions), question, fast_tier)
+
+
+def read_run(sessions: Sequence[Session]) -> tuple[FileUse, RunFacts]:
+    """Reads what a job's sessions say: what each path was used for, and the run as a whole.
+
+    Raises:
+        SessionDataError: A session's table is damaged or missing.
+    """
     use = read_file_use(sessions)
-    facts = run_facts(sessions, total(use.read_s) + total(use.meta_s))
-    return decide_on(use, facts, question, fast_tier)
+    return use, run_facts(sessions, total(use.read_s) + total(use.meta_s))
 
 
 def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: TierProbe) -> Decision:
-    """Finds the files to stage, from what is already read."""
+    """Finds the files to stage, from what is already read.
+
+    What the steps say of the input wait counts unless the question says something else.
+    """
+    if question.input_wait is None:
+        question = dataclasses.replace(question, input_wait=facts.input_wait)
     found = find_candidates(use, slow=question.slow, fast=question.fast, kernel_bytes=facts.read_bytes)
     valuation = value_candidates(
         use,
@@ -203,6 +217,7 @@ def _promise(valuation: Valuation, members: Array, facts: RunFacts, chosen: Rule
         staged_fast_s=time.fast_s,
         rest_passes=total(passes) - total(passes[members]),
         rest_slow_s=everything.slow_s - time.slow_s,
+        whole_epoch_s=None if facts.steps_s is None else facts.duration_s / valuation.epochs,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +13,12 @@ import pyarrow.compute as pc
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.session import Session
+from tfdarshan.staging.advice import read_run
 from tfdarshan.staging.expectation import gain
-from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.plan import Plan
 from tfdarshan.staging.question import Promise
-from tfdarshan.staging.run_facts import RunFacts, run_facts
+from tfdarshan.staging.run_facts import RunFacts
 
 Array = Any
 
@@ -41,6 +43,8 @@ class Check:
 
     Attributes:
         epochs: Epochs in the staged session.
+        by_steps: Whether an epoch is of the steps' time, from the first one's start to the last one's end;
+            else it is of all time, start-up too.
         before_s: An epoch before staging.
         promised_s: An epoch as promised.
         low_s: The shortest epoch that was promised.
@@ -53,6 +57,7 @@ class Check:
     """
 
     epochs: float
+    by_steps: bool
     before_s: float
     promised_s: float
     low_s: float
@@ -102,8 +107,7 @@ def check_plan(plan: Plan, sessions: Sequence[Session], epochs: float | None = N
         raise ConfigurationError(
             "the plan promises nothing that could be checked: write it anew with `tfdarshan advise -o PLAN`."
         ) from error
-    use = read_file_use(sessions)
-    facts = run_facts(sessions, float(use.read_s.sum(dtype=np.float64) + use.meta_s.sum(dtype=np.float64)))
+    use, facts = read_run(sessions)
     return compare(plan, promise, use, facts, epochs)
 
 
@@ -117,9 +121,14 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
         )
     data = copies | originals | rest
     epochs = epochs or max(1.0, float(np.round(np.median(use.opens[data]))))
-    obtained_s = facts.duration_s / epochs
+    by_steps = promise.whole_epoch_s is not None and facts.steps_s is not None
+    if not by_steps:
+        promise = dataclasses.replace(promise, epoch_s=promise.whole_epoch_s or promise.epoch_s)
+        facts = dataclasses.replace(facts, steps_s=None)
+    obtained_s = facts.training_s / epochs
     return Check(
         epochs=epochs,
+        by_steps=by_steps,
         before_s=promise.epoch_s,
         promised_s=promise.epoch_s - promise.saved_s,
         low_s=promise.epoch_s - promise.high_s,
@@ -151,7 +160,7 @@ def _assumptions(
     ) * rest_each
     total_s = fast_s + slow_s
     outside = promise.epoch_s - (promise.staged_slow_s + promise.rest_slow_s) / readers
-    outside_now = facts.duration_s / epochs - total_s / now
+    outside_now = facts.training_s / epochs - total_s / now
     found = [
         Assumption("reads of staged files", "an epoch", promise.staged_passes, fast_passes, heat_s / readers),
         Assumption(

@@ -18,6 +18,7 @@ def render_check(check: Check) -> str:
         f"  {'before':<26}{human_seconds(check.before_s):>12}",
         f"  {'promised':<26}{promised:>12}{gain_text(check.promised_gain):>14}   {low} to {high}",
         f"  {'obtained':<26}{obtained:>12}{gain_text(check.obtained_gain):>14}   {100 * check.error:+.1f} %",
+        _measured(check),
         "",
         _read(check),
         "",
@@ -36,6 +37,12 @@ def _verdict(check: Check) -> str:
         f"An epoch is {abs(100 * check.error):.0f} % {way} than promised. Most off: {worst.name}, "
         f"{_number(worst, worst.obtained)} instead of {_number(worst, worst.promised)}."
     )
+
+
+def _measured(check: Check) -> str:
+    if check.by_steps:
+        return "  Times are from the first step's start to the last one's end."
+    return "  Times are of whole sessions, start-up included, for they do not all have steps."
 
 
 def _read(check: Check) -> str:

@@ -65,13 +65,13 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         time: The files' time on either tier.
         input_wait: Share of the run in which training waited for input, None if unknown.
     """
-    epoch_s = facts.duration_s / epochs
+    epoch_s = facts.training_s / epochs
     readers = max(facts.readers, 1.0)
     together = max(1.0, min(facts.concurrency, readers))
     most = epoch_s * (1.0 if input_wait is None else input_wait)
     if facts.io_s is not None:
         most = min(most, facts.io_s / epochs)
-    busy = facts.thread_s / (readers * facts.duration_s) if facts.duration_s > 0 else 0.0
+    busy = facts.thread_s / (readers * facts.training_s) if facts.training_s > 0 else 0.0
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
     hidden = input_wait is None and busy < BUSY_READERS

@@ -17,7 +17,7 @@ class Question:
         slow: Only files below this folder; None for all data files.
         epochs: Epochs the job will run, None if unknown: bounds when the copy has to have paid.
         session_epochs: Epochs in the sessions; None to take the median of the files' passes.
-        input_wait: Share of the time in which training waits for input, None if unknown.
+        input_wait: Share of the time in which training waits for input; None to take what the steps say.
         unit: "auto", "file" or "directory".
         block_bytes: What the fast tier allots space in.
         least_gain: Smaller gains are not worth staging for.
@@ -58,7 +58,7 @@ class Promise:
     """What a plan promises, in the terms that a later session can be held against. Times are per epoch.
 
     Attributes:
-        epoch_s: An epoch before.
+        epoch_s: An epoch before: of the steps' time where the sessions have steps, else of all their time.
         saved_s: What staging saves of it.
         low_s: Lower bound of `saved_s`.
         high_s: Upper bound of `saved_s`.
@@ -69,6 +69,7 @@ class Promise:
         staged_fast_s: Thread time they are to take on the fast tier.
         rest_passes: Passes over the other files that storage served.
         rest_slow_s: Thread time of these.
+        whole_epoch_s: Where `epoch_s` is of the steps' time, an epoch of all time; None otherwise.
     """
 
     epoch_s: float
@@ -82,3 +83,4 @@ class Promise:
     staged_fast_s: float
     rest_passes: float
     rest_slow_s: float
+    whole_epoch_s: float | None = None

@@ -78,12 +78,20 @@ def _job(advice: Advice) -> str:
     lines = [
         "The job",
         f"  recorded          {human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}",
+        f"  an epoch          {_epoch(advice)}",
         f"  can be staged     {plural(advice.files, 'file')}, {human_bytes(advice.bytes)}",
         f"  readers           {facts.readers:.1f} threads, {facts.concurrency:.1f} calls at a time",
         f"  from storage      {percent(cache.storage_share, 1)} of the bytes, by {_told_by(cache)}",
         f"  re-reads          {again}",
     ]
     return "\n".join(shortened_end(line) for line in lines)
+
+
+def _epoch(advice: Advice) -> str:
+    facts, wait = advice.facts, advice.question.input_wait
+    text = human_seconds(facts.training_s / advice.session_epochs)
+    text += ", start-up included" if facts.steps_s is None else ", from the first step to the last"
+    return text if wait is None else f"{text}; {percent(wait, 1)} of it waits for input"
 
 
 def _epochs(epochs: float) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tfdarshan.analysis.session_readers import session_readers
 from tfdarshan.analysis.step_windows import step_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.session import Session
+from tfdarshan.step_table import FROM_TRACE
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,9 @@ class RunFacts:
         read_bytes: Bytes the kernel charged as fetched from storage, None if a session does not say or its
             storage was emulated.
         paths: The session directories.
+        steps_s: Time from the first step's start to the last one's end, None if a session has no steps or
+            they end before its input does.
+        input_wait: Share of the steps' time in which training waited for input, None if no step says so.
     """
 
     duration_s: float
@@ -31,6 +36,13 @@ class RunFacts:
     readers: float
     read_bytes: int | None
     paths: tuple[str, ...]
+    steps_s: float | None = None
+    input_wait: float | None = None
+
+    @property
+    def training_s(self) -> float:
+        """The time that epochs are counted in: that of the steps, or all that was recorded, start-up too."""
+        return self.duration_s if self.steps_s is None else self.steps_s
 
     @property
     def concurrency(self) -> float:
@@ -38,12 +50,15 @@ class RunFacts:
         return self.thread_s / self.io_s if self.io_s and self.thread_s else self.readers
 
 
-def run_facts(sessions: Sequence[Session], read_s: float) -> RunFacts:
+def run_facts(
+    sessions: Sequence[Session], read_s: float, stepped: Sequence[Session] | None = None
+) -> RunFacts:
     """Gathers the facts.
 
     Args:
         sessions: The sessions, all of one job or of like ones.
         read_s: Time of all calls added up, from the files tables; used where a log has nothing better.
+        stepped: Whose steps count, where `sessions` are single processes of these.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -51,20 +66,56 @@ def run_facts(sessions: Sequence[Session], read_s: float) -> RunFacts:
     clocks = [measure_wall_clock(session.processes) for session in sessions]
     io = [clock.io_s if clock.io_s is not None else clock.read_s for clock in clocks]
     thread = [clock.thread_s for clock in clocks]
+    stepped = stepped or sessions
+    steps_s = [_steps_s(session) for session in stepped]
     read_bytes = [_storage_bytes(session) for session in sessions]
     return RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
         io_s=None if None in io else sum(value or 0.0 for value in io),
         thread_s=read_s if None in thread else sum(value or 0.0 for value in thread),
-        readers=_readers(sessions, thread),
+        readers=_readers(sessions, stepped, thread),
         read_bytes=None if None in read_bytes else sum(value or 0 for value in read_bytes),
         paths=tuple(str(session.path.absolute()) for session in sessions),
+        steps_s=None if None in steps_s else sum(value or 0.0 for value in steps_s),
+        input_wait=_input_wait(stepped),
     )
 
 
-def _readers(sessions: Sequence[Session], thread_s: Sequence[float | None]) -> float:
+def _steps_s(session: Session) -> float | None:
+    """Gives the time from a session's first step to its last one, None where they do not last to its end."""
+    steps, owner = session.step_bounds, session.meta[0]
+    if len(steps) == 0 or owner.get("steps", {}).get("left_out"):
+        return None
+    if (steps["source"] == FROM_TRACE).any() and _trace_ended_early(owner):
+        return None
+    return float(steps["end_ns"].max() - steps["start_ns"].min()) / 1e9
+
+
+def _trace_ended_early(owner: dict[str, Any]) -> bool:
+    """Says whether TensorFlow's trace ended before the session's last call."""
+    end_ns = owner.get("tensorflow", {}).get("end_ns") or 0
+    return 0 < int(end_ns) < int(owner["time"].get("last_event_ns") or 0)
+
+
+def _input_wait(sessions: Sequence[Session]) -> float | None:
+    step_ns = wait_ns = 0
+    for session in sessions:
+        steps = session.step_bounds
+        known = steps[steps["input_wait_ns"] >= 0]
+        lasted = (known["end_ns"] - known["start_ns"]).clip(lower=0)
+        step_ns += int(lasted.sum())
+        wait_ns += int(known["input_wait_ns"].clip(upper=lasted).sum())
+    return wait_ns / step_ns if step_ns else None
+
+
+def _readers(
+    sessions: Sequence[Session], stepped: Sequence[Session], thread_s: Sequence[float | None]
+) -> float:
     """Gives the readers by which all sessions' time in calls is to be divided."""
-    readers = [session_readers(session.processes, step_windows(session.step_bounds)) for session in sessions]
+    readers = [
+        session_readers(session.processes, step_windows(whole.step_bounds))
+        for session, whole in zip(sessions, stepped, strict=True)
+    ]
     weights = [1.0 if None in thread_s else value or 0.0 for value in thread_s]
     if not any(weights):
         return 1.0

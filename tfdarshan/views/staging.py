@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.figures.staging import MARKER, capacity_figure, units_of
 from tfdarshan.staging.advice import Advice, Decision, decide_on
@@ -65,27 +64,21 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
 
 def _read(source: Source) -> tuple[FileUse, RunFacts]:
     use = read_file_use([source.session])
-    return use, run_facts([source.session], total(use.read_s) + total(use.meta_s))
+    return use, run_facts([source.session], total(use.read_s) + total(use.meta_s), [source.whole])
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:
     """Decides for the room that was asked for, else for that of the knee, or for all of it."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
-    wait = _input_wait(source)
 
     def ask(room: int) -> Decision:
-        return decide_on(use, facts, Question(fast=FAST, room_bytes=room, input_wait=wait), tier)
+        return decide_on(use, facts, Question(fast=FAST, room_bytes=room), tier)
 
     if query.room_bytes is not None:
         return ask(query.room_bytes)
     everything = ask(ALL_ROOM)
     knee = everything.advice.knee
     return everything if knee is None or not everything.advice.helps else ask(knee.bytes)
-
-
-def _input_wait(source: Source) -> float | None:
-    """Gives the share of the time in which training waited for input, None if no step says so."""
-    return step_summary(source.step_bounds).input_wait_share
 
 
 def _room_decides(advice: Advice) -> bool:
@@ -119,7 +112,7 @@ def _tiles(advice: Advice) -> list[Tile]:
     chosen, expected, facts = advice.chosen, advice.chosen.expected, advice.facts
     tiles = [
         Tile("Can be staged", number(advice.files), human_bytes(advice.bytes)),
-        Tile("Epoch as recorded", duration(expected.epoch_s), f"{advice.session_epochs:g} in the session"),
+        Tile("Epoch as recorded", duration(expected.epoch_s), _epochs_note(advice)),
         Tile(
             "Readers",
             number(round(facts.readers)),
@@ -137,6 +130,11 @@ def _tiles(advice: Advice) -> list[Tile]:
         Tile("Copying takes", duration(advice.copy.seconds), won),
         *tiles,
     ]
+
+
+def _epochs_note(advice: Advice) -> str:
+    note = f"{advice.session_epochs:g} in the session"
+    return note if advice.facts.steps_s is not None else f"{note}, start-up included"
 
 
 def _curve(advice: Advice) -> Chart:

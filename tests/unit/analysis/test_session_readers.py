@@ -124,17 +124,15 @@ def without_trace(session, **time):
     """Takes the segments away from a session, as one that was recorded with `trace=False`."""
     for process in session.processes:
         events = process.table("events", ["start_ns", "end_ns"])
-        span_ns = {
-            "first_event_ns": pc.min(events["start_ns"]).as_py(),
-            "last_event_ns": pc.max(events["end_ns"]).as_py(),
-        }
+        first_ns, last_ns = pc.min(events["start_ns"]).as_py(), pc.max(events["end_ns"]).as_py()
         for table in ("events", "overview"):
             path = process.table_path(table)
             pq.write_table(pq.read_table(path).slice(0, 0), path)
         (meta,) = session.path.glob(f"*.{process.pid}.meta.json")
         content = json.loads(meta.read_text())
         content["counts"]["segments"] = 0
-        content["time"] |= span_ns | time
+        content["start_ns"] = first_ns
+        content["time"] |= {"first_event_ns": 0, "last_event_ns": last_ns - first_ns} | time
         meta.write_text(json.dumps(content))
     return open_session(session.path)
 

@@ -105,6 +105,53 @@ def test_session_of_another_job_is_refused():
         check(elsewhere, decision, use)
 
 
+def staged_and_stepped(steps_s, start_up_s=5.0):
+    """Gives plan, promise, use and run of a staged job whose steps last so long, after some start-up."""
+    plan, decision, use = staged_run()
+    stepped = dataclasses.replace(decision.promise, whole_epoch_s=decision.promise.epoch_s + start_up_s)
+    facts = run_of(use, other_s=0.3)
+    facts = dataclasses.replace(facts, steps_s=steps_s, duration_s=facts.duration_s + start_up_s)
+    return plan, stepped, use, facts
+
+
+def test_epochs_of_steps_are_held_against_epochs_of_steps():
+    # GIVEN a staged job of which the steps last as long as was promised, and start-up 5 s
+    promised_s = check(*staged_run()).promised_s
+    plan, promise, use, facts = staged_and_stepped(promised_s)
+
+    # WHEN
+    found = compare(plan, promise, use, facts, 1)
+
+    # THEN start-up is in neither side
+    assert found.by_steps
+    assert found.before_s == promise.epoch_s
+    assert (found.obtained_s, found.error) == pytest.approx((promised_s, 0))
+    assert "the first step's start to the last one's end" in render_check(found)
+    moved = sum(assumption.effect_s for assumption in found.assumptions)
+    assert moved == pytest.approx(found.obtained_s - found.promised_s, abs=0.01)
+
+
+def test_where_one_side_has_no_steps_whole_sessions_are_compared():
+    plan, promise, use, facts = staged_and_stepped(None)
+
+    found = compare(plan, promise, use, facts, 1)
+
+    # THEN start-up is in both sides
+    assert not found.by_steps
+    assert found.before_s == promise.whole_epoch_s
+    assert found.error == pytest.approx(0, abs=0.01)
+    assert "start-up included" in render_check(found)
+
+
+def test_a_plan_without_steps_is_held_against_the_whole_session():
+    plan, decision, use = staged_run()
+    facts = dataclasses.replace(run_of(use, other_s=0.3), steps_s=0.1)
+
+    found = compare(plan, decision.promise, use, facts, 1)
+
+    assert (found.by_steps, found.obtained_s) == (False, facts.duration_s)
+
+
 def test_text_fits_the_terminal():
     text = render_check(check(*staged_run(fast=(5e-3, 1 / 2e9))))
 

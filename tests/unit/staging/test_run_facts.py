@@ -1,0 +1,137 @@
+"""What recorded steps say of a job: how long an epoch takes, and what training waits for."""
+
+import json
+
+import pytest
+
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.staging.synthetic import FAST
+from tfdarshan.commands import main
+from tfdarshan.session import open_session
+from tfdarshan.staging.advice import decide
+from tfdarshan.staging.question import Question
+from tfdarshan.staging.run_facts import run_facts
+from tfdarshan.views.panel import Text, Tiles
+from tfdarshan.views.source import Source
+from tfdarshan.views.staging import staging_view
+
+FILES = 100
+EPOCHS = 2
+START_UP_MS = 4000
+# 40 steps of 100 ms, which wait 86 ms each for the ten reads of 10 ms that two threads make.
+STEPS = [(START_UP_MS + start, START_UP_MS + end, 86) for start, end, _ in epochs_of_steps(40, 100, 86)]
+
+
+def job(logdir, steps=STEPS):
+    """Two epochs over 100 files after 4 s of start-up, each read by two new threads."""
+    calls = []
+    for number in range(EPOCHS * FILES):
+        start_ms, tid = START_UP_MS + number // 2 * 40, 1 + number % 2 + number // FILES * 2
+        file = number % FILES
+        calls.append((start_ms, start_ms + 1, tid, "open", file, 0))
+        calls.append((start_ms + 1, start_ms + 35, tid, "pread", file, 100_000))
+    paths = [f"/data/{number:03}" for number in range(FILES)]
+    return training(logdir, calls, steps, paths=paths, sizes=[100_000] * FILES, duration_ms=8000)
+
+
+def test_an_epoch_lasts_from_the_first_step_to_the_last(tmp_path):
+    # GIVEN 4 s of start-up and 4 s of steps
+    session = job(tmp_path)
+
+    # WHEN
+    facts = run_facts([session], 0.0)
+    expected = decide([session], Question(fast="/fast", room_bytes=1 << 40), FAST).advice.chosen.expected
+
+    # THEN
+    assert (facts.duration_s, facts.steps_s) == pytest.approx((8, 4))
+    assert facts.input_wait == pytest.approx(0.86)
+    assert expected.epoch_s == pytest.approx(2)
+    assert expected.high_s == pytest.approx(2 * 0.86)
+
+
+def test_steps_of_several_sessions_add_up(tmp_path):
+    sessions = [job(tmp_path / "one"), job(tmp_path / "two")]
+
+    facts = run_facts(sessions, 0.0)
+
+    assert (facts.steps_s, facts.input_wait) == pytest.approx((8, 0.86))
+
+
+def test_without_steps_all_time_counts(tmp_path):
+    facts = run_facts([job(tmp_path / "one"), job(tmp_path / "two", steps=())], 0.0)
+
+    assert facts.steps_s is None
+    assert facts.training_s == facts.duration_s
+    assert facts.input_wait == pytest.approx(0.86)
+
+
+def test_steps_that_do_not_say_how_long_they_waited_bound_nothing(tmp_path):
+    steps = [(start, end, -1) for start, end, _ in STEPS]
+
+    facts = run_facts([job(tmp_path, steps)], 0.0)
+
+    assert (facts.steps_s, facts.input_wait) == (pytest.approx(4), None)
+
+
+def test_steps_that_were_left_out_leave_the_end_open(tmp_path):
+    session = job(tmp_path)
+    (path,) = session.path.glob("*.meta.json")
+    content = json.loads(path.read_text())
+    content["steps"]["left_out"] = 7
+    path.write_text(json.dumps(content))
+
+    assert run_facts([open_session(session.path)], 0.0).steps_s is None
+
+
+def advise(capsys, tmp_path, *arguments):
+    fast = str(tmp_path / "fast")
+    assert main(["advise", "--logdir", str(tmp_path / "logs"), "--fast", fast, *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_command_uses_the_steps(capsys, tmp_path):
+    job(tmp_path / "logs")
+
+    text = advise(capsys, tmp_path, "--slow", "/data")
+
+    assert "an epoch          2.000 s, from the first step to the last; 86.0 % of it waits for input" in text
+    assert "is not known" not in text
+
+
+def test_what_is_asked_wins_over_the_steps(capsys, tmp_path):
+    job(tmp_path / "logs")
+
+    said = json.loads(advise(capsys, tmp_path, "--slow", "/data", "--input-wait", "30", "--json"))["advice"]
+
+    assert said["question"]["input_wait"] == 0.3
+    assert said["rules"][0]["expected"]["high_s"] == pytest.approx(0.3 * 2)
+
+
+def test_without_steps_the_command_says_that_start_up_is_in_it(capsys, tmp_path):
+    job(tmp_path / "logs", steps=())
+
+    text = advise(capsys, tmp_path, "--slow", "/data")
+
+    assert "an epoch          4.000 s, start-up included\n" in text
+    assert "is not known" in text
+
+
+@pytest.mark.parametrize("process", [None, "made-up:100"])
+def test_the_tab_says_the_same(tmp_path, process):
+    # WHEN the view is asked for
+    panels = staging_view(Source(job(tmp_path), process))
+
+    # THEN an epoch is that of the steps, and the wait is known
+    verdict = next(panel for panel in panels if isinstance(panel, Text))
+    tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
+    assert "instead of 2.000 s" in verdict.lines[0]
+    assert len(verdict.lines) == 1
+    assert tiles["Epoch as recorded"].note == "2 in the session"
+    assert tiles["Readers"].value.text == "2"
+
+
+def test_the_tab_says_that_start_up_is_in_it(tmp_path):
+    panels = staging_view(Source(job(tmp_path, steps=())))
+
+    tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
+    assert tiles["Epoch as recorded"].note == "2 in the session, start-up included"
