@@ -21,7 +21,7 @@ from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.segments import Segments, load_segments
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_model import MOST_OF_WAIT, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
@@ -41,9 +41,6 @@ LEAST_SHARE = 0.02
 LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
 FIT_AT_MOST = 200_000
-# Of the wait a cure saves this much at most, in the lower bound, expectation and upper bound: the first batch
-# is waited for whatever is done, and so are batches that come unevenly.
-MOST_OF_WAIT = (0.85, 0.95, 1.0)
 NOISE = 0.01
 
 

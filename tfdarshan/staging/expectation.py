@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tfdarshan.analysis.step_model import MOST_OF_WAIT
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -57,7 +58,8 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     Readers that are kept busy all the time make an epoch shorter by what each of them saves. Calls overlap
     less than there are readers where the readers do other things too; dividing by the calls at a time instead
     gives the upper bound. What training does not wait for cannot be saved: `input_wait` bounds everything;
-    where it is not given and the readers were idle most of the time, the lower bound is 0.
+    where it is not given and the readers were idle most of the time, the lower bound is 0. As in findings,
+    the lower bound leaves some of the wait: a first batch is always waited for.
 
     Args:
         facts: The run.
@@ -69,6 +71,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     readers = max(facts.readers, 1.0)
     together = max(1.0, min(facts.concurrency, readers))
     most = epoch_s * (1.0 if input_wait is None else input_wait)
+    surely = most * (1.0 if input_wait is None else MOST_OF_WAIT[0])
     if facts.io_s is not None:
         most = min(most, facts.io_s / epochs)
     busy = facts.thread_s / (readers * facts.training_s) if facts.training_s > 0 else 0.0
@@ -79,7 +82,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     return Expectation(
         epoch_s,
         saved,
-        0.0 if hidden else min(saved, _within(slower / readers, most)),
+        0.0 if hidden else min(saved, _within(slower / readers, surely)),
         max(saved, _within(faster / together, most)),
     )
 

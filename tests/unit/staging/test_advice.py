@@ -135,6 +135,8 @@ def test_input_wait_bounds_what_is_saved():
 
     assert expected.saved_s == pytest.approx(0.3 * expected.epoch_s)
     assert expected.high_s == pytest.approx(0.3 * expected.epoch_s)
+    # a first batch is waited for wherever it is
+    assert expected.low_s == pytest.approx(0.85 * 0.3 * expected.epoch_s)
 
 
 def test_idle_readers_make_the_lower_bound_nothing():
