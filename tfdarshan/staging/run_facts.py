@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfdarshan.analysis.session_readers import session_readers
-from tfdarshan.analysis.step_windows import step_windows
+from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.session import Session
 from tfdarshan.step_table import FROM_TRACE
@@ -98,14 +98,10 @@ def _trace_ended_early(owner: dict[str, Any]) -> bool:
 
 
 def _input_wait(sessions: Sequence[Session]) -> float | None:
-    step_ns = wait_ns = 0
-    for session in sessions:
-        steps = session.step_bounds
-        known = steps[steps["input_wait_ns"] >= 0]
-        lasted = (known["end_ns"] - known["start_ns"]).clip(lower=0)
-        step_ns += int(lasted.sum())
-        wait_ns += int(known["input_wait_ns"].clip(upper=lasted).sum())
-    return wait_ns / step_ns if step_ns else None
+    found = [step_windows(steps_to_judge(session.step_bounds)) for session in sessions]
+    known = [windows for windows in found if windows is not None and windows.wait_s is not None]
+    span_s = sum(windows.span_s for windows in known)
+    return sum(windows.wait_s or 0.0 for windows in known) / span_s if span_s else None
 
 
 def _readers(
