@@ -242,8 +242,8 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
     cached = percent(1 - measures.slow_share, 1)
     if not storage_served(measures):
         said.append(
-            f"{cached} of the reads' time was served by the page cache, and nothing by storage: other "
-            "storage changes nothing"
+            f"{cached} of the reads' time was served by the page cache, and nothing to speak of by storage: "
+            "other storage changes nothing"
         )
     elif measures.slow_share < SERVED:
         said.append(f"{cached} of the reads' time was served by the page cache; no device makes that quicker")

@@ -49,7 +49,7 @@ def _speedup(gain: Gain) -> str:
 
 def _storage(found: WhatIf) -> list[str]:
     if found.before.device is None:
-        return ["  served nothing, the page cache all: other storage changes nothing"]
+        return ["  served nothing to speak of, for the page cache did: other storage changes nothing"]
     return [f"  now:  {_device(found.before)}", f"  then: {_device(found.after)}"]
 
 
