@@ -132,13 +132,15 @@ def test_better_and_worse_have_words_and_colours_of_their_own(tmp_path, dark):
             label: page.get_by_role("row", name=re.compile(f"^{label} ")).locator(".change")
             for label in ("time in reads", "read bandwidth", "reads", "thread time in calls")
         }
-        said = {label: change.inner_text().split()[-1] for label, change in changes.items()}
+        said = {label: change.get_attribute("data-outcome") for label, change in changes.items()}
+        added = changes["reads"].evaluate("span => getComputedStyle(span, '::after').content")
         colour = "span => getComputedStyle(span).color.match(/[0-9]+/g).map(Number)"
         colours = {label: change.evaluate(colour) for label, change in changes.items()}
         watched.check()
 
     # THEN
     assert list(said.values()) == ["better", "better", "worse", "changed"]
+    assert added in ('" worse"', '" " attr(data-outcome)')
     assert colours["time in reads"] == colours["read bandwidth"]
     red, green, _ = colours["time in reads"]
     assert green > red

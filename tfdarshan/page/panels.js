@@ -97,7 +97,7 @@ function content(cell, actions) {
     return element("a", { href: "#", onclick: go }, cell.text);
   }
   if (!cell.outcome) return element("span", {}, cell.text);
-  return element("span", { class: "change", "data-outcome": cell.outcome }, `${cell.text} ${cell.outcome}`);
+  return element("span", { class: "change", "data-outcome": cell.outcome }, cell.text);
 }
 
 function buildText(panel) {
