@@ -16,6 +16,7 @@ from tfdarshan.staging.checksum import POLICIES
 from tfdarshan.staging.plan_formats import FORMATS, emit
 from tfdarshan.staging.progress import Progress
 from tfdarshan.staging.unit import UNITS
+from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     from tfdarshan.staging.advice import Decision
@@ -177,13 +178,13 @@ def _write(planned: Planned, arguments: argparse.Namespace) -> None:
     """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
     from tfdarshan.staging.plan import write_plan
 
-    said = [f"{planned.gone:,} chosen files are not there any more" if planned.gone else ""]
-    said.append(f"{planned.no_room:,} have grown and no longer fit" if planned.no_room else "")
+    said = [f"no longer there: {plural(planned.gone, 'chosen file')}" if planned.gone else ""]
+    said.append(f"grown so that they no longer fit: {planned.no_room:,}" if planned.no_room else "")
     if arguments.format:
         emitted = emit(planned.plan, arguments.format)
         _write_bytes(emitted.content, arguments.output)
         said.append(
-            f"{emitted.left_out:,} names have a newline, which this format cannot hold"
+            f"with a newline in the name, which this format cannot hold: {emitted.left_out:,}"
             if emitted.left_out
             else ""
         )

@@ -102,7 +102,7 @@ def test_files_that_are_gone_are_left_out_and_said(capsys, job):
 
     _, _, err = advise(capsys, job, "--slow", job / "data", "-o", job / "plan.json")
 
-    assert "1 chosen files are not there any more" in err
+    assert "no longer there: 1 chosen file" in err
     assert len(read_plan(job / "plan.json").files) == FILES - 1
 
 
