@@ -59,7 +59,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     less than there are readers where the readers do other things too; dividing by the calls at a time instead
     gives the upper bound. What training does not wait for cannot be saved: `input_wait` bounds everything;
     where it is not given and the readers were idle most of the time, the lower bound is 0. As in findings,
-    the lower bound leaves some of the wait: a first batch is always waited for.
+    only the upper bound saves all of the wait: a first batch is always waited for.
 
     Args:
         facts: The run.
@@ -70,20 +70,20 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     epoch_s = facts.training_s / epochs
     readers = max(facts.readers, 1.0)
     together = max(1.0, min(facts.concurrency, readers))
-    most = epoch_s * (1.0 if input_wait is None else input_wait)
-    surely = most * (1.0 if input_wait is None else MOST_OF_WAIT[0])
-    if facts.io_s is not None:
-        most = min(most, facts.io_s / epochs)
+    wait_s = epoch_s if input_wait is None else epoch_s * input_wait
+    io_s = math.inf if facts.io_s is None else facts.io_s / epochs
+    shares = (1.0, 1.0, 1.0) if input_wait is None else MOST_OF_WAIT
+    least_s, likely_s, most_s = (min(share * wait_s, io_s) for share in shares)
     busy = facts.thread_s / (readers * facts.training_s) if facts.training_s > 0 else 0.0
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
     hidden = input_wait is None and busy < BUSY_READERS
-    saved = _within((time.slow_s - time.fast_s) / readers, most)
+    saved = _within((time.slow_s - time.fast_s) / readers, likely_s)
     return Expectation(
         epoch_s,
         saved,
-        0.0 if hidden else min(saved, _within(slower / readers, surely)),
-        max(saved, _within(faster / together, most)),
+        0.0 if hidden else min(saved, _within(slower / readers, least_s)),
+        max(saved, _within(faster / together, most_s)),
     )
 
 

@@ -133,7 +133,7 @@ def test_input_wait_bounds_what_is_saved():
 
     expected = advise(use, input_wait=0.3).advice.chosen.expected
 
-    assert expected.saved_s == pytest.approx(0.3 * expected.epoch_s)
+    assert expected.saved_s == pytest.approx(0.95 * 0.3 * expected.epoch_s)
     assert expected.high_s == pytest.approx(0.3 * expected.epoch_s)
     # a first batch is waited for wherever it is
     assert expected.low_s == pytest.approx(0.85 * 0.3 * expected.epoch_s)
