@@ -42,7 +42,8 @@ int main(int argc, char **argv)
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
     check_make_file(path, argv[1], "data", FILE_BYTES);
     check_start(argv[1]);
-    void *library = dlopen(check_path(name, dirname(folder), "liblate.so"), RTLD_NOW | RTLD_LOCAL);
+    void *library =
+        dlopen(check_path(name, dirname(folder), "../late_dlopen/liblate.so"), RTLD_NOW | RTLD_LOCAL);
     CHECK(library);
     ask_without_descriptors(library);
     CHECK_EQUAL(ask_for_reader(library).read_file(path), FILE_BYTES);
