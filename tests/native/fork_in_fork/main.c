@@ -5,7 +5,8 @@
 
 #include "children.h"
 
-#define MOST_S 0.9 /* a lock that stays locked costs a fork a second */
+#define FORKS 5
+#define MOST_NS 900000000 /* a lock that stays locked costs each fork a second; a busy machine some of them */
 
 static volatile sig_atomic_t raises, handled;
 
@@ -38,12 +39,22 @@ static void fork_once(void)
     CHECK_EQUAL(child_wait(pid), 0);
 }
 
-static void *be_another_thread(void *unused)
+static int64_t fork_duration_ns(void)
 {
     int64_t begin_ns = child_now_ns();
     fork_once();
+    return child_now_ns() - begin_ns;
+}
+
+static void *be_another_thread(void *unused)
+{
+    int64_t shortest_ns = INT64_MAX;
+    for (int i = 0; i < FORKS; i++) {
+        int64_t duration_ns = fork_duration_ns();
+        shortest_ns = duration_ns < shortest_ns ? duration_ns : shortest_ns;
+    }
+    CHECK(shortest_ns < MOST_NS);
     CHECK(dlsym(RTLD_DEFAULT, "read"));
-    CHECK((double)(child_now_ns() - begin_ns) / 1e9 < MOST_S);
     check_stop();
     return unused;
 }
