@@ -13,6 +13,7 @@
 
 #include "attach_lock.h"
 #include "darshan_engine.h"
+#include "definitions.h"
 #include "emulation.h"
 #include "error.h"
 #include "fold.h"
@@ -84,7 +85,7 @@ static int initialize_once(void)
     int status = tfd_descriptors_initialize();
     if (status)
         return status;
-    tfd_got_initialize();
+    tfd_definitions_find();
     if (pthread_atfork(tfd_attach_lock_before_fork, after_fork_in_parent, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     done = true;

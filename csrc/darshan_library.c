@@ -19,8 +19,8 @@
 #include "attach.h"
 #include "darshan_gate.h"
 #include "darshan_guard.h"
+#include "definitions.h"
 #include "error.h"
-#include "got_patch.h"
 #include "hook_table.h"
 #include "tfdarshan.h"
 
@@ -165,7 +165,7 @@ static int initialize(const struct tfd_darshan_options *options)
     int status = library.handle ? find_symbols() : 0;
     if (library.handle && !status) {
         note_place((const void *)library.initialize);
-        tfd_got_never_patch(library.base);
+        tfd_never_patch(library.base);
         if (!tfd_darshan_guard_prepare(library.handle, library.base))
             status = tfd_fail(ENOTSUP, "%s wraps no function that tfdarshan knows", library.path);
     }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "definitions.h"
 #include "elf_image.h"
 #include "error.h"
 #include "hook_index.h"
@@ -41,120 +42,6 @@ static uint64_t scan_stamp;
 static _Atomic uint64_t known_adds, known_subs;
 static const struct link_map *inherited_tail; /* of the list in a child that loaded nothing yet */
 static uint64_t left_out; /* slots that the last patch could not write, and a later one may */
-static void *libc_definition[TFD_HOOK_COUNT];
-static void *default_lookup[TFD_HOOK_COUNT];
-static uintptr_t never_patched[TFD_HOOK_COUNT + 8]; /* load addresses */
-static size_t never_patched_count;
-
-/* The object that an address lies in. */
-struct place {
-    uintptr_t address, start, end; /* of the object's segments; 0: it lies in none */
-    bool in_program;
-};
-
-static int find_place(struct dl_phdr_info *info, size_t size, void *context)
-{
-    (void)size;
-    struct place *place = context;
-    uintptr_t first = UINTPTR_MAX, last = 0;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
-        if (segment->p_type != PT_LOAD)
-            continue;
-        first = start < first ? start : first;
-        last = end > last ? end : last;
-    }
-    if (place->address < first || place->address >= last)
-        return 0;
-    *place = (struct place){place->address, first, last, !info->dlpi_name[0]};
-    return 1;
-}
-
-/* Not by dladdr, which looks through all of an object's symbols: most that is asked for lies in one. */
-static struct place place_of(const void *address)
-{
-    static struct place last;
-    uintptr_t wanted = (uintptr_t)address;
-    if (wanted < last.start || wanted >= last.end) {
-        last = (struct place){.address = wanted};
-        dl_iterate_phdr(find_place, &last);
-    }
-    return last;
-}
-
-static uintptr_t base_of(const void *address)
-{
-    return place_of(address).start;
-}
-
-static void never_patch(uintptr_t base)
-{
-    for (size_t i = 0; i < never_patched_count; i++)
-        if (never_patched[i] == base)
-            return;
-    if (base && never_patched_count < sizeof never_patched / sizeof *never_patched)
-        never_patched[never_patched_count++] = base;
-}
-
-/* A program that is not position independent and takes a function's address
- * makes its own stub stand for the function everywhere. That stub jumps through
- * a slot we are going to patch: called as the next function it would come back
- * to us for ever. The definition behind it is the first library's. */
-static void *behind_program_stub(void *address, const char *symbol)
-{
-    Dl_info info;
-    const ElfW(Sym) *found = NULL;
-    if (!place_of(address).in_program || !dladdr1(address, &info, (void **)&found, RTLD_DL_SYMENT) ||
-        !found || found->st_shndx != SHN_UNDEF)
-        return address;
-    for (const struct link_map *map = _r_debug.r_map->l_next; map; map = map->l_next) {
-        void *handle = map->l_name[0] ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-        void *definition = handle ? dlsym(handle, symbol) : NULL;
-        if (handle)
-            dlclose(handle);
-        if (definition)
-            return definition;
-    }
-    return NULL;
-}
-
-/* Whoever defines one of our symbols (the C library, a preloaded interposer, a
- * sanitizer's runtime) must reach the next definition, not us: patched, its
- * calls would be counted twice. */
-void tfd_got_initialize(void)
-{
-    tfd_hook_index_build();
-    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++) {
-        default_lookup[hook] = dlsym(RTLD_DEFAULT, tfd_hooks[hook].symbol);
-        tfd_definition[hook] = behind_program_stub(default_lookup[hook], tfd_hooks[hook].symbol);
-        tfd_next[hook] = tfd_definition[hook];
-        libc_definition[hook] = libc ? dlsym(libc, tfd_hooks[hook].symbol) : NULL;
-        if (tfd_next[hook])
-            never_patch(base_of(tfd_next[hook]));
-        if (libc_definition[hook])
-            never_patch(base_of(libc_definition[hook]));
-    }
-    if (libc)
-        dlclose(libc);
-    never_patch(base_of((const void *)tfd_got_initialize));
-    never_patch(base_of((const void *)(uintptr_t)_r_debug.r_brk)); /* the dynamic loader */
-}
-
-void tfd_got_never_patch(const void *base)
-{
-    never_patch((uintptr_t)base);
-}
-
-static bool patchable(const struct tfd_image *image)
-{
-    for (size_t i = 0; i < never_patched_count; i++)
-        if (image->start <= never_patched[i] && never_patched[i] < image->end)
-            return false;
-    return !strstr(image->name, "libdarshan");
-}
-
 static bool make_room_for_slot(void)
 {
     if (slot_count < slot_capacity)
@@ -174,16 +61,6 @@ static bool is_relocated(const struct tfd_image *image, const void *value)
     return !image->base || (uintptr_t)value >= image->end - image->base;
 }
 
-/* The program's own pointer: the C library's function, the first definition in
- * the process, or the object's not yet bound stub. Anything else was put there
- * by another tool, whose calls we would cut off. */
-static bool is_programs_own(const struct tfd_image *image, void *value, unsigned hook)
-{
-    uintptr_t address = (uintptr_t)value;
-    return value == tfd_definition[hook] || value == libc_definition[hook] || value == default_lookup[hook] ||
-           value == tfd_hooks[hook].wrapper || (address >= image->start && address < image->end);
-}
-
 static void collect_slot(void *context, const struct tfd_image *image, void **slot, const char *symbol)
 {
     struct scan *scan = context;
@@ -193,7 +70,7 @@ static void collect_slot(void *context, const struct tfd_image *image, void **sl
     scan->unready |= !is_relocated(image, *slot);
     if (!*slot)
         return;
-    if (!is_programs_own(image, *slot, (unsigned)hook)) {
+    if (!tfd_is_programs_own(image, *slot, (unsigned)hook)) {
         scan->foreign++;
         return;
     }
@@ -235,7 +112,7 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
     if (object < 0)
         return 0;
     scan->object = (uint32_t)object;
-    if (patchable(&image))
+    if (tfd_may_patch(&image))
         look_at(&image, scan);
     else
         scan->objects++;

@@ -7,10 +7,6 @@
 
 #include "tfdarshan.h"
 
-/* Fills tfd_next and the list of objects never to patch. Once per process. */
-void tfd_got_initialize(void);
-/* Leaves the object loaded at `base` alone, whatever it is called. */
-void tfd_got_never_patch(const void *base);
 /* Patches objects not looked at since the last undo. 0 or -errno. */
 int tfd_got_patch(struct tfd_attach_report *report);
 /* Every slot that still holds our wrapper gets the value saved from it. */

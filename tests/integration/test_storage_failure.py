@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import tfdarshan
+from tests.tmpfs import mounted_tmpfs
 from tfdarshan.recover import recover_session
 
 SIZE = 3_210_987
@@ -16,11 +17,8 @@ def small_disk(tmp_path):
     """A file system of 256 KiB."""
     folder = tmp_path / "small"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
-    if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a tmpfs needs root")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with mounted_tmpfs(folder, "size=256k"):
+        yield folder
 
 
 def write_and_read(path):

@@ -3,12 +3,12 @@
 import gzip
 import json
 import os
-import subprocess
 
 import pandas as pd
 import pytest
 
 import tfdarshan
+from tests.tmpfs import mounted_tmpfs
 from tfdarshan.commands import main
 
 
@@ -103,11 +103,8 @@ def read_only_disk(tmp_path):
     """A file system that nothing can be written to."""
     folder = tmp_path / "read-only"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=256k", "tmpfs", str(folder)]
-    if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a tmpfs needs root")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with mounted_tmpfs(folder, "ro,size=256k"):
+        yield folder
 
 
 @pytest.mark.parametrize("verb", ["report -o", "export --trace", "export --darshan", "export --parquet"])
