@@ -122,9 +122,13 @@ bool tfd_may_patch(const struct tfd_image *image)
     return !strstr(image->name, "libdarshan");
 }
 
-bool tfd_is_programs_own(const struct tfd_image *image, void *value, unsigned hook)
+bool tfd_is_program_stub(const void *value, unsigned hook)
 {
-    uintptr_t address = (uintptr_t)value;
+    return value == default_lookup[hook] && value != tfd_definition[hook];
+}
+
+bool tfd_is_definition(const void *value, unsigned hook)
+{
     return value == tfd_definition[hook] || value == libc_definition[hook] || value == default_lookup[hook] ||
-           value == tfd_hooks[hook].wrapper || (address >= image->start && address < image->end);
+           value == tfd_hooks[hook].wrapper;
 }

@@ -127,9 +127,12 @@ static void visit_table(const struct tfd_image *image, const struct tfd_relocati
         if (number >= image->first_hashed || !holds_function(relocation))
             continue;
         const ElfW(Sym) *symbol = &image->symbols[number];
-        if (symbol->st_shndx == SHN_UNDEF && symbol->st_name)
-            visit(context, image, (void **)(image->base + relocation->r_offset),
-                  image->strings + symbol->st_name);
+        if (symbol->st_shndx != SHN_UNDEF || !symbol->st_name)
+            continue;
+        const struct tfd_slot_place place = {(void **)(image->base + relocation->r_offset),
+                                             image->strings + symbol->st_name,
+                                             ELF64_R_TYPE(relocation->r_info) == JUMP_SLOT};
+        visit(context, image, &place);
     }
 }
 

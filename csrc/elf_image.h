@@ -24,7 +24,13 @@ struct tfd_image {
     struct tfd_relocations tables[2]; /* .rela.dyn without its relative head, .rela.plt */
 };
 
-typedef void tfd_visit_slot(void *context, const struct tfd_image *image, void **slot, const char *symbol);
+struct tfd_slot_place {
+    void **address;
+    const char *symbol;
+    bool is_jump_slot; /* the one kind that the loader may write later, at the first call through it */
+};
+
+typedef void tfd_visit_slot(void *context, const struct tfd_image *image, const struct tfd_slot_place *place);
 
 /* False for an object without dynamic symbols (the vDSO, static programs). */
 bool tfd_image_read(const struct dl_phdr_info *info, struct tfd_image *image);

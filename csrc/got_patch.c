@@ -21,8 +21,9 @@
 struct slot {
     void **address;
     void *saved;
-    uint32_t hook;
     uint32_t object;
+    uint16_t hook;
+    bool may_be_bound; /* the loader may yet write it: it is unbound, so its page stays writable */
 };
 
 struct scan {
@@ -55,22 +56,30 @@ static bool make_room_for_slot(void)
     return true;
 }
 
-/* Before relocation a slot is empty, or holds an offset within its object. */
-static bool is_relocated(const struct tfd_image *image, const void *value)
+/* Before relocation a slot is empty, or holds an offset within its object. A stub in a program that is not
+ * position independent has as low an address. */
+static bool is_relocated(const struct tfd_image *image, const void *value, unsigned hook)
 {
-    return !image->base || (uintptr_t)value >= image->end - image->base;
+    return !image->base || (uintptr_t)value >= image->end - image->base ||
+           (value && tfd_is_program_stub(value, hook));
 }
 
-static void collect_slot(void *context, const struct tfd_image *image, void **slot, const char *symbol)
+static bool is_inside(const struct tfd_image *image, const void *value)
+{
+    return (uintptr_t)value >= image->start && (uintptr_t)value < image->end;
+}
+
+static void collect_slot(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
     struct scan *scan = context;
-    int hook = tfd_hook_by_name(symbol);
-    if (hook < 0 || !tfd_next[hook] || (uintptr_t)slot % sizeof(void *))
+    int hook = tfd_hook_by_name(place->symbol);
+    if (hook < 0 || !tfd_next[hook] || (uintptr_t)place->address % sizeof(void *))
         return;
-    scan->unready |= !is_relocated(image, *slot);
-    if (!*slot)
+    void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind it just now */
+    scan->unready |= !is_relocated(image, value, (unsigned)hook);
+    if (!value)
         return;
-    if (!tfd_is_programs_own(image, *slot, (unsigned)hook)) {
+    if (!is_inside(image, value) && !tfd_is_definition(value, (unsigned)hook)) {
         scan->foreign++;
         return;
     }
@@ -78,8 +87,9 @@ static void collect_slot(void *context, const struct tfd_image *image, void **sl
         scan->out_of_memory = true;
         return;
     }
-    void *saved = *slot == tfd_hooks[hook].wrapper ? tfd_definition[hook] : *slot;
-    slots[slot_count++] = (struct slot){slot, saved, (uint32_t)hook, scan->object};
+    void *saved = value == tfd_hooks[hook].wrapper ? tfd_definition[hook] : value;
+    bool may_be_bound = place->is_jump_slot && is_inside(image, value);
+    slots[slot_count++] = (struct slot){place->address, saved, scan->object, (uint16_t)hook, may_be_bound};
 }
 
 static void look_at(const struct tfd_image *image, struct scan *scan)
@@ -220,15 +230,18 @@ static void take_back(size_t first)
     slot_count = first;
 }
 
-/* A thread that binds a slot lazily while it is patched stores the definition over our wrapper. */
+/* A thread that binds a slot lazily while it is patched stores the definition over our wrapper. Nothing else
+ * is written here: in a program that is not position independent, what was saved from a pointer in a read-only
+ * page is a stub and never the definition, and even a compare-exchange that fails is a write to the page. */
 static void rewrite_slots_bound_meanwhile(void)
 {
     for (size_t i = 0; i < patched_count; i++) {
         const struct slot *slot = &slots[i];
-        void *bound = tfd_definition[slot->hook];
-        if (slot->saved != bound)
-            __atomic_compare_exchange_n(slot->address, &bound, tfd_hooks[slot->hook].wrapper, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+        void *wrapper = tfd_hooks[slot->hook].wrapper;
+        void *held = slot->may_be_bound ? __atomic_load_n(slot->address, __ATOMIC_ACQUIRE) : wrapper;
+        if (held != wrapper && tfd_is_definition(held, slot->hook))
+            __atomic_compare_exchange_n(slot->address, &held, wrapper, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED);
     }
 }
 
@@ -317,11 +330,11 @@ uint64_t tfd_got_slots(unsigned hook)
     return count;
 }
 
-static void count_wrapper(void *context, const struct tfd_image *image, void **slot, const char *symbol)
+static void count_wrapper(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
     (void)image;
-    int hook = tfd_hook_by_name(symbol);
-    *(uint64_t *)context += hook >= 0 && *slot == tfd_hooks[hook].wrapper;
+    int hook = tfd_hook_by_name(place->symbol);
+    *(uint64_t *)context += hook >= 0 && *place->address == tfd_hooks[hook].wrapper;
 }
 
 static int count_in_object(struct dl_phdr_info *info, size_t size, void *context)

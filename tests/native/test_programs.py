@@ -70,6 +70,7 @@ HAZARDS = {
     "relro": {"plain": "", "sanitize": ""},
     "resource_limits": {"plain": "", "sanitize": ""},
     "signal_handler": {"plain": "", "sanitize": "", "valgrind": ""},
+    "slot_kinds": {"plain": "", "sanitize": "", "valgrind": ""},
     "small_stack": {"plain": ""},
     "spool_damage": {"plain": "", "sanitize": "", "valgrind": ""},
     "spool_reader": {"plain": "", "sanitize": "", "valgrind": ""},

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "mappings.h"
 #include "recorded.h"
 
 static int protections_set, writable_and_executable;
@@ -16,38 +17,19 @@ int mprotect(void *address, size_t length, int protection)
     return (int)syscall(SYS_mprotect, address, length, protection);
 }
 
-/* The mappings of files and their protection; the heap and the spool come and go. */
-static char *file_mappings(const char *directory)
-{
-    char *text = NULL, *line = NULL;
-    size_t size = 0, capacity = 0;
-    FILE *kept = open_memstream(&text, &size), *maps = fopen("/proc/self/maps", "r");
-    CHECK(kept && maps);
-    while (getline(&line, &capacity, maps) > 0) {
-        const char *path = strchr(line, '/');
-        if (path && strncmp(path, directory, strlen(directory)))
-            fputs(line, kept);
-        if (strstr(line, " rwxp "))
-            writable_and_executable++;
-    }
-    free(line);
-    CHECK(fclose(kept) == 0 && fclose(maps) == 0);
-    return text;
-}
-
 int main(int argc, char **argv)
 {
     char path[PATH_MAX], byte;
     CHECK(argc >= 2);
     check_make_file(path, argv[1], "data", 1);
-    char *before = file_mappings(argv[1]);
+    char *before = mappings_of_files(argv[1], &writable_and_executable);
     check_start(argv[1]);
     CHECK(protections_set > 0);
     int fd = open(path, O_RDONLY);
     CHECK(fd >= 0 && read(fd, &byte, 1) == 1 && close(fd) == 0);
-    char *during = file_mappings(argv[1]);
+    char *during = mappings_of_files(argv[1], &writable_and_executable);
     check_stop();
-    char *after = file_mappings(argv[1]);
+    char *after = mappings_of_files(argv[1], &writable_and_executable);
     CHECK(!strcmp(before, during));
     CHECK(!strcmp(before, after));
     CHECK_EQUAL(writable_and_executable, 0);
