@@ -1,0 +1,5 @@
+"""The burst buffer under TensorFlow's own checkpoints."""
+
+import pytest
+
+pytest.importorskip("tensorflow")

@@ -8,12 +8,16 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import darshan
 import pytest
 
 import tfdarshan
-from tests.integration.darshan_log.test_export import assert_equal_counters, our_segments, summary_report
 from tfdarshan.export.darshan_log import export_darshan
+
+pytest.importorskip("darshan")
+
+import darshan
+
+from tests.integration.darshan_log.test_export import assert_equal_counters, our_segments, summary_report
 
 RunChild = Callable[..., str]
 

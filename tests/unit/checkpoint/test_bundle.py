@@ -1,12 +1,15 @@
 import os
 import zipfile
 
-import h5py
 import pytest
 
 from tfdarshan.checkpoint.bundle import checkpoint_files, find_bundle, number_of, other_name, renamed_file
 from tfdarshan.checkpoint.errors import IncompleteCheckpointError
 from tfdarshan.checkpoint.hdf5 import is_whole_hdf5
+
+pytest.importorskip("h5py")
+
+import h5py
 
 
 def touch(folder, *names):

@@ -3,13 +3,16 @@
 import time
 
 import pytest
-import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.errors import ConfigurationError
+
+pytest.importorskip("tensorflow")
+
+import tensorflow as tf
 
 START = 1_000_000.0
 

@@ -1,12 +1,15 @@
 """TensorFlow itself reads what is written here and writes what is read."""
 
 import pytest
-import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tfdarshan.checkpoint.errors import BurstBufferError
 from tfdarshan.checkpoint.state_file import CheckpointState, parse_state, read_state
+
+pytest.importorskip("tensorflow")
+
+import tensorflow as tf
 
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=12)
 

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tfdarshan.staging.knapsack import choose, fill_in_order
+
+pytest.importorskip("scipy")
+
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 ALLOWED_LOSS = 0.03
 
