@@ -55,6 +55,7 @@ class Repetitions:
     processes: int = 7
     control_pairs: int = 11
     stops: int = 5
+    stops_at_once: int = 64
     stop_reads: int = 1_000_000
     epochs: int = 20
     analysed_files: int = 1_000_000
@@ -71,6 +72,7 @@ QUICK = Repetitions(
     processes=2,
     control_pairs=2,
     stops=1,
+    stops_at_once=8,
     stop_reads=200_000,
     epochs=3,
     analysed_files=20_000,
@@ -90,7 +92,12 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "calls": partial(call_cost, pairs=repetitions.pairs),
         "attach": partial(attach_cost, processes=repetitions.processes),
         "detached": partial(detached_cost, pairs=repetitions.control_pairs),
-        "stop": partial(stop_cost, processes=repetitions.stops, reads=repetitions.stop_reads),
+        "stop": partial(
+            stop_cost,
+            processes=repetitions.stops,
+            at_once=repetitions.stops_at_once,
+            reads=repetitions.stop_reads,
+        ),
         "profiler": partial(
             tf_profiler_cost,
             rounds=repetitions.profiler_rounds,

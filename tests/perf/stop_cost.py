@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.perf import progress
 from tests.perf.child import run_child
+from tests.perf.first_stop_cost import first_stop_cost
 from tests.perf.row import Row, single_row
 
 GROUP = "stopping"
@@ -14,7 +15,7 @@ WANTED_STOP_S = 1.0
 WANTED_BYTES = 16.0
 
 
-def stop_cost(folder: Path, *, processes: int, reads: int) -> tuple[list[Row], list[str]]:
+def stop_cost(folder: Path, *, processes: int, at_once: int, reads: int) -> tuple[list[Row], list[str]]:
     """Gives the rows."""
     runs = []
     for number in range(processes):
@@ -40,6 +41,7 @@ def stop_cost(folder: Path, *, processes: int, reads: int) -> tuple[list[Row], l
             [sessions[0]["stop_s"] for sessions in runs],
             note="with the import of NumPy and Arrow",
         ),
+        *first_stop_cost(folder, processes=processes, at_once=at_once),
         single_row(
             "on disk",
             "reads at random places, events table",
