@@ -28,7 +28,7 @@ class Overview:
     def __init__(self, duration_ns: int, threads: Sequence[ThreadInfo], operations: int) -> None:
         self._bins = bins_over(0, duration_ns, OVERVIEW_BINS)
         busiest = sorted(threads, key=lambda thread: thread.events, reverse=True)[:THREADS_KEPT]
-        self._tids = np.unique(np.array([0] + [thread.tid for thread in busiest], np.int64))
+        self._tids = np.array(sorted({0, *(thread.tid for thread in busiest)}), np.int64)
         self._operations = operations
         self._pair_of = np.full(len(self._tids) * operations, -1, np.int64)
         self._pairs: list[int] = []
@@ -66,7 +66,9 @@ class Overview:
         place = np.searchsorted(self._tids, tid)
         place = np.where(self._tids[np.minimum(place, len(self._tids) - 1)] == tid, place, 0)
         key = place * self._operations + operation
-        new = [int(found) for found in np.unique(key) if self._pair_of[found] < 0]
+        met = np.zeros(len(self._pair_of), bool)
+        met[key] = True
+        new = np.flatnonzero(met & (self._pair_of < 0)).tolist()
         if new:
             self._pair_of[new] = np.arange(len(self._pairs), len(self._pairs) + len(new))
             self._pairs += new

@@ -10,13 +10,12 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
 from tfdarshan.schema import PATHS_OF_NO_FILE
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 OTHER_FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "other_calls")
 

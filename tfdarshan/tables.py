@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tfdarshan import _bridge, schema
-from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.file_size import SizeFinder
 from tfdarshan.overview import Overview
 from tfdarshan.process_reader import ProcessReader
 from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount
 
+if TYPE_CHECKING:
+    from tfdarshan.darshan_overlay import DarshanOverlay
+
+# What pyarrow.parquet chooses if it is not told.
+CHOICES = {
+    "version": "2.6",
+    "writer_engine_version": "V2",
+    "data_page_version": "1.0",
+    "write_statistics": True,
+}
 DELTA = "DELTA_BINARY_PACKED"
 # Columns of few different numbers; zstd makes more of the others, and faster, without a dictionary.
 REPEATING = ("pid", "tid", "error", "flags")
@@ -111,7 +119,7 @@ def write_overview(overview: Overview, path: Path) -> int:
     with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
         write(
             [
-                _operation_array(columns[c.name]) if c.name == "operation" else pa.array(columns[c.name])
+                _operation_array(columns[c.name]) if c.name == "operation" else number_array(columns[c.name])
                 for c in schema.OVERVIEW_COLUMNS
             ]
         )
@@ -138,13 +146,14 @@ def parquet_file(
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         with temporary.open("wb") as file:
-            with pq.ParquetWriter(
+            writer = _open_writer(
                 file,
                 arrow_schema,
                 compression="zstd",
                 use_dictionary=dictionaries,
                 column_encoding=encodings,
-            ) as writer:
+            )
+            with closing(writer):
                 groups = _RowGroups(writer, arrow_schema, row_group)
                 yield groups.add
                 groups.flush()
@@ -157,13 +166,29 @@ def parquet_file(
         raise
 
 
+def _open_writer(file: BinaryIO, arrow_schema: pa.Schema, **options: Any) -> Any:
+    """Gives the writer that `pyarrow.parquet.ParquetWriter` wraps, or that one if pyarrow has changed.
+
+    To import `pyarrow.parquet` takes longer than to write a small session: it brings remote file systems and
+    TLS along.
+    """
+    try:
+        from pyarrow._parquet import ParquetWriter
+
+        return ParquetWriter(file, arrow_schema, **CHOICES, **options)
+    except (ImportError, TypeError, ValueError, NotImplementedError):
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(file, arrow_schema, **CHOICES, **options)
+
+
 class _RowGroups:
     """Gathers batches until they fill a row group.
 
     A group per batch would make a footer that takes longer to read than the columns a view asks for.
     """
 
-    def __init__(self, writer: pq.ParquetWriter, arrow_schema: pa.Schema, rows: int) -> None:
+    def __init__(self, writer: Any, arrow_schema: pa.Schema, rows: int) -> None:
         self._writer, self._schema, self._rows = writer, arrow_schema, rows
         self._held: list[pa.RecordBatch] = []
 
@@ -192,33 +217,33 @@ def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Proc
     known = np.where(batch.mount >= 0, batch.mount, len(mounts)).astype(np.int32)
     same = np.zeros(len(paths), np.int8)
     return [
-        pa.array(batch.file),
-        pa.array(paths, pa.string()),
+        number_array(batch.file),
+        text_array(paths),
         dictionary_array(batch.module.astype(np.int8), schema.MODULES),
-        pa.array(np.full(len(paths), process.pid, np.int32)),
+        number_array(np.full(len(paths), process.pid, np.int32)),
         dictionary_array(same, [process.host]),
         dictionary_array(known, [*(mount.point for mount in mounts), ""]),
         dictionary_array(known, [*(mount.fs_type for mount in mounts), ""]),
-        pa.array(sizes),
-        *map(pa.array, batch.counters),
-        *map(pa.array, batch.f_counters),
+        number_array(sizes),
+        *map(number_array, batch.counters),
+        *map(number_array, batch.f_counters),
     ]
 
 
 def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
     modules = np.array([schema.MODULES.index(op.module) for op in _bridge.operations()], np.int8)
     return [
-        pa.array(batch.start_ns + process.start_ns),
-        pa.array(batch.end_ns + process.start_ns),
-        pa.array(np.full(len(batch.tid), process.pid, np.int32) if batch.pid is None else batch.pid),
-        pa.array(batch.tid),
+        number_array(batch.start_ns + process.start_ns),
+        number_array(batch.end_ns + process.start_ns),
+        number_array(np.full(len(batch.tid), process.pid, np.int32) if batch.pid is None else batch.pid),
+        number_array(batch.tid),
         _operation_array(batch.operation.astype(np.int8)),
         dictionary_array(modules[batch.operation], schema.MODULES),
-        pa.array(batch.file),
-        pa.array(batch.offset),
-        pa.array(batch.length),
-        pa.array(batch.error),
-        pa.array(batch.flags),
+        number_array(batch.file),
+        number_array(batch.offset),
+        number_array(batch.length),
+        number_array(batch.error),
+        number_array(batch.flags),
     ]
 
 
@@ -230,7 +255,24 @@ def dictionary_array(codes: Array, values: Sequence[str]) -> Any:
     """Gives a dictionary array; values that occur twice (two mounts of one type) are merged."""
     unique = list(dict.fromkeys(values))
     places = np.array([unique.index(value) for value in values], codes.dtype)
-    return pa.DictionaryArray.from_arrays(places[codes], pa.array(unique, pa.string()))
+    return pa.DictionaryArray.from_arrays(number_array(places[codes]), text_array(unique))
+
+
+def number_array(values: Array) -> Any:
+    """Gives an Arrow array without nulls; it shares the memory of `values` if that has no gaps.
+
+    `pa.array()` would import pandas where it is installed, to ask it about the values.
+    """
+    values = np.ascontiguousarray(values)
+    buffers = [None, pa.py_buffer(values)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def text_array(values: Sequence[str]) -> Any:
+    """Gives an Arrow string array without nulls, and without pandas, as `number_array()` does."""
+    encoded = [value.encode() for value in values]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
 def _field(column: schema.Column, *, nullable: bool) -> Any:

@@ -12,19 +12,20 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan import _bridge, schema
-from tfdarshan.darshan_overlay import DarshanOverlay
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overview import Overview
 from tfdarshan.process_reader import ProcessReader
 from tfdarshan.progress import LONG_WORK_S, Progress
-from tfdarshan.seen_rows import SeenFold
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
 from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.tables import Process, write_events, write_files, write_overview
 from tfdarshan.versions import engine
+
+if TYPE_CHECKING:
+    from tfdarshan.darshan_overlay import DarshanOverlay
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
 TIME_FIELDS = ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns")
@@ -121,6 +122,8 @@ def write_process(
     )
     with ExitStack() as open_readers:
         if overlay is not None and isinstance(reader, SpoolReader):
+            from tfdarshan.seen_rows import SeenFold
+
             overlay.seen = open_readers.enter_context(SeenFold(reader))
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
     meta |= owner or {}

@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow._parquet
 import pyarrow.parquet as pq
 import pytest
 
@@ -119,3 +120,35 @@ def test_a_zoom_reads_no_file_table(tmp_path):
     labels = [text for trace in panels[0].figure["data"] for text in trace["hovertext"]]
     assert labels
     assert all("/data/train/class-" in text for text in labels)
+
+
+def test_tables_are_what_arrows_public_writer_writes(tmp_path, monkeypatch):
+    # GIVEN a job's tables, and names that take several bytes a character or are empty
+    job = job_of([(0, 5, 1, "pread", 0, 9), (7, 9, 1, "open", 1, 0)], ["/\u00e9\u20ac", ""], [7, 7])
+    inner = write_session(tmp_path / "inner", job).processes[0]
+
+    # WHEN they are written again by a pyarrow whose inner writer takes other arguments
+    public = pq.ParquetWriter
+    kept = pyarrow._parquet.ParquetWriter
+    asked = []
+
+    def other_arguments(file, schema, *, something_else):
+        raise AssertionError
+
+    def public_writer(*arguments, **options):
+        asked.append(options)
+        monkeypatch.setattr(pyarrow._parquet, "ParquetWriter", kept)
+        try:
+            return public(*arguments, **options)
+        finally:
+            monkeypatch.setattr(pyarrow._parquet, "ParquetWriter", other_arguments)
+
+    monkeypatch.setattr(pyarrow._parquet, "ParquetWriter", other_arguments)
+    monkeypatch.setattr(pq, "ParquetWriter", public_writer)
+    other = write_session(tmp_path / "public", job).processes[0]
+
+    # THEN they are the same, byte for byte
+    assert len(asked) == 3
+    for table in ("files", "events", "overview"):
+        assert inner.table_path(table).read_bytes() == other.table_path(table).read_bytes()
+    assert pq.read_table(inner.table_path("files"))["path"].to_pylist()[:2] == ["/\u00e9\u20ac", ""]
