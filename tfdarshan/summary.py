@@ -17,6 +17,8 @@ from tfdarshan.verify import sentence
 WIDTH = 100
 BAR_WIDTH = 16
 
+# From this share on, the bytes not seen have a line of their own.
+NOT_SEEN = 0.1
 RARE_CALLS = ("seeks", "stats", "syncs and flushes")
 
 KIND_NAMES = {
@@ -308,10 +310,9 @@ def _coverage(coverage: Coverage) -> list[str]:
         ("read", coverage.read, "rchar", "read_bytes"),
         ("written", coverage.written, "wchar", "write_bytes"),
     ):
-        lines += _direction(label, direction, counter, storage)
-    if coverage.processes_left_out:
-        children = plural(coverage.processes_left_out, "child", "children")
-        lines.append(f"  {children} ended without the kernel's figures.")
+        lines += _direction(label, direction, counter, storage, bounded=coverage.processes_left_out > 0)
+    if coverage.processes_left_out and coverage.read.kernel is not None:
+        lines += _left_out(coverage)
     return [
         *lines,
         "  Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late,",
@@ -319,18 +320,37 @@ def _coverage(coverage: Coverage) -> list[str]:
     ]
 
 
-def _direction(label: str, direction: Direction, counter: str, storage: str) -> list[str]:
+def _left_out(coverage: Coverage) -> list[str]:
+    """Words why the bytes not seen are a lower bound."""
+    one = coverage.processes_left_out == 1
+    children = plural(coverage.processes_left_out, "child process", "child processes")
+    moved = (
+        f"{exact_bytes(coverage.read.uncharged)} read, {exact_bytes(coverage.written.uncharged)} written"
+    )
+    return [
+        f"  No figure counts {children}: {'it was' if one else 'they were'} still running, or had become",
+        "  another program by exec, and nobody had waited for it." if one else
+        "  other programs by exec, and nobody had waited for them.",
+        f"  The comparison leaves out what {'it' if one else 'they'} recorded ({moved}).",
+    ]  # fmt: skip
+
+
+def _direction(
+    label: str, direction: Direction, counter: str, storage: str, *, bounded: bool
+) -> list[str]:
     if not direction.kernel and not direction.accounted and direction.kernel is not None:
         return [f"  {label:<9}nothing ({counter})"]
     if direction.kernel is None:
         share = "of an unknown total: the kernel's figures are missing"
     else:
-        share = (
-            f"{percent(direction.accounted, direction.kernel)} of {exact_bytes(direction.kernel)} ({counter})"
-        )
+        bound = "at most " if bounded and direction.unseen else ""
+        share = percent(direction.accounted, direction.kernel)
+        share = f"{bound}{share} of {exact_bytes(direction.kernel)} ({counter})"
     lines = [f"  {label:<9}{share}", f"    {'in the tables':<38}{exact_bytes(direction.in_tables)}"]
     for kind, count in sorted(direction.elsewhere.items(), key=lambda item: -item[1]):
         lines.append(f"    {KIND_NAMES.get(kind, kind):<38}{exact_bytes(count)}")
+    if direction.unseen and direction.unseen >= NOT_SEEN * (direction.kernel or 0):
+        lines.append(f"    {'not seen, at least':<38}{exact_bytes(direction.unseen)}")
     if direction.kernel is not None and direction.storage is not None:
         verb = "from" if label == "read" else "to"
         lines.append(f"    {f'{verb} storage ({storage})':<38}{exact_bytes(direction.storage)}")

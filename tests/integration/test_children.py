@@ -1,12 +1,16 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 import tfdarshan
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.summary_data import summarize
+from tfdarshan.units import exact_bytes, human_bytes
 
 
 def write(path, size):
@@ -94,6 +98,56 @@ def test_coverage_counts_a_child_once(tmp_path):
     read = summarize(session.session).coverage.read
     assert read.in_tables == 40_000_000
     assert read.kernel == pytest.approx(40_000_000, rel=0.01)
+
+
+def charged_bytes(pid):
+    """Gives what the kernel charged to a process so far: rchar."""
+    return int(Path(f"/proc/{pid}/io").read_text().split()[1])
+
+
+def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
+    # GIVEN
+    data = tmp_path / "data.bin"
+    data.write_bytes(bytes(50_000_000))
+    (tmp_path / "small.bin").write_bytes(bytes(3_000_000))
+    ready, done = os.pipe(), os.pipe()
+    wait_for_end = f"cat {tmp_path}/small.bin >/dev/null; echo x >/dev/fd/{ready[1]}; read end </dev/fd/{done[0]}"
+    for end in (ready[1], done[0]):
+        os.set_inheritable(end, True)
+
+    # WHEN one child becomes another program and lives on, and a program that was waited for reads 50 MB
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        before = charged_bytes("self")
+        child = os.fork()
+        if child == 0:
+            (tmp_path / "small.bin").read_bytes()
+            os.execv("/bin/sh", ["sh", "-c", wait_for_end])
+        subprocess.run(["cat", data], stdout=subprocess.DEVNULL, check=True)
+        os.read(ready[0], 1)
+        charged = charged_bytes("self") - before
+        alive = charged_bytes(child)
+    read = summarize(session.session).coverage.read
+    diagnosis = diagnose(session.session)
+    text = session.summary()
+    os.write(done[1], b"\n")
+    assert os.waitpid(child, 0)[1] == 0
+    for end in (*ready, *done):
+        os.close(end)
+
+    # THEN the comparison is of what the kernel charged to this process: not what the living child read
+    assert alive >= 6_000_000
+    assert read.kernel == pytest.approx(charged, abs=100_000)
+    assert read.uncharged == 3_000_000
+    assert 50_000_000 <= read.unseen <= charged
+    assert summarize(session.session).coverage.processes_left_out == 1
+    # THEN everything says so
+    first = diagnosis.findings[0]
+    unseen, charged_text = human_bytes(read.unseen), human_bytes(read.kernel)
+    assert (first.name, first.title) == (
+        "low_coverage", f"at least {unseen} of {charged_text} read were not seen"
+    )  # fmt: skip
+    assert f"not seen, at least                    {exact_bytes(read.unseen)}" in text
+    assert "No figure counts 1 child process" in text
 
 
 def test_child_that_makes_no_calls_is_only_counted(tmp_path):

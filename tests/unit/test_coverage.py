@@ -2,11 +2,12 @@ from tfdarshan.analysis.coverage import measure_coverage
 from tfdarshan.analysis.file_totals import FileTotals, _Zeros
 
 
-def totals(read):
-    return FileTotals(_Zeros(POSIX_BYTES_READ=read), 0, [], [])
+def totals(*read):
+    moved = tuple((count, 0) for count in read)
+    return FileTotals(_Zeros(POSIX_BYTES_READ=sum(read)), 0, [], [], moved=moved)
 
 
-def meta(rchar, *, counted="own", valid=True, excluded=0):
+def meta(rchar, *, counted="own", valid=True, excluded=0, pid=1, parent_pid=0):
     kernel = {
         "valid": valid,
         "counted": counted,
@@ -15,7 +16,8 @@ def meta(rchar, *, counted="own", valid=True, excluded=0):
         "read_bytes": rchar // 2,
         "write_bytes": 0,
     }
-    return {"kernel": kernel, "other": {"excluded": {"bytes_read": excluded, "bytes_written": 0}}}
+    ids = {"pid": pid, "parent_pid": parent_pid}
+    return ids | {"kernel": kernel, "other": {"excluded": {"bytes_read": excluded, "bytes_written": 0}}}
 
 
 def test_excluded_bytes_are_accounted_for():
@@ -27,17 +29,54 @@ def test_excluded_bytes_are_accounted_for():
 
 def test_child_that_was_waited_for_counts_once():
     # GIVEN a parent whose 1000 bytes include its child's 400
-    coverage = measure_coverage([meta(1000), meta(400, counted="parent")], totals(1000))
+    coverage = measure_coverage(
+        [meta(1000), meta(400, counted="parent", pid=2, parent_pid=1)], totals(600, 400)
+    )
 
-    assert coverage.read.kernel == 1000
+    assert (coverage.read.kernel, coverage.read.unseen) == (1000, 0)
 
 
 def test_living_child_has_its_own_figures():
-    assert measure_coverage([meta(1000), meta(400)], totals(1400)).read.kernel == 1400
+    coverage = measure_coverage([meta(1000), meta(400, pid=2, parent_pid=1)], totals(1000, 400))
+
+    assert coverage.read.kernel == 1400
 
 
-def test_missing_kernel_figures_are_said():
-    coverage = measure_coverage([meta(1000), meta(0, valid=False)], totals(1400))
+def test_a_child_without_figures_leaves_those_of_the_others():
+    # GIVEN 1000 bytes charged to the owner, which recorded 100, and 50 that a child read before its exec
+    metas = [meta(1000), meta(0, valid=False, pid=2, parent_pid=1)]
 
-    assert coverage.read.kernel is None
-    assert coverage.processes_left_out == 1
+    # WHEN
+    coverage = measure_coverage(metas, totals(100, 50))
+
+    # THEN its bytes are on neither side: they are in no figure
+    assert (coverage.read.kernel, coverage.read.accounted, coverage.read.unseen) == (1000, 100, 900)
+    assert (coverage.read.uncharged, coverage.processes_left_out) == (50, 1)
+
+
+def test_what_waits_for_its_own_child_takes_it_along():
+    # GIVEN a child without figures, whose child has ended: its bytes are in no figure either
+    metas = [
+        meta(1000),
+        meta(0, valid=False, pid=2, parent_pid=1),
+        meta(300, counted="parent", pid=3, parent_pid=2, excluded=7),
+    ]
+
+    # WHEN
+    coverage = measure_coverage(metas, totals(1000, 50, 300))
+
+    # THEN
+    assert (coverage.read.unseen, coverage.read.uncharged, coverage.processes_left_out) == (0, 357, 2)
+
+
+def test_storage_is_not_told_by_some_processes_alone():
+    # GIVEN that most was read by a child without figures
+    coverage = measure_coverage([meta(1000), meta(0, valid=False, pid=2, parent_pid=1)], totals(100, 900))
+
+    assert coverage.read.storage is None
+
+
+def test_nothing_is_known_without_the_owners_figures():
+    coverage = measure_coverage([meta(0, valid=False), meta(400, pid=2, parent_pid=1)], totals(1000, 400))
+
+    assert (coverage.read.kernel, coverage.read.unseen) == (None, None)

@@ -1,67 +1,120 @@
-"""What was recorded against what the kernel charged: how much of the I/O the session did not see."""
+"""What was recorded against what the kernel charged: how much of the I/O the session did not see.
+
+The kernel counts bytes for each process, through exec, and adds a child's count to its parent's when the parent
+waits for it. A child that nobody has waited for is in no count but its own; one whose parent ignores SIGCHLD,
+or has ended before it, is never added to the job's. So bytes that were recorded are compared with the counts
+that can hold them; what these hold beyond is the least that was not seen.
+
+Source: /proc/PID/io of proc_pid_io(5); task_io_accounting_add() in the kernel's wait_task_zombie().
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tfdarshan.analysis.file_totals import BYTES_READ, BYTES_WRITTEN, FileTotals
 
+# With more of the bytes recorded by processes without figures, what storage gave the others says little.
+FEW = 0.01
+
 
 @dataclass(frozen=True)
 class Direction:
-    """Bytes of one direction. `kernel` is rchar or wchar, `storage` read_bytes or write_bytes, if known.
+    """Bytes of one direction.
 
-    `elsewhere` has the bytes that are counted and in no table, by kind: excluded files, pipes, sockets ...
+    Attributes:
+        in_tables: Bytes in the files tables.
+        elsewhere: Bytes that are counted and in no table, by kind: excluded files, pipes, sockets ...
+        kernel: rchar or wchar of the processes whose figures are known; None if the owner's are not.
+        storage: read_bytes or write_bytes of these; None if unknown, or if other processes recorded much.
+        uncharged: Bytes in the tables and elsewhere of processes that no known figure counts.
+        unseen: Bytes that the kernel charged and nobody recorded, at least; None if `kernel` is.
     """
 
     in_tables: int
     elsewhere: dict[str, int]
     kernel: int | None
     storage: int | None
+    uncharged: int = 0
+    unseen: int | None = None
 
     @property
     def accounted(self) -> int:
-        """Bytes that are accounted for."""
-        return self.in_tables + sum(self.elsewhere.values())
+        """Bytes that are accounted for, of those that `kernel` counts."""
+        return self.in_tables + sum(self.elsewhere.values()) - self.uncharged
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Both directions. `processes_left_out` ended without the kernel's figures and are in neither side."""
+    """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is a lower bound."""
 
     read: Direction
     written: Direction
     processes_left_out: int
 
 
-def measure_coverage(metas: list[dict[str, Any]], files: FileTotals) -> Coverage:
+def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Coverage:
     """Compares the bytes of all processes with the kernel's figures.
 
-    The kernel adds a child's figures to its parent's when the parent has waited for it, so those count once;
-    a child still there when the session was written has its own.
-
-    Source: /proc/PID/io of proc_pid_io(5); task_io_accounting_add on waiting for a child.
+    Args:
+        metas: The processes' metadata, the owner's first.
+        files: Their files, with `moved` in the same order.
     """
-    owner, children = metas[0], metas[1:]
-    apart = [meta for meta in children if meta["kernel"]["counted"] == "own"]
-    unknown = sum(not meta["kernel"]["valid"] for meta in apart)
-    valid = bool(owner["kernel"]["valid"]) and unknown == 0
-    sources = [owner, *apart]
+    sources = [meta for place, meta in enumerate(metas) if place == 0 or meta["kernel"]["counted"] == "own"]
+    charged = [meta["kernel"] for meta in sources if meta["kernel"]["valid"]]
+    if not metas[0]["kernel"]["valid"]:
+        charged = []
+    left_out = [place for place in range(len(metas)) if not _is_counted(metas, place)]
     return Coverage(
-        _direction(metas, sum(files.sums[name] for name in BYTES_READ), "bytes_read", sources, valid),
-        _direction(metas, sum(files.sums[name] for name in BYTES_WRITTEN), "bytes_written", sources, valid),
-        unknown,
+        _direction(metas, files, 0, charged, left_out),
+        _direction(metas, files, 1, charged, left_out),
+        len(left_out),
     )
 
 
+def _is_counted(metas: Sequence[dict[str, Any]], place: int) -> bool:
+    """Says whether a known figure may hold a process's bytes: its own, or that of who waited for it."""
+    place_of = {meta["pid"]: place for place, meta in enumerate(metas)}
+    passed = set()
+    while place and metas[place]["kernel"]["counted"] == "parent" and place not in passed:
+        passed.add(place)
+        place = place_of.get(metas[place].get("parent_pid"), 0)
+    return bool(metas[place]["kernel"]["valid"])
+
+
 def _direction(
-    metas: list[dict[str, Any]], in_tables: int, field: str, sources: list[dict[str, Any]], valid: bool
+    metas: Sequence[dict[str, Any]],
+    files: FileTotals,
+    which: int,
+    charged: list[dict[str, Any]],
+    left_out: list[int],
 ) -> Direction:
+    names, field = ((BYTES_READ, "bytes_read"), (BYTES_WRITTEN, "bytes_written"))[which]
     elsewhere: dict[str, int] = {}
     for meta in metas:
         for kind, traffic in meta.get("other", {}).items():
             elsewhere[kind] = elsewhere.get(kind, 0) + traffic[field]
-    charged, storage = ("rchar", "read_bytes") if field == "bytes_read" else ("wchar", "write_bytes")
-    totals = [sum(meta["kernel"][name] for meta in sources) if valid else None for name in (charged, storage)]
-    return Direction(in_tables, {kind: count for kind, count in elsewhere.items() if count}, *totals)
+    elsewhere = {kind: count for kind, count in elsewhere.items() if count}
+    in_tables = sum(files.sums[name] for name in names)
+    if not charged:
+        return Direction(in_tables, elsewhere, None, None)
+    uncharged = sum(
+        files.moved[place][which]
+        + sum(traffic[field] for traffic in metas[place].get("other", {}).values())
+        for place in left_out
+    )
+    accounted = in_tables + sum(elsewhere.values())
+    kernel, storage = (
+        sum(figures[name] for figures in charged)
+        for name in (("rchar", "read_bytes"), ("wchar", "write_bytes"))[which]
+    )
+    return Direction(
+        in_tables,
+        elsewhere,
+        kernel,
+        storage if uncharged <= FEW * accounted else None,
+        uncharged,
+        max(kernel - (accounted - uncharged), 0),
+    )

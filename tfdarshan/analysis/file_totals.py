@@ -62,7 +62,8 @@ class FileTotals:
 
     `unknown` names the counters that some rows do not have (imported logs): their sums leave those rows out,
     and `posix_zero_reads` is None where some POSIX row lacks it. `read_s`, `write_s` and `meta_s` add up the
-    rows' times: a moment counts as often as files were busy in it.
+    rows' times: a moment counts as often as files were busy in it. `moved` has each process's bytes read and
+    bytes written, in the order of the processes.
     """
 
     sums: dict[str, int]
@@ -73,6 +74,7 @@ class FileTotals:
     read_s: float = 0.0
     write_s: float = 0.0
     meta_s: float = 0.0
+    moved: tuple[tuple[int, int], ...] = ()
 
     def known(self, name: str) -> int | None:
         """Gives a counter's sum, None where some rows do not have it."""
@@ -91,7 +93,8 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
     zero, zero_known = 0, True
     slowest: list[FileEntry] = []
     most_read: list[FileEntry] = []
-    for columns, missing in _batches(processes):
+    moved_by = [[0, 0] for _ in processes]
+    for place, columns, missing in _batches(processes):
         unknown.update(missing)
         for names in seconds_of:
             seconds_of[names] += float(np.sum(_sum(columns, names)))
@@ -102,13 +105,16 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
         zero += int(columns["TFD_ZERO_READS"][posix].sum())
         zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
+        moved_by[place][0] += int(np.sum(moved))
+        moved_by[place][1] += int(np.sum(_sum(columns, BYTES_WRITTEN)))
         slowest = _best(slowest, columns, seconds, top, "time_s")
         most_read = _best(most_read, columns, moved, top, "bytes_read")
     read_s, write_s, meta_s = seconds_of.values()
     known_zero = zero if zero_known else None
     return FileTotals(
-        _Zeros(sums), known_zero, slowest, most_read, frozenset(unknown), read_s, write_s, meta_s
-    )
+        _Zeros(sums), known_zero, slowest, most_read, frozenset(unknown), read_s, write_s, meta_s,
+        tuple((read, written) for read, written in moved_by),
+    )  # fmt: skip
 
 
 class _Zeros(dict[str, int]):
@@ -120,9 +126,9 @@ class _Zeros(dict[str, int]):
 
 def _batches(
     processes: Sequence[ProcessData],
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yields batches of columns with 0 for what is unknown, and which rows that is, by column."""
-    for process in processes:
+) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """Yields the process's place, a batch of columns with 0 for what is unknown, and which rows that is."""
+    for place, process in enumerate(processes):
         present = process.columns("files")
         names = [
             name for name in present if name in _WANTED or name.startswith(("POSIX_SIZE_", "STDIO_BYTES_"))
@@ -136,7 +142,7 @@ def _batches(
                     column = column.fill_null(0)
                 # A text is made of those few rows alone that are listed.
                 columns[name] = column if name in TEXTS else column.to_numpy(zero_copy_only=False)
-            yield columns, missing
+            yield place, columns, missing
 
 
 _WANTED = frozenset(

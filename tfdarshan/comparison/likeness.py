@@ -175,7 +175,9 @@ def _coverage(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
         if read.kernel is None:
             said.append(f"{name}: unknown")
         else:
-            said.append(f"{name}: {percent(min(read.accounted, read.kernel), read.kernel)} of reads")
+            bound = "at most " if run.summary.coverage.processes_left_out and read.unseen else ""
+            seen = percent(min(read.accounted, read.kernel), read.kernel)
+            said.append(f"{name}: {bound}{seen} of reads")
             low |= read.accounted < GOOD_COVERAGE * read.kernel
     return Check("coverage", CARE if low else SAME, "; ".join(said))
 

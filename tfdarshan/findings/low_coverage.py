@@ -9,6 +9,8 @@ from tfdarshan.units import human_bytes, percent
 NAME = "low_coverage"
 UNSEEN = 0.1
 LEAST_BYTES = 1 << 20
+# Where more was missed than seen, and so much, the pace of what was seen says nothing of the rest.
+MUCH_BYTES = 32 << 20
 # Storage is charged whole pages and read-ahead: this much more than was read is no sign of unseen reads.
 READ_AHEAD = 2.0
 
@@ -27,15 +29,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ("written", coverage.written, data.wall_clock.write_s),
     ):
         charged = float(direction.kernel or 0)
-        unseen = max(charged - direction.accounted, 0.0)
+        unseen = float(direction.unseen or 0)
         mapped = 0.0
         if name == "read" and data.mmaps and direction.storage is not None:
             mapped = max(direction.storage - READ_AHEAD * charged, 0.0)
         missing, whole = unseen + mapped, charged + mapped
         if missing < max(LEAST_BYTES, UNSEEN * whole):
             continue
-        if _matters(measures, missing, direction.in_tables, taken_s):
-            return _finding(name, missing, whole, mapped)
+        much = missing >= max(MUCH_BYTES, direction.accounted)
+        if much or _matters(measures, missing, direction.in_tables, taken_s):
+            return _finding(name, missing, whole, mapped, bounded=coverage.processes_left_out > 0)
     return None
 
 
@@ -46,19 +49,23 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
     return missing * taken_s / seen >= LEAST_SHARE * measures.summary.duration_s
 
 
-def _finding(name: str, missing: float, whole: float, mapped: float) -> Finding:
+def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded: bool) -> Finding:
+    """Words it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
     how = "by programs started with exec, or inside libc"
     if mapped:
         how = "through mmap, or " + how
+    title = f"{percent(missing, whole)} of the bytes {name} were not seen"
+    if bounded:
+        title = f"at least {human_bytes(missing)} of {human_bytes(whole)} {name} were not seen"
     return Finding(
         name=NAME,
         kind="doubt",
-        title=f"{percent(missing, whole)} of the bytes {name} were not seen",
-        what=f"The kernel charged the job {human_bytes(whole)} {name}; {human_bytes(missing)} of them are in "
+        title=title,
+        what=f"The kernel charged the job {human_bytes(whole)} {name}; {'at least ' * bounded}{human_bytes(missing)} of them are in "
         f"no table: they were {name} {how}. Seconds and gains here leave them out.",
         evidence=(
             Evidence(f"{name}, by the kernel", human_bytes(whole), whole),
-            Evidence("not seen", human_bytes(missing), missing),
+            Evidence("not seen, at least" if bounded else "not seen", human_bytes(missing), missing),
             Evidence("of it mapped", human_bytes(mapped), mapped),
         ),
         cure=Cure("Record the processes that do the I/O, and read with calls instead of mapping files."),

@@ -17,6 +17,10 @@ from tfdarshan.views.source import NO_TRACE, Source
 
 # With more files, the first page does not wait for their table.
 MOST_FILES = 100_000
+UNCOUNTED = (
+    "No figure of the kernel's counts {children}: still running, or another program by exec, and not waited "
+    "for. What was not seen is at least this much."
+)
 
 
 def overview_view(source: Source) -> list[Panel]:
@@ -100,11 +104,15 @@ def _shares(source: Source) -> list[Panel]:
     ]
     panels: list[Panel] = []
     if bars:
+        left_out = coverage.processes_left_out
         note = ", ".join(
-            f"{name} {percent(min(d.accounted, d.kernel), d.kernel)}"
+            f"{name} {'at most ' if left_out and d.unseen else ''}"
+            f"{percent(min(d.accounted, d.kernel), d.kernel)}"
             for name, d in (("read", coverage.read), ("written", coverage.written))
             if d.kernel
         )
+        if left_out:
+            note += f". {UNCOUNTED.format(children=plural(left_out, 'child process', 'child processes'))}"
         title = "Coverage: what was seen of what the kernel charged"
         panels.append(Chart("coverage", title, shares_figure(bars), note, half=True))
     split = storage_share(coverage)
@@ -125,12 +133,11 @@ def _shares(source: Source) -> list[Panel]:
 
 
 def _parts(direction: Direction) -> list[tuple[str, str, int]]:
-    parts = [
+    return [
         ("in the tables", READ, direction.in_tables),
         ("other traffic (pipes, sockets, excluded)", EMPTY, sum(direction.elsewhere.values())),
+        ("not seen", WAIT, direction.unseen or 0),
     ]
-    unseen = (direction.kernel or 0) - direction.accounted
-    return [*parts, ("not seen", WAIT, max(unseen, 0))]
 
 
 def _entries(key: str, title: str, entries: list[FileEntry], heading: str, *, slowest: bool) -> Table:
