@@ -89,11 +89,12 @@ class ProcessData:
         path = self.table_path("events")
         try:
             with _parquet(path) as file:
-                groups = _groups_within(file.metadata, windows_ns)
-                if groups:
-                    yield from file.iter_batches(
-                        batch_size=schema.EVENTS_ROW_GROUP, row_groups=groups, columns=list(columns)
-                    )
+                metadata = file.metadata
+            # Many processes are read side by side: none keeps its file open from one batch to the next.
+            for group in _groups_within(metadata, windows_ns):
+                with _parquet(path, metadata) as file:
+                    found = file.read_row_group(group, columns=list(columns))
+                yield from found.combine_chunks().to_batches()
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -174,10 +175,10 @@ def _check_names(meta_path: Path, tables: Any) -> None:
         raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
 
 
-def _parquet(path: Path) -> Any:
+def _parquet(path: Path, metadata: Any = None) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path)
+    return pq.ParquetFile(path, metadata=metadata)
 
 
 def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:

@@ -152,15 +152,15 @@ def _time(data: SummaryData) -> list[str]:
     read, written = _moved(data, "read"), _moved(data, "write")
     rows = (
         ("any call", clock.io_s, ""),
-        ("reads", clock.read_s, _at_rate(read, clock.read_s)),
-        ("writes", clock.write_s, _at_rate(written, clock.write_s)),
+        ("reads", clock.read_s, _at_rate(read, clock.read_s, clock.at_least)),
+        ("writes", clock.write_s, _at_rate(written, clock.write_s, clock.at_least)),
         ("open, stat, close ...", clock.meta_s, ""),
     )
     lines = ["Time in I/O (wall clock: at least one such call was running)"]
     for label, seconds, moved in rows:
         lines.append(_wall_time_row(label, seconds, clock, moved))
     if clock.io_s > 0 and clock.thread_s is not None:
-        concurrency = f"{clock.thread_s / clock.io_s:.1f} calls at a time on average"
+        concurrency = f"{clock.at_least}{clock.thread_s / clock.io_s:.1f} calls at a time on average"
         lines.append(
             f"  {'summed over threads':<22}{human_seconds(clock.thread_s):>17}{'':>11}   {concurrency}"
         )
@@ -181,8 +181,8 @@ def _file_time(data: SummaryData) -> list[str]:
             f"  {label:<22}{human_seconds(seconds):>17}{'':>11}   {moved if seconds else ''}".rstrip()
         )
     for label, wall_s, moved in (
-        ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s)),
-        ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s)),
+        ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s, clock.at_least)),
+        ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s, clock.at_least)),
     ):
         if wall_s:
             lines.append(_wall_time_row(label, wall_s, clock, moved))
@@ -192,17 +192,16 @@ def _file_time(data: SummaryData) -> list[str]:
 def _wall_time_row(label: str, seconds: float | None, clock: WallClock, moved: str) -> str:
     if seconds is None:
         return _time_row(label, "unknown", "", "")
-    bound = "" if clock.exact else "at most "
     share = percent(seconds, clock.duration_s)
-    return _time_row(label, bound + human_seconds(seconds), share, moved if seconds else "")
+    return _time_row(label, clock.at_most + human_seconds(seconds), share, moved if seconds else "")
 
 
 def _time_row(label: str, seconds: str, share: str, moved: str) -> str:
     return f"  {label:<22}{seconds:>17}{share:>11}   {moved}".rstrip()
 
 
-def _at_rate(moved: int, seconds: float | None) -> str:
-    return "" if seconds is None else f"{human_bytes(moved)} at {human_rate(moved, seconds)}"
+def _at_rate(moved: int, seconds: float | None, bound: str = "") -> str:
+    return "" if seconds is None else f"{human_bytes(moved)} at {bound}{human_rate(moved, seconds)}"
 
 
 def _moved(data: SummaryData, direction: str) -> int:
@@ -324,9 +323,7 @@ def _left_out(coverage: Coverage) -> list[str]:
     """Words why the bytes not seen are a lower bound."""
     one = coverage.processes_left_out == 1
     children = plural(coverage.processes_left_out, "child process", "child processes")
-    moved = (
-        f"{exact_bytes(coverage.read.uncharged)} read, {exact_bytes(coverage.written.uncharged)} written"
-    )
+    moved = f"{exact_bytes(coverage.read.uncharged)} read, {exact_bytes(coverage.written.uncharged)} written"
     return [
         f"  No figure counts {children}: {'it was' if one else 'they were'} still running, or had become",
         "  another program by exec, and nobody had waited for it." if one else
@@ -335,9 +332,7 @@ def _left_out(coverage: Coverage) -> list[str]:
     ]  # fmt: skip
 
 
-def _direction(
-    label: str, direction: Direction, counter: str, storage: str, *, bounded: bool
-) -> list[str]:
+def _direction(label: str, direction: Direction, counter: str, storage: str, *, bounded: bool) -> list[str]:
     if not direction.kernel and not direction.accounted and direction.kernel is not None:
         return [f"  {label:<9}nothing ({counter})"]
     if direction.kernel is None:

@@ -111,7 +111,9 @@ def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
     data.write_bytes(bytes(50_000_000))
     (tmp_path / "small.bin").write_bytes(bytes(3_000_000))
     ready, done = os.pipe(), os.pipe()
-    wait_for_end = f"cat {tmp_path}/small.bin >/dev/null; echo x >/dev/fd/{ready[1]}; read end </dev/fd/{done[0]}"
+    wait_for_end = (
+        f"cat {tmp_path}/small.bin >/dev/null; echo x >/dev/fd/{ready[1]}; read end </dev/fd/{done[0]}"
+    )
     for end in (ready[1], done[0]):
         os.set_inheritable(end, True)
 

@@ -1,9 +1,9 @@
 """What was recorded against what the kernel charged: how much of the I/O the session did not see.
 
-The kernel counts bytes for each process, through exec, and adds a child's count to its parent's when the parent
-waits for it. A child that nobody has waited for is in no count but its own; one whose parent ignores SIGCHLD,
-or has ended before it, is never added to the job's. So bytes that were recorded are compared with the counts
-that can hold them; what these hold beyond is the least that was not seen.
+The kernel counts bytes for each process, through exec, and adds a child's count to its parent's when the
+parent waits for it. A child that nobody has waited for is in no count but its own; one whose parent ignores
+SIGCHLD, or has ended before it, is never added to the job's. So bytes that were recorded are compared with
+the counts that can hold them; what these hold beyond is the least that was not seen.
 
 Source: /proc/PID/io of proc_pid_io(5); task_io_accounting_add() in the kernel's wait_task_zombie().
 """
@@ -48,7 +48,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is a lower bound."""
+    """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is the least."""
 
     read: Direction
     written: Direction
@@ -101,8 +101,7 @@ def _direction(
     if not charged:
         return Direction(in_tables, elsewhere, None, None)
     uncharged = sum(
-        files.moved[place][which]
-        + sum(traffic[field] for traffic in metas[place].get("other", {}).values())
+        files.moved[place][which] + sum(traffic[field] for traffic in metas[place].get("other", {}).values())
         for place in left_out
     )
     accounted = in_tables + sum(elsewhere.values())

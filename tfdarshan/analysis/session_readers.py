@@ -17,6 +17,7 @@ from tfdarshan import _bridge
 from tfdarshan.analysis.activity import overview_parts
 from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.intervals import Array, Covered, covered
+from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.analysis.reader_count import ThreadLives, count_readers, threads_at_a_time
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.process_data import ProcessData
@@ -55,7 +56,7 @@ def session_readers(processes: Sequence[ProcessData], windows: StepWindows | Non
         return _untraced_readers(processes)
     span_ns = threads.span_ns if windows is None else windows.span_ns
     depths, beside = DepthSums(), _BesideSteps(windows)
-    for start_ns, end_ns, length in _in_order([_calls(process, span_ns) for process in processes]):
+    for start_ns, end_ns, length in in_order([_calls(process, span_ns) for process in processes]):
         depths.add(start_ns, end_ns, length)
         beside.add(start_ns, end_ns)
     levels = depths.levels()
@@ -96,25 +97,6 @@ def _calls(process: ProcessData, span_ns: tuple[int, int]) -> Iterator[Array]:
         if chosen.any():
             columns = [batch.column(name).to_numpy()[chosen] for name in COLUMNS[:3]]
             yield np.stack(columns)
-
-
-def _in_order(streams: Sequence[Iterator[Array]]) -> Iterator[Array]:
-    """Merges streams of blocks, each in order of start, into one; blocks are as `_calls` yields them."""
-    firsts = ((place, next(stream, None)) for place, stream in enumerate(streams))
-    pending = {place: block for place, block in firsts if block is not None}
-    while pending:
-        until_ns = min(int(block[0, -1]) for block in pending.values())
-        parts = []
-        for place, block in tuple(pending.items()):
-            count = int(np.searchsorted(block[0], until_ns, side="right"))
-            parts.append(block[:, :count])
-            rest = block[:, count:] if count < block.shape[1] else next(streams[place], None)
-            if rest is None:
-                del pending[place]
-            else:
-                pending[place] = rest
-        merged = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-        yield merged if len(parts) == 1 else merged[:, np.argsort(merged[0], kind="stable")]
 
 
 class _BesideSteps:

@@ -1,18 +1,23 @@
-"""Time in I/O by the wall clock: the union of the calls' intervals, over all processes."""
+"""Time in I/O by the wall clock: the union of the calls' intervals, over all processes.
+
+A process knows its own unions. Those of several are taken from their calls, merged in order of start.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import union_ns
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.process_data import ProcessData
 
-MAX_SEGMENTS = 5_000_000
 CLASSES = ("read", "write", "meta")
+NAMES = ("io_ns", "read_ns", "write_ns", "meta_ns")
+COLUMNS = ("start_ns", "end_ns", "operation")
 
 
 @dataclass(frozen=True)
@@ -20,8 +25,7 @@ class WallClock:
     """Seconds in which at least one call (of a class) was running; None where an imported log does not say.
 
     `thread_s` adds up all calls' durations; divided by `io_s` it says how many calls ran at a time. `exact`
-    is False where the unions of several processes could only be added up (segments dropped, or too many): the
-    true value is then smaller.
+    is False where some calls of several processes have no segment: the true value is then at most this.
     """
 
     duration_s: float
@@ -32,9 +36,19 @@ class WallClock:
     thread_s: float | None
     exact: bool
 
+    @property
+    def at_most(self) -> str:
+        """What to say before a time."""
+        return "" if self.exact else "at most "
+
+    @property
+    def at_least(self) -> str:
+        """What to say before a bandwidth, or a number of calls at a time."""
+        return "" if self.exact else "at least "
+
 
 def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
-    """Measures the time in I/O of a session.
+    """Measures the time in I/O of a session, with a row group of each process in memory at a time.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -42,15 +56,15 @@ def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
     metas = [process.meta for process in processes]
     origin = min(meta["start_ns"] for meta in metas)
     duration_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas) - origin
-    counts = [meta["counts"] for meta in metas]
-    whole = all(count["segments"] == count["events"] for count in counts)
-    names = ("io_ns", "read_ns", "write_ns", "meta_ns")
-    unions = [_total([meta["time"][name] for meta in metas]) for name in names]
-    exact = len(metas) == 1
-    known = None not in unions
-    if not exact and known and whole and sum(count["segments"] for count in counts) <= MAX_SEGMENTS:
-        unions, exact = _unions_over_processes(processes), True
+    own = [[meta["time"][name] for meta in metas] for name in NAMES]
     threads_ns = _total([meta["time"]["thread_ns"] for meta in metas])
+    exact = len(metas) == 1
+    unions = [_total(values) for values in own]
+    if not exact:
+        if None not in unions:
+            unions = _unions(processes, np.array(own, np.int64).T)
+            exact = all(_is_whole(process) for process in processes)
+        unions = [None if value is None else min(value, duration_ns) for value in unions]
     io_s, read_s, write_s, meta_s, thread_s = (
         None if value is None else value / 1e9 for value in (*unions, threads_ns)
     )
@@ -62,20 +76,63 @@ def _total(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _unions_over_processes(processes: Sequence[ProcessData]) -> list[int | None]:
-    parts = [_intervals(process) for process in processes]
-    start, end, io_class = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    classes: list[int | None] = [
-        union_ns(start[io_class == code], end[io_class == code]) for code in range(len(CLASSES))
-    ]
-    return [union_ns(start, end), *classes]
+def _is_whole(process: ProcessData) -> bool:
+    counts: dict[str, Any] = process.meta["counts"]
+    return bool(counts["segments"] == counts["events"])
 
 
-def _intervals(process: ProcessData) -> tuple[Any, Any, Any]:
-    table = process.table("events", ["start_ns", "end_ns", "operation"]).unify_dictionaries()
+def _unions(processes: Sequence[ProcessData], own_ns: Array) -> list[int | None]:
+    """Gives the unions over all processes.
+
+    Time in calls that have no segment is what a process's own union is longer than that of its segments; at
+    most all of it is beside the others' calls.
+
+    Args:
+        processes: The processes.
+        own_ns: Each process's own unions, int64 of shape (processes, 1 + classes).
+    """
+    together, untraced_ns = _Unions(), np.zeros(len(NAMES), np.int64)
+    apart = [None if _is_whole(process) else _Unions() for process in processes]
+    streams = [_calls(process, union) for process, union in zip(processes, apart, strict=True)]
+    for calls in in_order(streams):
+        together.add(calls)
+    for union, known_ns in zip(apart, own_ns, strict=True):
+        if union is not None:
+            untraced_ns += np.maximum(known_ns - union.sums_ns, 0)
+    return [int(value) for value in together.sums_ns + untraced_ns]
+
+
+class _Unions:
+    """The union of all calls and that of each class, of calls added in order of start: `sums_ns`, int64."""
+
+    def __init__(self) -> None:
+        self.sums_ns = np.zeros(len(NAMES), np.int64)
+        self._reached_ns = np.full(len(NAMES), np.iinfo(np.int64).min)
+
+    def add(self, calls: Array) -> None:
+        """Adds calls: rows are start, end and class."""
+        for place in range(len(NAMES)):
+            chosen = slice(None) if place == 0 else calls[2] == place - 1
+            start, end = calls[0, chosen], calls[1, chosen]
+            if len(start) == 0:
+                continue
+            reached = np.maximum.accumulate(np.concatenate([self._reached_ns[place : place + 1], end]))
+            self.sums_ns[place] += np.maximum(end - np.maximum(start, reached[:-1]), 0).sum()
+            self._reached_ns[place] = reached[-1]
+
+
+def _calls(process: ProcessData, union: _Unions | None) -> Iterator[Array]:
+    """Yields a process's calls: start, end and class, int64 of shape (3, calls); `union` is told of them."""
     class_of = {
-        operation["name"]: CLASSES.index(operation["io_class"]) for operation in process.meta["operations"]
+        operation["name"]: CLASSES.index(operation["io_class"])
+        for operation in process.meta.get("operations", ())
     }
-    operation = table["operation"].combine_chunks()
-    known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int8)
-    return table["start_ns"].to_numpy(), table["end_ns"].to_numpy(), known[operation.indices.to_numpy()]
+    for batch in process.event_batches(COLUMNS):
+        operation = batch.column("operation")
+        known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int64)
+        times = [batch.column(name).to_numpy() for name in COLUMNS[:2]]
+        calls = np.stack([*times, known[operation.indices.to_numpy()]])
+        if union is not None:
+            union.add(calls)
+        if calls.shape[1]:
+            yield calls

@@ -32,13 +32,15 @@ def session_html(session: Session) -> str:
     clock, calls = data.wall_clock, (data.posix, data.stdio)
     read, written = sum(c.bytes_read for c in calls), sum(c.bytes_written for c in calls)
     in_io = (
-        "-" if clock.io_s is None else f"{human_seconds(clock.io_s)} ({percent(clock.io_s, data.duration_s)})"
+        "-"
+        if clock.io_s is None
+        else f"{clock.at_most}{human_seconds(clock.io_s)} ({percent(clock.io_s, data.duration_s)})"
     )
     rows = [
         ("duration", human_seconds(data.duration_s)),
         ("time in I/O", in_io),
-        ("read", f"{human_bytes(read)} at {human_rate(read, clock.read_s or 0)}"),
-        ("written", f"{human_bytes(written)} at {human_rate(written, clock.write_s or 0)}"),
+        ("read", f"{human_bytes(read)} at {clock.at_least}{human_rate(read, clock.read_s or 0)}"),
+        ("written", f"{human_bytes(written)} at {clock.at_least}{human_rate(written, clock.write_s or 0)}"),
         ("files", f"{data.files:,}"),
         ("calls", f"{data.calls:,}"),
     ]

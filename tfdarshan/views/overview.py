@@ -7,6 +7,7 @@ from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.figures.distribution import shares_figure
 from tfdarshan.figures.over_time import bandwidth_figure
 from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
@@ -43,7 +44,9 @@ def _bandwidth(source: Source) -> Panel:
         return Text([NO_TRACE], title)
     note = "A call's bytes are spread over its duration."
     if len(source.step_bounds) or len(source.marks):
-        note += " Dotted lines: ends of steps, starts of checkpoints; red shading: steps waiting for input."
+        note += (
+            " Dotted lines: ends of steps, starts of bursts of writes; red shading: steps waiting for input."
+        )
     return Chart(
         "bandwidth", title, bandwidth_figure(source.bandwidth, source.step_bounds, source.marks), note
     )
@@ -56,11 +59,11 @@ def _tiles(source: Source) -> list[Tile]:
     written = posix.bytes_written + stdio.bytes_written + data.copies["write_bytes"]
     tiles = [
         Tile("Session", duration(data.duration_s), f"{plural(data.processes, 'process', 'processes')}"),
-        Tile("Time in I/O", duration(clock.io_s), _share(clock.io_s, data.duration_s, "of the session")),
-        Tile("Read", size(read), _rate_text(read, clock.read_s, "while reading")),
-        Tile("Written", size(written), _rate_text(written, clock.write_s, "while writing")),
+        Tile("Time in I/O", duration(clock.io_s), _io_share(clock, data.duration_s)),
+        Tile("Read", size(read), _rate_text(read, clock.read_s, "while reading", clock.at_least)),
+        Tile("Written", size(written), _rate_text(written, clock.write_s, "while writing", clock.at_least)),
         Tile("Files", number(data.files), plural(posix.opens + stdio.opens, "open")),
-        Tile("Calls", number(data.calls), _depth(clock.thread_s, clock.io_s)),
+        Tile("Calls", number(data.calls), _depth(clock)),
     ]
     if data.files <= MOST_FILES or "files" in source.__dict__:
         tiles.append(_read_again(rereads(source.files)))
@@ -86,12 +89,19 @@ def _share(part: float | None, whole: float, of: str) -> str:
     return "" if part is None else f"{percent(part, whole)} {of}"
 
 
-def _rate_text(moved: int, seconds: float | None, when: str) -> str:
-    return f"{rate(moved, seconds).text} {when}" if moved and seconds else ""
+def _io_share(clock: WallClock, duration_s: float) -> str:
+    share = _share(clock.io_s, duration_s, "of the session")
+    return f"{clock.at_most}{share}" if share else ""
 
 
-def _depth(thread_s: float | None, io_s: float | None) -> str:
-    return f"{thread_s / io_s:.1f} at a time" if thread_s and io_s else ""
+def _rate_text(moved: int, seconds: float | None, when: str, bound: str) -> str:
+    return f"{bound}{rate(moved, seconds).text} {when}" if moved and seconds else ""
+
+
+def _depth(clock: WallClock) -> str:
+    if not clock.thread_s or not clock.io_s:
+        return ""
+    return f"{clock.at_least}{clock.thread_s / clock.io_s:.1f} at a time"
 
 
 def _shares(source: Source) -> list[Panel]:

@@ -66,8 +66,8 @@ def _panel_of_the_paper(data: SummaryData) -> Table:
         [Cell("bytes written"), size(posix.bytes_written), size(stdio.bytes_written)],
     ]
     note = (
-        f"Bandwidth while reading {rate(read, clock.read_s).text}, while writing "
-        f"{rate(written, clock.write_s).text}; over the session "
+        f"Bandwidth while reading {clock.at_least}{rate(read, clock.read_s).text}, while writing "
+        f"{clock.at_least}{rate(written, clock.write_s).text}; over the session "
         f"{rate(read + written, data.duration_s).text}."
     )
     columns = [("calls", "text"), ("POSIX", "number"), ("STDIO", "number")]

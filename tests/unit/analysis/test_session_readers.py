@@ -10,6 +10,7 @@ import pytest
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import MS, epochs_of_steps, training
 from tfdarshan.analysis import session_readers as module
+from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.analysis.reader_count import ThreadLives, threads_at_a_time
 from tfdarshan.findings.measures import measure
 from tfdarshan.session import open_session
@@ -114,7 +115,7 @@ def test_calls_of_processes_come_in_order_whatever_their_row_groups():
         streams.append(iter(np.split(np.stack([start, start + 5, start]), np.unique(cuts), axis=1)))
 
     # WHEN
-    merged = np.concatenate(list(module._in_order(streams)), axis=1)
+    merged = np.concatenate(list(in_order(streams)), axis=1)
 
     # THEN
     assert merged[0].tolist() == np.sort(np.concatenate(everything)).tolist()

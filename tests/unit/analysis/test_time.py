@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import job_of, write_session
@@ -22,6 +23,8 @@ from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_summary, step_time
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.summary import render
+from tfdarshan.summary_data import summarize
 
 MS = 1_000_000
 
@@ -113,6 +116,79 @@ def test_processes_are_one_session(loaded):
     assert segments.file.tolist() == [1, 1]
     assert len(io_time_by_process(segments)) == 2
     assert measure_wall_clock(session.processes).io_s == 100e-9
+
+
+def random_calls(rng, count):
+    starts = rng.integers(0, 100 * count, count)
+    kinds = rng.choice(["pread", "write", "open"], count).tolist()
+    return [
+        (start, start + int(rng.integers(1, 300)), 7, kind, 0, 10)
+        for start, kind in zip(starts.tolist(), kinds, strict=True)
+    ]
+
+
+def union_of(calls, *kinds):
+    """Gives how many ns have at least one call of some kinds, one by one."""
+    return len({at for start, end, _, kind, *_ in calls if kind in kinds for at in range(start, end)})
+
+
+def test_time_in_io_of_many_processes_is_their_union_however_many_calls_there_are(tmp_path, monkeypatch):
+    # GIVEN three processes, one of which is idle, in tables of row groups of 64 calls
+    monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 64)
+    rng = np.random.default_rng(7)
+    calls = [random_calls(rng, count) for count in (1000, 700, 1)]
+    made = [job_of(of_one, ["/a"], [10], pid=100 + n) for n, of_one in enumerate(calls)]
+
+    # WHEN
+    session = write_session(tmp_path, *made)
+    clock = measure_wall_clock(session.processes)
+
+    # THEN
+    everything = [call for of_one in calls for call in of_one]
+    expected = [
+        union_of(everything, *kinds)
+        for kinds in (("pread", "write", "open"), ("pread",), ("write",), ("open",))
+    ]
+    assert [round(s * 1e9) for s in (clock.io_s, clock.read_s, clock.write_s, clock.meta_s)] == expected
+    assert clock.exact
+    assert pq.ParquetFile(session.processes[0].table_path("events")).num_row_groups == 16
+
+
+def test_time_in_io_with_calls_that_have_no_segment_is_a_bound_within_the_session(tmp_path):
+    # GIVEN three processes that read all the time, one of them without a segment for its second half
+    whole = [(start, start + 100, 7, "pread", 0, 10) for start in range(0, 1000, 100)]
+    made = [
+        job_of(calls, ["/a"], [10], pid=100 + n, duration_ns=1000)
+        for n, calls in enumerate((whole, whole, whole[:5]))
+    ]
+    session = write_session(tmp_path, *made)
+    meta = session.processes[2].meta
+    meta["counts"] |= {"events": 10, "events_dropped": 5}
+    meta["time"] |= {"io_ns": 900, "read_ns": 900}
+
+    # WHEN
+    clock = measure_wall_clock(session.processes)
+
+    # THEN no more than there is, and of writes none
+    assert (clock.io_s, clock.write_s, clock.exact) == (1000e-9, 0, False)
+
+
+def test_time_in_io_adds_only_what_has_no_segment(tmp_path):
+    # GIVEN two processes that read at the same time for 100 ns of 1000, and 50 ns of one have no segment
+    made = [
+        job_of([(0, 100, 7, "pread", 0, 10)], ["/a"], [10], pid=100 + n, duration_ns=1000) for n in range(2)
+    ]
+    session = write_session(tmp_path, *made)
+    session.processes[1].meta["counts"]["events"] = 2
+    session.processes[1].meta["time"] |= {"io_ns": 150, "read_ns": 150}
+
+    # WHEN
+    clock = measure_wall_clock(session.processes)
+
+    # THEN
+    assert (clock.io_s, clock.read_s, clock.exact) == (150e-9, 150e-9, False)
+    assert "at most" in render(summarize(session))
+    assert "20 B at at least" in render(summarize(session))
 
 
 def test_latency_percentiles_are_durations_that_were_seen(loaded):
