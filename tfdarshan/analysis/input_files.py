@@ -19,9 +19,14 @@ PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
 
 
 def input_files(files: FileTable) -> Array:
-    """Says which rows of the file table are input, bool. Row 0, calls on no file, is."""
+    """Says which rows of the file table are input, bool. Row 0, calls on no file, is.
+
+    What was only asked for with stat() has to be a regular file: imports ask for folders, by the component.
+    A regular file that answered has a known size, unless the session knows no size at all, as a log may.
+    """
     rows = files.rows
-    asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | (rows["stats"] > 0)
+    regular = (rows["size_bytes"] >= 0) | (rows["size_bytes"] < 0).all()
+    asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | ((rows["stats"] > 0) & regular)
     chosen = (asked & (rows["bytes_written"] == 0) & (rows["writes"] == 0)).to_numpy(bool).copy()
     chosen[NO_FILE] = True
     found: Array = chosen & ~_others_files(files.paths)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
+
 import numpy as np
 
-from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.checkpoints import SAVER_SUFFIX, SHARD, checkpoint_bursts
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
+from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
 from tfdarshan.findings.measures import Measures
@@ -13,6 +16,8 @@ from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 NAME = "checkpoint_stall"
+# A file of whose bytes this share is read again was read back.
+READ_BACK = 0.5
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -20,10 +25,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.files.rows["bytes_written"].to_numpy().any():
         return None
     if not measures.kinds_known:
-        return untraced(measures, NAME, "whether writes held up training")
+        return untraced(measures, NAME, f"whether writes held up {measures.loop}")
     segments, windows = measures.segments, measures.windows
     bursts = checkpoint_bursts(segments, measures.files)
     bursts = bursts[bursts["bytes"] >= SMALL_BYTES * np.maximum(bursts["writes"], 1)]
+    bursts = bursts[~_is_input(measures, bursts)]
     if windows is not None:
         first, last = windows.span_ns
         bursts = bursts[(bursts["end_ns"] > first) & (bursts["start_ns"] < last)]
@@ -35,9 +41,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     stall_s, moved = float(stalls.sum()), float(bursts["bytes"].sum())
     if stall_s <= 0:
         if windows is None:
-            why = f"whether {plural(len(bursts), 'burst')} of writes held up training"
+            why = f"whether {plural(len(bursts), 'burst')} of writes held anything up: {measures.why_no_wait}"
             return Unknown(NAME, why, "mark steps with tfdarshan.step()")
         return None
+    if windows is None:
+        return _burst_note(measures, bursts, stalls)
     units = measures.model.units
     stall, most = stall_s / units, max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
     gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.85 * stall, most))
@@ -68,6 +76,58 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
+
+
+def _burst_note(measures: Measures, bursts, stalls) -> Finding:  # type: ignore[no-untyped-def]
+    """Says what was written: without steps nobody knows whether it is a checkpoint, and holds anything up."""
+    stall_s, moved = float(stalls.sum()), float(bursts["bytes"].sum())
+    longest = bursts.iloc[int(np.argmax(stalls))]
+    count = plural(len(bursts), "burst")
+    return Finding(
+        name=NAME,
+        kind="note",
+        title=f"the main thread writes {human_bytes(moved)} in {count}, {human_seconds(stall_s)} in all",
+        what="No step was recorded, so nothing says whether these are checkpoints, or what they hold up.",
+        evidence=(
+            Evidence("bursts of writes", f"{len(bursts):,}", len(bursts)),
+            Evidence("written", human_bytes(moved), moved),
+            Evidence("time of the main thread in them", human_seconds(stall_s), stall_s),
+        ),
+        files=(f"{longest['directory']}/{longest['name']}",),
+        unit=measures.model.unit,
+    )
+
+
+def _is_input(measures: Measures, bursts):  # type: ignore[no-untyped-def]
+    """Says of which bursts most bytes are in files that the job reads back as input: no checkpoints.
+
+    With steps, that is what the loop or a reader of the input reads while these run, and no saver wrote: a
+    burst buffer's threads read what they copy, and a job reads a checkpoint at its start or end.
+    """
+    segments, windows, rows = measures.segments, measures.windows, measures.files.rows
+    read_back = (rows["bytes_written"] > 0) & (rows["bytes_read"] >= READ_BACK * rows["bytes_written"])
+    chosen = read_back.to_numpy(bool).copy()
+    if windows is not None and chosen.any():
+        readers = np.unique(segments.thread[measures.pipeline.chosen]).tolist()
+        span = slice(*np.searchsorted(segments.start_ns, windows.span_ns).tolist())
+        reads = segments.where(span)
+        reads = reads.where((reads.io_class == READ) & chosen[reads.file])
+        reads = reads.where(
+            np.isin(reads.thread, [*readers, -1 if measures.loop_thread is None else measures.loop_thread])
+        )
+        again = np.bincount(reads.file, reads.length, minlength=len(rows))
+        chosen &= again >= READ_BACK * rows["bytes_written"].to_numpy()
+        for row in np.flatnonzero(chosen).tolist():
+            name = posixpath.basename(str(rows["path"].iloc[row]))
+            chosen[row] = not (SAVER_SUFFIX.sub("", name) != name or SHARD.match(name))
+    if not chosen.any() or not len(bursts):
+        return np.zeros(len(bursts), bool)
+    writes = segments.where(segments.io_class == WRITE)
+    ends = np.searchsorted(writes.start_ns, bursts["end_ns"].to_numpy(np.int64), side="right")
+    starts = np.searchsorted(writes.start_ns, bursts["start_ns"].to_numpy(np.int64))
+    reached = np.concatenate([[0], np.cumsum(np.where(chosen[writes.file], writes.length, 0))])
+    found = reached[ends] - reached[starts]
+    return found > bursts["bytes"].to_numpy() / 2
 
 
 def _interval(measures: Measures, bursts, stall_s: float) -> list[Evidence]:  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where steps would wait even if storage took no time."""
     model, machine = measures.model, measures.machine
     if model.wait_s is None:
-        return Unknown(NAME, "whether decoding holds training up: the waits for input are not known")
+        return Unknown(NAME, f"whether steps wait for decoding: {measures.why_no_wait}")
     rest_s = max(0.0, model.other_s - model.overlap * model.compute_s)
     if model.other_s <= model.storage_s:
         return None

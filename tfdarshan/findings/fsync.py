@@ -15,6 +15,12 @@ CURE = Cure(
     "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
     "os.fsync(file.fileno())  # in the loop",
 )
+# Where no step says that there is a loop.
+THREAD_CURE = Cure(
+    "Sync once, after the last write, or in a thread of its own.",
+    "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()",
+    "os.fsync(file.fileno())",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -35,8 +41,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"the training loop syncs files, {human_seconds(each_s)} each time",
-        what=f"{len(places):,} calls of fsync or fdatasync made by the training loop's thread took "
+        title=f"{measures.loop} syncs files, {human_seconds(each_s)} each time",
+        what=f"{len(places):,} calls of fsync or fdatasync made by {measures.loop} took "
         f"{human_seconds(whole_s)}, in which it stood still.",
         evidence=(
             Evidence("syncs", f"{len(places):,}", len(places)),
@@ -47,9 +53,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=CURE,
+        cure=THREAD_CURE if measures.windows is None else CURE,
         gain=gain,
-        not_worth="where training must not go on before the data is durable",
+        not_worth="where the job must not go on before the data is durable",
     )
 
 
@@ -66,5 +72,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what="fsync and fdatasync return when the data is on the device.",
         evidence=(Evidence("syncs", f"{syncs:,}", syncs),),
         most_s=data.file_time.write_s,
-        cure=CURE,
+        cure=THREAD_CURE if measures.windows is None else CURE,
     )

@@ -13,10 +13,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Says how much of the steps is waiting."""
     model = measures.model
     if model.wait_s is None:
-        why = "no step was recorded" if measures.windows is None else "the steps do not say what they waited"
         return Unknown(
             NAME,
-            f"what training waited for: {why}",
+            f"how long steps waited for input: {measures.why_no_wait}",
             "mark steps with `with tfdarshan.step() as step:` and the request for a batch with "
             "`with step.input_wait():`, or record with TensorFlow's profiler (tf_profiler=True)",
         )

@@ -55,14 +55,15 @@ def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded:
     if mapped:
         how = "through mmap, or " + how
     title = f"{percent(missing, whole)} of the bytes {name} were not seen"
+    least = "at least " if bounded else ""
     if bounded:
         title = f"at least {human_bytes(missing)} of {human_bytes(whole)} {name} were not seen"
     return Finding(
         name=NAME,
         kind="doubt",
         title=title,
-        what=f"The kernel charged the job {human_bytes(whole)} {name}; {'at least ' * bounded}{human_bytes(missing)} of them are in "
-        f"no table: they were {name} {how}. Seconds and gains here leave them out.",
+        what=f"The kernel charged the job {human_bytes(whole)} {name}; {least}{human_bytes(missing)} of "
+        f"them are in no table: they were {name} {how}. Seconds and gains here leave them out.",
         evidence=(
             Evidence(f"{name}, by the kernel", human_bytes(whole), whole),
             Evidence("not seen, at least" if bounded else "not seen", human_bytes(missing), missing),

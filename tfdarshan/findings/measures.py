@@ -87,6 +87,16 @@ class Measures:
         """Whether the times of opens, stats and empty reads are told apart; a log has those of reads only."""
         return self.traced and not self.imported
 
+    @property
+    def loop(self) -> str:
+        """What the process's first thread is called: nothing says that a job without steps trains."""
+        return "the main thread" if self.windows is None else "the training loop"
+
+    @property
+    def why_no_wait(self) -> str:
+        """Why it is not known what steps waited for."""
+        return "no step was recorded" if self.windows is None else "the steps do not say what they waited"
+
     def group(self, *kinds: str) -> CallGroup:
         """Gives calls of some kinds together."""
         return sum((self.calls.get(kind, NO_CALLS) for kind in kinds), start=NO_CALLS)

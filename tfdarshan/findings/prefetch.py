@@ -19,7 +19,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     windows = measures.windows
     typical_s = None if windows is None else windows.typical_compute_s
     if windows is None or model.wait_s is None or typical_s is None:
-        return Unknown(NAME, "whether input is prepared while steps compute: the waits are not known")
+        return Unknown(NAME, f"whether input is prepared while steps compute: {measures.why_no_wait}")
     if not measures.traced:
         return untraced(measures, NAME, "whether input is prepared while steps compute")
     if model.overlap >= OVERLAPPED or model.storage_s <= 0:

@@ -44,7 +44,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"the training loop makes {count:,} writes of {human_bytes(moved / count)}",
+        title=f"{measures.loop} makes {count:,} writes of {human_bytes(moved / count)}",
         what=f"Writes of less than {human_bytes(SMALL_BYTES)} take {human_seconds(each_s)} each, "
         f"{human_seconds(whole_s)} in all; buffered, they would be {max(1, round(moved / BUFFER_BYTES)):,}.",
         evidence=(

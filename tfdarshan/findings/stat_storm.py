@@ -11,7 +11,7 @@ from tfdarshan.units import human_seconds
 
 NAME = "stat_storm"
 CURE = Cure(
-    "List and check the files once, before training, and keep the list.",
+    "List and check the files once, at the start, and keep the list.",
     "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
     "if os.path.exists(path) and os.path.getsize(path) > 0:  # for every sample",
 )
@@ -56,9 +56,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 def _counted(measures: Measures) -> Finding | Unknown | None:
     data = measures.summary
-    stats, opens = data.posix.stats, data.posix.opens + data.stdio.opens
-    if stats is None:
+    if data.posix.stats is None:
         return untraced(measures, NAME, "what stats cost")
+    stats, opens = data.posix.stats, data.posix.opens + data.stdio.opens
+    if not measures.imported:
+        asked = measures.files.rows.loc[measures.is_input, ["stats", "opens"]].sum()
+        stats, opens = int(asked["stats"]), int(asked["opens"])
     if stats <= opens:
         return None
     return counted_note(

@@ -53,7 +53,7 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         )
     if model.wait_share is None:
         best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
-        text = " ".join([*doubts, _cannot_tell(measures), *_if_it_did(best)])
+        text = " ".join([*doubts, _cannot_tell(measures), *_if_it_did(best, measures)])
         name, gain = ("", None) if best is None else (best.name, best.gain)
         return Verdict(text, "unknown", None, name, gain, record)
     waits = percent(model.wait_share, 1)
@@ -89,25 +89,28 @@ def _cure(first: Finding) -> list[str]:
     return [f"{first.cure.what}{gives}"]
 
 
-def _if_it_did(best: Finding | None) -> list[str]:
-    """Says what costs most if training did wait."""
+def _if_it_did(best: Finding | None, measures: Measures) -> list[str]:
+    """Says what costs most if training, or whatever needed the input, did wait."""
     if best is None:
         return []
-    if best.gain is None or best.cure is None:
+    if best.gain is None or best.cure is None or best.stall_s >= best.cost_s:
         return [f"What stands out: {best.title}."]
     upper = best.gain.speedup_range[1]
-    return [f"If it did, it is because {best.title}. {best.cure.what} That could give up to {upper:.2f}x."]
+    who = "something" if measures.windows is None and not measures.imported else "it"
+    return [f"If {who} did, it is because {best.title}. {best.cure.what} That could give up to {upper:.2f}x."]
 
 
 def _cannot_tell(measures: Measures) -> str:
     data = measures.summary
     io_s = data.wall_clock.io_s
     if io_s is not None:
-        ran = f"file calls were running {percent(io_s, data.duration_s)} of the time"
+        ran = f"file calls were running {data.wall_clock.at_most}{percent(io_s, data.duration_s)} of the time"
     else:
         # A log adds up the times of files and ranks.
         times = data.file_time
         whole_s = max(data.processes * data.duration_s, 1e-9)
         share = percent(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
         ran = f"its processes spent at most {share} of their time in file calls"
+    if measures.windows is None and not measures.imported:
+        return f"No step was recorded, so this session cannot tell what waited for input; {ran}."
     return f"This session cannot tell whether training waited for input; {ran}."

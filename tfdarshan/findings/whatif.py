@@ -228,7 +228,7 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
     ]
     if model.wait_s is None:
         said.append(
-            "what steps waited is not known: all time in which input calls ran is taken for it "
+            f"what {model.unit}s waited for is not known: all time in which input calls ran is taken for it "
             f"({human_seconds(model.most_wait_s)}); if nothing waited, nothing changes"
         )
     if change.threads:
@@ -253,11 +253,12 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
 def _pipeline_words(measures: Measures) -> str:
     model = measures.model
     if model.held_back:
-        return (
-            f"the steps hold the pipeline back: P is its time in calls alone, and decoding "
-            f"({_cpu(measures)}) is "
-            "hidden"
+        why = (
+            "the steps hold the pipeline back"
+            if model.unit == "step"
+            else "the pipeline rests most of the time"
         )
+        return f"{why}: P is its time in calls alone, and decoding ({_cpu(measures)}) is hidden"
     return (
         f"P = {human_seconds(model.pipeline_s)}, of which {human_seconds(model.other_s)} is no file call "
         "(decoding, copying)"

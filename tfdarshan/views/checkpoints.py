@@ -23,25 +23,31 @@ def _bursts(source: Source) -> list[Panel]:
         f"A burst is writes less than {GAP_NS / 1e9:g} s apart, of {human_bytes(LEAST_BYTES)} or more in all."
     )
     if len(bursts) == 0:
-        return [Text(["No checkpoint was written in this session.", rule], "Checkpoints")]
+        return [
+            Text(["No burst of writes, such as a checkpoint is, is in this session.", rule], "Checkpoints")
+        ]
     stall_s, moved = bursts["write_ns"].sum() / 1e9, int(bursts["bytes"].sum())
     tiles = [
         Tile("Bursts", number(len(bursts))),
         Tile("Written in them", size(moved)),
-        Tile("Time in writes", duration(stall_s), "wall clock: the stall, where the training loop writes"),
+        Tile("Time in writes", duration(stall_s), "wall clock: the stall, if the main thread writes"),
         Tile("Bandwidth in writes", rate(moved, stall_s)),
         Tile("STDIO writes", number(bursts["stdio_writes"].sum()), f"of {bursts['writes'].sum():,} writes"),
     ]
     return [
         Tiles(tiles),
         Chart("bursts", "Bursts of writes", checkpoints_figure(bursts), rule),
-        _table(bursts),
+        _table(bursts, steps=len(source.step_bounds) > 0),
     ]
 
 
-def _table(bursts) -> Table:  # type: ignore[no-untyped-def]
+def _table(bursts, *, steps: bool) -> Table:  # type: ignore[no-untyped-def]
+    # Nothing says that a job without steps saves checkpoints.
+    title, name = (
+        ("Checkpoints", "checkpoint") if steps else ("Bursts of writes, one by one", "file with most bytes")
+    )
     columns = [
-        ("checkpoint", "text"),
+        (name, "text"),
         ("start", "number"),
         ("lasted", "number"),
         ("in writes", "number"),
@@ -67,4 +73,4 @@ def _table(bursts) -> Table:  # type: ignore[no-untyped-def]
         ]
         for _, row in bursts.iterrows()
     ]
-    return Table("burst-table", "Checkpoints", columns, rows)
+    return Table("burst-table", title, columns, rows)

@@ -78,6 +78,26 @@ def test_probes_for_the_end_are_counted_by_their_time(tmp_path):
     assert first.cost_s == pytest.approx(0.080, rel=0.02)
 
 
+def test_stats_of_folders_are_no_storm(tmp_path):
+    # GIVEN imports that ask for each folder above a file, and one file that is read
+    names = ["/home/user", "/home/user/lib", "/data/a"]
+    calls = [
+        (100 * n + k, 100 * n + k + 1, LOOP, "stat", k % 2, 0) for n in range(STEPS) for k in range(10, 40)
+    ]
+    calls += [
+        call
+        for n in range(STEPS)
+        for call in (
+            (100 * n, 100 * n + 1, LOOP, "open", 2, 0),
+            (100 * n + 1, 100 * n + 2, LOOP, "read", 2, 100),
+        )
+    ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=names, sizes=[-1, -1, 5000])
+
+    # THEN
+    assert "stat_storm" not in [finding.name for finding in diagnose(session).findings]
+
+
 def test_stats_beyond_the_opens_are_a_storm(tmp_path):
     # GIVEN nine stats of 1 ms to one open and one read of 0.5 ms each
     calls = busy_readers(

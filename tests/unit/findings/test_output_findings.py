@@ -208,3 +208,96 @@ def test_a_trace_that_was_not_asked_for_is_not_cut_short(tmp_path):
 
     assert [finding.name for finding in found.findings if finding.kind == "doubt"] == []
     assert any("there is no trace of single calls" in unknown.why for unknown in found.unknown)
+
+
+def saved_and_loaded(*, load):
+    """Gives six arrays of 16 MB that the main thread saves in 100 ms each and, with `load`, loads again."""
+    calls = []
+    for n in range(6):
+        calls += [
+            (1000 * n, 1000 * n + 0.1, LOOP, "open", n, 0),
+            (1000 * n + 1, 1000 * n + 101, LOOP, "write", n, 16 * MB),
+        ]
+        if load:
+            calls.append((7000 + 100 * n, 7000 + 100 * n + 50, LOOP, "read", n, 16 * MB))
+    return calls
+
+
+def arrays(count=6):
+    return [f"/work/array-{n}.npy" for n in range(count)]
+
+
+def all_words(found):
+    return " ".join(
+        [found.verdict.sentence]
+        + [f"{f.title} {f.what} {f.not_worth} {f.cure.what if f.cure else ''}" for f in found.findings]
+        + [f"{u.why}" for u in found.unknown]
+    )
+
+
+def test_without_steps_a_burst_of_writes_is_a_note(tmp_path):
+    # GIVEN a job of 8 s that has no steps and writes for 0.6 s of it
+    session = training(tmp_path, saved_and_loaded(load=False), paths=arrays(), duration_ms=8000)
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN it says what was written, and nothing of checkpoints that hold training up
+    (note,) = (finding for finding in found.findings if finding.name == "checkpoint_stall")
+    assert (note.kind, note.gain, note.cure) == ("note", None, None)
+    assert note.title == "the main thread writes 100.7 MB in 6 bursts, 600.0 ms in all"
+    assert found.verdict.state == "unknown"
+    assert found.verdict.sentence == (
+        "No step was recorded, so this session cannot tell what waited for input; "
+        "file calls were running 7.5 % of the time."
+    )
+    assert "training" not in all_words(found)
+
+
+def test_files_that_the_job_reads_back_are_no_checkpoints(tmp_path):
+    session = training(tmp_path, saved_and_loaded(load=True), paths=arrays(), duration_ms=8000)
+
+    assert "checkpoint_stall" not in [finding.name for finding in diagnose(session).findings]
+
+
+@pytest.mark.parametrize(
+    ("path", "reader", "found"),
+    [
+        ("/work/cache-0.npy", LOOP, []),
+        ("/work/cache-0.npy", 7, ["checkpoint_stall"]),  # a burst buffer copies it
+        ("/work/ckpt-1.data-00000-of-00001", LOOP, ["checkpoint_stall"]),
+    ],
+)
+def test_what_steps_read_back_as_input_is_no_checkpoint(tmp_path, path, reader, found):
+    # GIVEN that the loop writes 64 MB between two steps, and reads them, or another thread does
+    saves, steps = saving(LOOP, held_up=True)
+    calls = [call for call in saves if call[0] < 1000]
+    calls += [(1500, 1550, reader, "read", 1, 64 * MB)]
+    session = training(tmp_path, calls, steps, paths=[NAMES[0], path])
+
+    assert [name for name in names_of(diagnose(session)) if name == "checkpoint_stall"] == found
+
+
+@pytest.mark.parametrize("operation", ["write", "fsync"])
+def test_no_finding_speaks_of_training_where_no_step_was_recorded(tmp_path, operation):
+    # GIVEN small writes or syncs by the main thread, stats and reads by another, for half of the time
+    calls = []
+    for n in range(200):
+        calls += [
+            (10 * n, 10 * n + 3, LOOP, operation, 1, 100 if operation == "write" else 0),
+            (10 * n, 10 * n + 4, 5, "read", 0, 2 * MB, 2 * MB * n),
+            *((10 * n + 5 + k, 10 * n + 6 + k, 5, "stat", 0, 0) for k in range(3)),
+        ]
+    session = training(tmp_path, calls, paths=["/data/a", "/out/log"], sizes=[400 * MB, -1])
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN
+    assert {"small_writes" if operation == "write" else "fsync", "stat_storm"} <= {
+        f.name for f in found.findings
+    }
+    words = all_words(found)
+    assert "training" not in words
+    assert "the loop" not in words
+    assert "stood still" not in words or "the main thread took" in words
