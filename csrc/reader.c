@@ -141,6 +141,26 @@ static int64_t union_ns(const struct tfd_reader *reader, int which)
     return tfd_duration_to_ns(&reader->scale, tfd_interval_total(set));
 }
 
+/* In ticks; 0 where the trace has all calls. */
+static uint64_t first_dropped(const struct tfd_spool *spool)
+{
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < atomic_load(&spool->header->thread_count); i++) {
+        const struct tfd_thread *thread = tfd_thread_at(spool, i);
+        uint64_t start = thread->dropped_start;
+        if (start && (!first || start < first))
+            first = start;
+        for (uint64_t offset = thread->first_chunk; offset;) {
+            const struct tfd_chunk *chunk = tfd_at(spool, offset);
+            start = chunk->kept ? 0 : tfd_chunk_first_start(chunk);
+            if (start && (!first || start < first))
+                first = start;
+            offset = chunk->next;
+        }
+    }
+    return first;
+}
+
 static void tell_times(const struct tfd_reader *reader, struct tfd_spool_info *info)
 {
     const struct tfd_spool_header *header = reader->image.spool.header;
@@ -154,6 +174,8 @@ static void tell_times(const struct tfd_reader *reader, struct tfd_spool_info *i
         info->first_event_ns = tfd_ticks_to_ns(&reader->scale, totals->first_start);
         info->last_event_ns = tfd_ticks_to_ns(&reader->scale, totals->last_end);
     }
+    uint64_t dropped = first_dropped(&reader->image.spool);
+    info->first_dropped_ns = dropped ? tfd_ticks_to_ns(&reader->scale, dropped) : -1;
     info->start_realtime_ns = header->start.realtime_ns;
     info->duration_ns = info->stopped
                             ? kernel_difference(header->stop.monotonic_ns, header->start.monotonic_ns)

@@ -295,12 +295,20 @@ static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_places)
     pthread_mutex_unlock(&tfd_fold_lock);
 }
 
+static void note_dropped(struct tfd_thread *thread, uint64_t start)
+{
+    if (start && (!thread->dropped_start || start < thread->dropped_start))
+        thread->dropped_start = start;
+}
+
 /* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
 static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
 {
     while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
         if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
             return false;
+    if (!thread->dropped_start || chunk == shared_chunk)
+        note_dropped(thread, tfd_chunk_first_start(chunk));
     thread->events_dropped += tfd_chunk_events(chunk);
     /* in this order: a process killed in between leaves nothing to fold twice */
     atomic_store(&chunk->fill, 0);

@@ -17,7 +17,7 @@
 #include "packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 2u
+#define TFD_SPOOL_VERSION 3u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -117,6 +117,19 @@ static inline uint32_t tfd_chunk_event(const struct tfd_chunk *chunk, uint32_t p
     return place + places;
 }
 
+/* When the chunk's first call began, in ticks; 0 where it has none. Calls are in order of their ends. */
+static inline uint64_t tfd_chunk_first_start(const struct tfd_chunk *chunk)
+{
+    uint64_t first = 0;
+    struct tfd_event event;
+    for (uint32_t place = 0, count = tfd_chunk_count(chunk); place < count && place < chunk->capacity;) {
+        place = tfd_chunk_event(chunk, place, &event);
+        if (event.operation != UINT8_MAX && (!first || event.start < first))
+            first = event.start;
+    }
+    return first;
+}
+
 struct tfd_thread {
     int32_t tid;
     uint32_t pad;
@@ -125,6 +138,7 @@ struct tfd_thread {
     uint64_t current_chunk;
     uint64_t fold_chunk;     /* where folding goes on; 0 = at first_chunk */
     uint64_t events_dropped; /* folded, then recycled: not in the trace */
+    uint64_t dropped_start;  /* ticks: when the first of these began, 0 = there are none */
     struct tfd_other_traffic other[TFD_OTHER_KIND_COUNT];
 };
 

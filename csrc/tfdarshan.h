@@ -160,6 +160,7 @@ struct tfd_spool_info {
     int64_t io_ns, read_ns, write_ns, meta_ns;                   /* unions of intervals: wall clock */
     int64_t thread_ns;                                           /* all calls' durations added up */
     int64_t first_event_ns, last_event_ns;                       /* relative to start */
+    int64_t first_dropped_ns; /* when the first call began that is not in the trace, -1: none is missing */
 };
 
 struct tfd_thread_info {

@@ -62,6 +62,7 @@ class SpoolInfo:
     thread_ns: int
     first_event_ns: int
     last_event_ns: int
+    first_dropped_ns: int
 
 
 @dataclass(frozen=True)

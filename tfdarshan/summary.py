@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -84,6 +85,8 @@ def _header(data: SummaryData) -> list[str]:
         lines.append(
             "The process ended without stopping the session: this is what it had recorded until then."
         )
+    if data.trace_span is not None:
+        lines += textwrap.wrap(data.trace_span.sentence, WIDTH)
     return lines
 
 

@@ -10,6 +10,7 @@ from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
 from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
+from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class SummaryData:
     bounds: list[str]
     not_known: list[str]
     problems: list[str]
+    trace_span: TraceSpan | None  # what the trace covers, where it lacks calls
 
 
 def summarize(session: Session, top: int = 5) -> SummaryData:
@@ -142,6 +144,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         bounds=[bound for meta in session.meta for bound in _named_bounds(meta, len(session.meta))],
         not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *children.get("unreadable", ())],
+        trace_span=trace_span(session.meta),
     )
 
 

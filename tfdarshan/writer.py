@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from tfdarshan.darshan_overlay import DarshanOverlay
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
-TIME_FIELDS = ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns")
+TIME_FIELDS = (
+    "io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns",
+    "first_dropped_ns",
+)  # fmt: skip
 COUNT_FIELDS = (
     "files", "events", "segments", "events_dropped", "files_over_cap", "spool_bytes", "spool_full", "damaged"
 )  # fmt: skip

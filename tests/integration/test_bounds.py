@@ -1,10 +1,16 @@
 """Totals stay exact and memory bounded, however many files and operations there are."""
 
 import json
+import os
+import threading
+import time
 
+import numpy as np
 import pytest
 
+import tfdarshan
 from tests.perf.child import run_child
+from tfdarshan.summary_data import summarize
 
 MIB = 1 << 20
 
@@ -42,6 +48,48 @@ def test_dropped_segments_are_said_and_totals_stay_exact(tmp_path):
     assert said(found, f"{dropped:,} of {found['counts']['events']:,} segments were dropped")
     assert found["counted"]["rows"] == 2_000
     assert memory_growth_mib(found, "recording") < 64
+
+
+def test_a_cut_trace_has_all_calls_until_the_moment_that_it_names(tmp_path):
+    # GIVEN a file that three threads read a byte at a time, each from an offset of its own
+    path, each = tmp_path / "data.bin", 60_000
+    path.write_bytes(bytes(4 * each))
+
+    asked, answered = np.zeros(3 * each, np.int64), np.zeros(3 * each, np.int64)
+
+    def read_bytes(first):
+        handle = os.open(path, os.O_RDONLY)
+        for offset in range(first, first + each):
+            asked[offset] = time.monotonic_ns()
+            os.pread(handle, 1, offset)
+            answered[offset] = time.monotonic_ns()
+        os.close(handle)
+
+    # WHEN their calls are three times what the trace has room for, and one thread begins when it is full
+    with tfdarshan.profile(tmp_path / "logs", memory_cap_mb=64, trace_memory_mb=1) as session:
+        for threads in ((0, 1), (2,)):
+            readers = [threading.Thread(target=read_bytes, args=(place * each,)) for place in threads]
+            for reader in readers:
+                reader.start()
+            for reader in readers:
+                reader.join()
+
+    # THEN by the job's own clock the first call that is missing began then
+    meta, events = session.meta[0], session.events
+    reads = events[(events["path"] == str(path)) & (events["operation"] == "pread")]
+    kept = reads["offset"].to_numpy()
+    missing = np.setdiff1d(np.arange(3 * each), kept)
+    assert 0 < len(missing) < 3 * each
+    session_start_ns = (asked[kept] - reads["start_ns"].to_numpy()).max()
+    first = missing[np.argmin(asked[missing])]
+    until_ns = meta["time"]["first_dropped_ns"]
+    apart_ns = 1_000_000  # two clocks
+    assert asked[first] - session_start_ns - apart_ns <= until_ns
+    assert until_ns <= answered[missing].min() - session_start_ns + apart_ns
+    assert until_ns < meta["duration_ns"]
+    span = summarize(session.session).trace_span
+    assert span.until_s == pytest.approx(until_ns / 1e9)
+    assert span.dropped_calls == meta["counts"]["events_dropped"]
 
 
 def test_files_beyond_the_cap_share_a_row_and_totals_stay_exact(tmp_path):

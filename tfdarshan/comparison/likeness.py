@@ -10,7 +10,7 @@ from tfdarshan.comparison.file_set import FileSets
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.run import Run
 from tfdarshan.options import keeps_trace
-from tfdarshan.units import human_bytes, percent, plural
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 # What a check found: the same; a difference worth knowing; one that makes times unfair; other work.
 SAME, NOTED, CARE, OTHER_WORK = "same", "noted", "care", "other work"
@@ -192,7 +192,12 @@ def _lost(run: Run) -> str:
     traced = [meta["counts"] for meta in run.whole.meta if keeps_trace(meta.get("options", {}))]
     dropped = sum(max(count["events"] - count["segments"], 0) for count in traced)
     said = [] if run.summary.finished else ["was interrupted"]
-    said += [f"{plural(dropped, 'call')} without a segment"] if dropped else []
+    span = run.summary.trace_span
+    until = ""
+    if span is not None and span.until_s is not None:
+        first, whole = human_seconds(span.until_s), human_seconds(span.duration_s)
+        until = f" (the trace has all of the first {first} of {whole})"
+    said += [f"{plural(dropped, 'call')} without a segment{until}"] if dropped else []
     said += ["some processes could not be read"] if run.summary.problems else []
     over = sum(int(count.get("files_over_cap", 0)) for count in counts)
     said += [f"{plural(over, 'file')} beyond the memory cap"] if over else []

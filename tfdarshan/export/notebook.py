@@ -53,6 +53,7 @@ def session_html(session: Session) -> str:
     )
     return (
         f"<div><b>tfdarshan session {html.escape(data.session)}</b>{_emulation(data.emulation)}"
+        f"{'' if data.trace_span is None else f'<div>{html.escape(data.trace_span.sentence)}</div>'}"
         f"<table><tr>{numbers}</tr><tr>{values}</tr></table>"
         f"{_bars(bandwidth_of_overview(session.processes, PARTS))}"
         f"<table><tr><th style='{CELL}'>time</th><th style='{CELL}'>slowest files</th></tr>"

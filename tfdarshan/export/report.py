@@ -12,8 +12,8 @@ from tfdarshan.export.output_file import write_output
 from tfdarshan.figures.theme import CONFIG, templates
 from tfdarshan.page import plotly_js, static_file
 from tfdarshan.views import VIEWS
+from tfdarshan.views.banner import banner
 from tfdarshan.views.compare import compare_view
-from tfdarshan.views.emulation import emulation_banner
 from tfdarshan.views.findings import diagnosis_for, findings_panels
 from tfdarshan.views.panel import Panel, as_json
 from tfdarshan.views.source import Source
@@ -76,8 +76,7 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
 
 
 def _view(name: str, title: str, sources: list[Source], panels: list[Panel]) -> dict[str, Any]:
-    banner = as_json(emulation_banner(*sources))
-    return {"name": name, "title": title, "banner": banner, "panels": as_json(panels)}
+    return {"name": name, "title": title, "banner": as_json(banner(*sources)), "panels": as_json(panels)}
 
 
 def _page(source: Source, data: dict[str, Any]) -> str:

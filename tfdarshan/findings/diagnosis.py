@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings import FINDINGS, input_bound
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
@@ -23,11 +24,13 @@ class Diagnosis:
         verdict: The sentence that comes first.
         findings: Doubts, then problems by their seconds, then notes.
         unknown: Findings that the session cannot tell, and what to record for them.
+        trace_span: The part of the session that all this speaks of, where its trace lacks calls.
     """
 
     verdict: Verdict
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
+    trace_span: TraceSpan | None = None
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -58,7 +61,8 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
             if charged is not None:
                 found.append(charged)
     found.sort(key=_rank)
-    return Diagnosis(make_verdict(measures, found, unknown), tuple(found), tuple(unknown))
+    verdict = make_verdict(measures, found, unknown)
+    return Diagnosis(verdict, tuple(found), tuple(unknown), measures.summary.trace_span)
 
 
 def _rank(finding: Finding) -> tuple[int, float, float]:

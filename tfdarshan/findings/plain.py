@@ -10,12 +10,13 @@ from tfdarshan.findings.finding import Finding, Gain
 
 
 def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Gives `verdict`, `findings` and `unknown`: the fields of their classes, and the speedups of gains."""
+    """Gives `verdict`, `findings`, `unknown` and `trace_span`: their fields, and gains' speedups."""
     verdict = diagnosis.verdict
     return {
         "verdict": dataclasses.asdict(verdict) | {"gain": plain_gain(verdict.gain)},
         "findings": [plain_finding(finding) for finding in diagnosis.findings],
         "unknown": [dataclasses.asdict(entry) for entry in diagnosis.unknown],
+        "trace_span": None if diagnosis.trace_span is None else dataclasses.asdict(diagnosis.trace_span),
     }
 
 

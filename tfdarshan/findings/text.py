@@ -23,6 +23,8 @@ def verdict_text(diagnosis: Diagnosis) -> str:
 def findings_text(diagnosis: Diagnosis) -> str:
     """Gives everything that was found, ending in a newline."""
     parts = [verdict_text(diagnosis)]
+    if diagnosis.trace_span is not None:
+        parts.append("\n".join(textwrap.wrap(diagnosis.trace_span.sentence, WIDTH)) + "\n")
     for kind, heading in HEADINGS.items():
         found = [finding for finding in diagnosis.findings if finding.kind == kind]
         if found:

@@ -25,8 +25,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="doubt",
         title=f"{percent(dropped, made)} of the calls have no segment",
-        what=f"{dropped:,} of {made:,} calls found no room in the trace: counters have them all, but what is "
-        "said of steps, queue depth and single calls is of the rest, scaled up.",
+        what=f"{dropped:,} of {made:,} calls found no room in the trace. {_span(measures)} Seconds in calls "
+        "are those of the calls that have a segment, scaled up.",
         evidence=(
             Evidence("calls", f"{made:,}", made),
             Evidence("without a segment", f"{dropped:,}", dropped),
@@ -34,6 +34,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cure=_cure(measures),
         not_worth="where the recorded part is like the rest",
     )
+
+
+def _span(measures: Measures) -> str:
+    span = measures.summary.trace_span
+    return "The counters have them all." if span is None else span.sentence
 
 
 def _cure(measures: Measures) -> Cure:

@@ -226,6 +226,8 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
         f"input is read by {model.readers:.1f} readers"
         + (f", then by {readers:.0f}" if change.threads else ""),
     ]
+    if measures.summary.trace_span is not None:
+        said.append(measures.summary.trace_span.sentence)
     if model.wait_s is None:
         said.append(
             f"what {model.unit}s waited for is not known: all time in which input calls ran is taken for it "

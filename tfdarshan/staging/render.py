@@ -18,7 +18,7 @@ CURVE_LINES = 10
 
 def render(advice: Advice) -> str:
     """Gives the advice as text."""
-    parts = [_verdict(advice)]
+    parts = [_verdict(advice), *map(_wrapped, advice.facts.traces)]
     if advice.files:
         parts += [_job(advice), _tiers(advice)]
         if advice.helps:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfdarshan.analysis.session_readers import session_readers
 from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
+from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.session import Session
 from tfdarshan.step_table import FROM_TRACE
@@ -28,6 +29,7 @@ class RunFacts:
         steps_s: Time from the first step's start to the last one's end, None if a session has no steps or
             they end before its input does.
         input_wait: Share of the steps' time in which training waited for input, None if no step says so.
+        traces: What each session whose trace lacks calls says of the part that it covers.
     """
 
     duration_s: float
@@ -38,6 +40,7 @@ class RunFacts:
     paths: tuple[str, ...]
     steps_s: float | None = None
     input_wait: float | None = None
+    traces: tuple[str, ...] = ()
 
     @property
     def training_s(self) -> float:
@@ -78,6 +81,9 @@ def run_facts(
         paths=tuple(str(session.path.absolute()) for session in sessions),
         steps_s=None if None in steps_s else sum(value or 0.0 for value in steps_s),
         input_wait=_input_wait(stepped),
+        traces=tuple(
+            span.sentence for span in map(trace_span, (s.meta for s in sessions)) if span is not None
+        ),
     )
 
 

@@ -14,8 +14,8 @@ from tfdarshan.tensorboard_plugin.live import recorded_so_far
 from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
 from tfdarshan.views import VIEWS
+from tfdarshan.views.banner import banner
 from tfdarshan.views.compare import compare_view
-from tfdarshan.views.emulation import emulation_banner
 from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table
 from tfdarshan.views.panel import Panel, Text, as_json
 from tfdarshan.views.source import process_name
@@ -90,7 +90,7 @@ class Routes:
         return {
             "state": "complete",
             "processes": [process_name(process) for process in source.whole.processes],
-            "banner": as_json(emulation_banner(source)),
+            "banner": as_json(banner(source)),
             "panels": as_json(panels),
         }
 
@@ -119,7 +119,7 @@ class Routes:
         source, lock = self._source(arguments)
         with lock:
             return {
-                "banner": as_json(emulation_banner(source)),
+                "banner": as_json(banner(source)),
                 "panels": as_json(file_page(source, path)),
             }
 
@@ -133,7 +133,7 @@ class Routes:
             for _, held in locks:
                 held.acquire()
             return {
-                "banner": as_json(emulation_banner(first, second)),
+                "banner": as_json(banner(first, second)),
                 "panels": as_json(compare_view(first, second)),
             }
         finally:

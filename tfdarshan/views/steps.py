@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from tfdarshan.analysis.step_time import StepSummary, step_summary
@@ -89,8 +91,16 @@ def _storage(source: Source) -> list[Panel]:
     return [Chart("step-storage", title, step_storage_figure(source.steps.index, storage), note)]
 
 
+def _traced_until_ns(source: Source) -> float:
+    """Gives until when the I/O of steps is known."""
+    span = source.summary.trace_span
+    if not source.traced:
+        return -math.inf
+    return math.inf if span is None or span.until_s is None else span.until_s * 1e9
+
+
 def _table(source: Source) -> Table:
-    table, storage, traced = source.steps, source.step_storage, source.traced
+    table, storage, until_ns = source.steps, source.step_storage, _traced_until_ns(source)
     columns = [
         ("step", "text"),
         ("time", "number"),
@@ -113,10 +123,10 @@ def _table(source: Source) -> Table:
             duration(row.step_ns / 1e9),
             duration(row.input_wait_ns / 1e9),
             duration(row.compute_ns / 1e9),
-            duration(row.io_ns / 1e9 if traced else None),
-            size(row.bytes if traced else None),
+            duration(row.io_ns / 1e9 if row.end_ns <= until_ns else None),
+            size(row.bytes if row.end_ns <= until_ns else None),
             size(None if pd.isna(row.fetched) else row.fetched),
-            number(row.operations if traced else None),
+            number(row.operations if row.end_ns <= until_ns else None),
         ]
         for row in slowest.itertuples()
     ]

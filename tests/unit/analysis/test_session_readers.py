@@ -9,7 +9,6 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import MS, epochs_of_steps, training
-from tfdarshan.analysis import session_readers as module
 from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.analysis.reader_count import ThreadLives, threads_at_a_time
 from tfdarshan.findings.measures import measure

@@ -1,0 +1,23 @@
+"""What every view begins with: whose times they are, and which part of the session they cover."""
+
+from __future__ import annotations
+
+from tfdarshan.views.emulation import emulation_banner
+from tfdarshan.views.panel import Panel, Text
+from tfdarshan.views.source import Source
+
+
+def banner(*sources: Source) -> list[Panel]:
+    """Gives warnings for a view's sessions: storage that was emulated, and a trace that was cut short."""
+    return [*emulation_banner(*sources), *_cut_traces(*sources)]
+
+
+def _cut_traces(*sources: Source) -> list[Panel]:
+    found: list[Panel] = []
+    for source in sources:
+        span = source.summary.trace_span
+        if span is not None:
+            named = f"{source.whole.path.name}: " if len(sources) > 1 else ""
+            title = f"{named}The trace covers a part of the session"
+            found.append(Text([span.sentence], title, tone="warning"))
+    return found
