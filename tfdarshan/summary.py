@@ -155,8 +155,8 @@ def _time(data: SummaryData) -> list[str]:
     read, written = _moved(data, "read"), _moved(data, "write")
     rows = (
         ("any call", clock.io_s, ""),
-        ("reads", clock.read_s, _at_rate(read, clock.read_s, clock.at_least)),
-        ("writes", clock.write_s, _at_rate(written, clock.write_s, clock.at_least)),
+        ("reads", clock.read_s, _at_rate(read, clock.read_s, clock.at_rate)),
+        ("writes", clock.write_s, _at_rate(written, clock.write_s, clock.at_rate)),
         ("open, stat, close ...", clock.meta_s, ""),
     )
     lines = ["Time in I/O (wall clock: at least one such call was running)"]
@@ -184,8 +184,8 @@ def _file_time(data: SummaryData) -> list[str]:
             f"  {label:<22}{human_seconds(seconds):>17}{'':>11}   {moved if seconds else ''}".rstrip()
         )
     for label, wall_s, moved in (
-        ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s, clock.at_least)),
-        ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s, clock.at_least)),
+        ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s, clock.at_rate)),
+        ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s, clock.at_rate)),
     ):
         if wall_s:
             lines.append(_wall_time_row(label, wall_s, clock, moved))
@@ -196,15 +196,16 @@ def _wall_time_row(label: str, seconds: float | None, clock: WallClock, moved: s
     if seconds is None:
         return _time_row(label, "unknown", "", "")
     share = percent(seconds, clock.duration_s)
-    return _time_row(label, clock.at_most + human_seconds(seconds), share, moved if seconds else "")
+    bound = clock.at_most if seconds else ""
+    return _time_row(label, bound + human_seconds(seconds), share, moved if seconds else "")
 
 
 def _time_row(label: str, seconds: str, share: str, moved: str) -> str:
     return f"  {label:<22}{seconds:>17}{share:>11}   {moved}".rstrip()
 
 
-def _at_rate(moved: int, seconds: float | None, bound: str = "") -> str:
-    return "" if seconds is None else f"{human_bytes(moved)} at {bound}{human_rate(moved, seconds)}"
+def _at_rate(moved: int, seconds: float | None, at: str = " at ") -> str:
+    return "" if seconds is None else f"{human_bytes(moved)}{at}{human_rate(moved, seconds)}"
 
 
 def _moved(data: SummaryData, direction: str) -> int:

@@ -46,6 +46,11 @@ class WallClock:
         """What to say before a bandwidth, or a number of calls at a time."""
         return "" if self.exact else "at least "
 
+    @property
+    def at_rate(self) -> str:
+        """What stands between bytes and their bandwidth."""
+        return " at " if self.exact else ", at least "
+
 
 def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
     """Measures the time in I/O of a session, with a row group of each process in memory at a time.

@@ -39,8 +39,8 @@ def session_html(session: Session) -> str:
     rows = [
         ("duration", human_seconds(data.duration_s)),
         ("time in I/O", in_io),
-        ("read", f"{human_bytes(read)} at {clock.at_least}{human_rate(read, clock.read_s or 0)}"),
-        ("written", f"{human_bytes(written)} at {clock.at_least}{human_rate(written, clock.write_s or 0)}"),
+        ("read", f"{human_bytes(read)}{clock.at_rate}{human_rate(read, clock.read_s or 0)}"),
+        ("written", f"{human_bytes(written)}{clock.at_rate}{human_rate(written, clock.write_s or 0)}"),
         ("files", f"{data.files:,}"),
         ("calls", f"{data.calls:,}"),
     ]

@@ -45,7 +45,9 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
     model = measures.model
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
     first = next((finding for finding in findings if finding.kind == "problem"), None)
-    doubts = [f"{finding.title}." for finding in findings if finding.kind == "doubt"]
+    doubts = [
+        f"{finding.title[:1].upper()}{finding.title[1:]}." for finding in findings if finding.kind == "doubt"
+    ]
     if first is not None:
         sentences = [_lost(measures, first), *_cure(first)]
         return Verdict(

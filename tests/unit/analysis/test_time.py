@@ -188,7 +188,7 @@ def test_time_in_io_adds_only_what_has_no_segment(tmp_path):
     # THEN
     assert (clock.io_s, clock.read_s, clock.exact) == (150e-9, 150e-9, False)
     assert "at most" in render(summarize(session))
-    assert "20 B at at least" in render(summarize(session))
+    assert "20 B, at least" in render(summarize(session))
 
 
 def test_latency_percentiles_are_durations_that_were_seen(loaded):
