@@ -17,7 +17,7 @@ from typing import Any
 from tfdarshan.commands.arguments import add_options, options_of
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.profiler import Profile, start_shared
-from tfdarshan.script import Program, hide_our_frames, load_module, load_script
+from tfdarshan.script import Program, hide_our_frames, load_module, load_script, load_string
 from tfdarshan.session_directory import is_complete
 from tfdarshan.staging.plan import read_plan
 from tfdarshan.staging.redirect import StagedFiles
@@ -33,8 +33,9 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "run",
         help="profile a script",
-        usage="tfdarshan run [options] [-m] SCRIPT ARGS...",
-        description="Run a Python script or module as `python` would, and record its file I/O. "
+        usage="tfdarshan run [options] [-m MODULE | -c CODE | SCRIPT | -] ARGS...",
+        description="Run a Python program as `python` would, and record its file I/O. The program is a "
+        "script (.py or .pyc), a folder or zip file with __main__.py, a module, code, or standard input. "
         "The exit code is the script's. With TFDARSHAN=1 in the environment only what TensorFlow's "
         "profiler profiles is recorded: the script's own sessions, and captures over the network.",
     )
@@ -58,7 +59,13 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ARGS", help="run a module"
     )
-    parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS", help="run a script")
+    parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, metavar="CODE ARGS", help="run code")
+    parser.add_argument(
+        "script",
+        nargs=argparse.REMAINDER,
+        metavar="SCRIPT ARGS",
+        help="run a script, folder or zip file; - is standard input",
+    )
     parser.set_defaults(command=command)
 
 
@@ -133,15 +140,17 @@ def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]
 
 
 def _program(arguments: argparse.Namespace) -> Program:
-    words = arguments.module if arguments.module is not None else arguments.script
-    if words and words[0] == "--":
-        words = words[1:]
-    if not words:
-        raise ConfigurationError(
-            "run needs a script, or -m and a module: tfdarshan run [options] [-m] SCRIPT ARGS..."
-        )
-    name, *rest = words
-    return load_module(name, rest) if arguments.module is not None else load_script(name, rest)
+    for words, load in (
+        (arguments.module, load_module),
+        (arguments.code, load_string),
+        (arguments.script, load_script),
+    ):
+        given = words[1:] if words and words[0] == "--" else words
+        if given:
+            return load(given[0], given[1:])
+    raise ConfigurationError(
+        "run needs a script, or -m and a module: tfdarshan run [options] [-m] SCRIPT ARGS..."
+    )
 
 
 def _raiser(error: SyntaxError) -> Callable[[], int]:
