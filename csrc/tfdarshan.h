@@ -48,6 +48,8 @@ int tfd_session_totals(struct tfd_session_totals *totals);
 void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes);
 int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
 const char *tfd_last_error(void);
+/* Has the process end by SIGINT instead of exiting, once all that Python does at its end is done. */
+int tfd_end_by_interrupt(void);
 
 /* ---- storage emulation: calls on chosen paths last as long as on another device ---- */
 

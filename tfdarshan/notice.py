@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
+
+
+def say(sentence: str) -> None:
+    """Says it on stderr in one line; never raises: the job goes on."""
+    with suppress(OSError, ValueError, AttributeError):  # closed, full, or none
+        print(f"tfdarshan: {sentence}", file=sys.stderr, flush=True)
 
 
 def warn(sentence: str, *, stacklevel: int = 4) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tfdarshan import _bridge, pending, steps, tf_profiler
 from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError, StorageError
+from tfdarshan.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import ActiveRecording, start_recording
@@ -66,14 +67,23 @@ class Profile:
             StorageError: The logdir or the spool folder cannot be written.
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
-        global _active
         # The writer of an earlier session would be in this one, and libdarshan's records would be lost to it.
         pending.wait()
+        try:
+            with HeldInterrupt(lambda: None):
+                self._start()
+        except KeyboardInterrupt:
+            self._abandon()
+            raise
+        return self
+
+    def _start(self) -> None:
+        global _active
         with _lock:
             holder = _current_holder()
             if holder is not None:
                 self._join(holder)
-                return self
+                return
             if _bridge.session_active():
                 raise SessionActiveError(
                     "a profile that TensorFlow's profiler was asked for already records this process: "
@@ -87,31 +97,43 @@ class Profile:
         atexit.register(self._stop_at_exit)
         steps.begin_log()
         self._trace = tf_profiler.start_trace(self.logdir, traces, self.options.tf_profiler_max_s)
-        return self
+
+    def _abandon(self) -> None:
+        """Forgets a session whose start was interrupted."""
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            trace.end()
+        recording = self.release()
+        if recording is not None:
+            recording.discard()
 
     def stop(self) -> None:
         """Detaches and writes the session.
 
         A session that cannot be written does not raise: the job's results matter more. A warning says so, and
-        what was recorded stays in the spool for `tfdarshan recover`.
+        what was recorded stays in the spool for `tfdarshan recover`. Ctrl-C waits until it is written; a
+        second one does not, and what was recorded stays as well.
 
         Raises:
             SessionActiveError: This session is not recording.
+            KeyboardInterrupt: Ctrl-C was pressed meanwhile.
         """
         if self._joined is not None:
             self._joined = None
             return
         if self._recording is None:
             raise SessionActiveError(f"the session in {self.logdir} is not recording: call start() first.")
-        trace, self._trace = self._trace, None
-        self.detach()
-        recording = self.release()
-        if recording is None:
-            return
-        if trace is not None:
-            put_beside(recording, trace.end())
-        self._path = recording.directory
-        recording.write()
+        with HeldInterrupt(self._recording.say_interrupt_waits):
+            trace, self._trace = self._trace, None
+            self.detach()
+            recording = self.release()
+            if recording is None:
+                return
+            with recording.kept_when_interrupted():
+                if trace is not None:
+                    put_beside(recording, trace.end())
+                self._path = recording.directory
+                recording.write()
 
     def detach(self) -> None:
         """Ends the recording without writing it; a second call does nothing."""
@@ -253,8 +275,14 @@ class Profile:
         return self._recording is not None and self._recording.in_this_process()
 
     def _stop_at_exit(self) -> None:
-        if self.in_this_process():
-            with suppress(SessionActiveError):
+        try:
+            if self.in_this_process():
+                keep_pythons_end()
+                with suppress(SessionActiveError):
+                    self.stop()
+        except KeyboardInterrupt:
+            end_by_interrupt()
+            if self.in_this_process():  # it came before it could be held back
                 self.stop()
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
+import shlex
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from tfdarshan import _bridge, _extension
 from tfdarshan.engine import Engine, builtin, choose_engine
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.machine import cpu_seconds, machine_block
-from tfdarshan.notice import warn
+from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.session_directory import (
     MARKER,
@@ -54,6 +56,7 @@ class ActiveRecording:
     cpu_s_before: float = field(default_factory=cpu_seconds)
     machine: dict[str, Any] | None = None
     counted: DarshanRecords | Exception | None = None
+    written: bool = False
 
     @property
     def spool_directory(self) -> Path:
@@ -82,8 +85,33 @@ class ActiveRecording:
             warn(
                 f"the session {self.directory} was not written: {reason(error).rstrip('.')}. "
                 f"What was recorded is kept in {self.spool_directory}; write it with "
-                f"`tfdarshan recover {self.logdir}`, or elsewhere with --to DIR."
+                f"`{self._recover_command()}`, or elsewhere with --to DIR."
             )
+
+    @contextmanager
+    def kept_when_interrupted(self) -> Iterator[None]:
+        """Says where the recording is kept if an interrupt ends the block before it was written."""
+        try:
+            yield
+        except BaseException:
+            if not self.written:
+                release_spool(self.spool_directory)
+                say(
+                    f"the session {self.directory} was interrupted before it was written. What was recorded "
+                    f"is kept in {self.spool_directory}; write it with `{self._recover_command()}`"
+                )
+            raise
+
+    def say_interrupt_waits(self) -> None:
+        """Tells who pressed Ctrl-C what it waits for."""
+        say(
+            f"the session {self.directory} is written first; a second Ctrl-C ends at once, and "
+            f"`{self._recover_command()}` writes it later"
+        )
+
+    def _recover_command(self) -> str:
+        """Gives the command line that writes the session later."""
+        return f"tfdarshan recover {shlex.quote(str(self.logdir))}"
 
     def finish(self) -> None:
         """Detaches and writes the session.
@@ -107,10 +135,15 @@ class ActiveRecording:
             marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
             write_session(self.directory, marker, extra, overlay)
             (self.directory / MARKER).unlink()
+            self.written = True
         except BaseException:
             release_spool(self.spool_directory)
             raise
-        remove_spool(self.spool_directory)
+        try:
+            remove_spool(self.spool_directory)
+        except BaseException:
+            remove_spool(self.spool_directory)
+            raise
 
     def _overlay(self) -> tuple[DarshanOverlay | None, Engine]:
         """Gives libdarshan's counters, or the builtin engine where it has none to give."""

@@ -7,7 +7,6 @@ import atexit
 import dataclasses
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from tfdarshan.commands.arguments import add_options, options_of
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.interrupt import end_by_interrupt
 from tfdarshan.profiler import Profile, start_shared
 from tfdarshan.script import Program, hide_our_frames, load_module, load_script, load_string
 from tfdarshan.session_directory import is_complete
@@ -108,9 +108,7 @@ class Ending:
             self._announce(self.profile.path)
         if self.interrupted:
             # Python notes that it has to end this way, and code run by exit functions makes it forget.
-            sys.stdout.flush()
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.kill(self.pid, signal.SIGINT)
+            end_by_interrupt()
 
     def _announce(self, path: Path) -> None:
         totals = None if self.staged is None else self.staged.totals

@@ -1,0 +1,242 @@
+"""Ctrl-C while a session is started or written: nothing is lost, and the job ends as interrupted."""
+
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tfdarshan
+from tfdarshan.commands import main
+
+ENTRY_POINT = "import sys; from tfdarshan.commands import main; sys.exit(main())"
+
+# Interrupts itself as often as it is told where the function it is told begins.
+INTERRUPTED = """
+import importlib, os, signal, sys, tfdarshan
+point, times = sys.argv[1], int(sys.argv[2])
+module, _, name = point.partition(":")
+owner = importlib.import_module(module)
+*path, name = name.split(".")
+for part in path:
+    owner = getattr(owner, part)
+original = getattr(owner, name)
+def struck(*arguments, **options):
+    global times
+    times, now = 0, times
+    for _ in range(now):
+        os.kill(os.getpid(), signal.SIGINT)
+    return original(*arguments, **options)
+setattr(owner, name, struck)
+def work():
+    with open("x.bin", "wb") as file:
+        file.write(bytes(4567))
+"""
+JOBS = {
+    "run": "work()\n",
+    "with": "with tfdarshan.profile('logs'): work()\n",
+    "at exit": "tfdarshan.profile('logs').start()\nwork()\n",
+}
+POINTS = (
+    "tfdarshan.recording:ActiveRecording.detach",
+    "tfdarshan.profiler:Profile.release",
+    "tfdarshan.writer:write_session",
+    "tfdarshan.writer:write_events",
+    "tfdarshan.writer:write_json",
+    "tfdarshan.recording:remove_spool",
+)
+
+
+def run_job(folder, job, *arguments, way="with"):
+    """Runs a job, under `tfdarshan run` where that is the way."""
+    (folder / "job.py").write_text(job)
+    words = ["-c", ENTRY_POINT, "run", "job.py"] if way == "run" else ["job.py"]
+    return subprocess.run(
+        [sys.executable, *words, *arguments],
+        cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def written_bytes(folder):
+    files = tfdarshan.open_session(folder / "logs").files
+    return files.loc[files["path"] == str(folder / "x.bin"), "POSIX_BYTES_WRITTEN"].tolist()
+
+
+@pytest.mark.parametrize("way", JOBS)
+@pytest.mark.parametrize("point", POINTS)
+def test_the_session_is_written_and_the_job_ends_by_sigint(tmp_path, spool_folder, way, point):
+    # WHEN
+    done = run_job(tmp_path, INTERRUPTED + JOBS[way], point, "1", way=way)
+
+    # THEN
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert ("KeyboardInterrupt" in done.stderr) == (way == "with")
+    assert done.stderr.count("tfdarshan recover") == 1
+    assert written_bytes(tmp_path) == [4567]
+    assert list(spool_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("way", JOBS)
+@pytest.mark.parametrize("point", [point for point in POINTS if "remove_spool" not in point])
+def test_a_second_interrupt_ends_at_once_and_loses_nothing(tmp_path, monkeypatch, way, point):
+    # WHEN
+    done = run_job(tmp_path, INTERRUPTED + JOBS[way], point, "2", way=way)
+
+    # THEN it has ended as an interrupted job does
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert "Exception ignored" not in done.stderr
+    # AND what it printed writes the session, where it had not been
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"`(tfdarshan recover [^`]*)`", done.stderr)
+    assert commands
+    assert main(shlex.split(commands[-1])[1:]) == 0
+    assert written_bytes(tmp_path) == [4567]
+
+
+def test_an_interrupt_while_the_spool_is_removed_leaves_none(tmp_path, spool_folder):
+    # WHEN
+    done = run_job(tmp_path, INTERRUPTED + JOBS["with"], "tfdarshan.recording:remove_spool", "2")
+
+    # THEN
+    assert done.returncode == -signal.SIGINT
+    assert "interrupted before it was written" not in done.stderr
+    assert written_bytes(tmp_path) == [4567]
+    assert list(spool_folder.iterdir()) == []
+
+
+def test_a_job_that_was_interrupted_before_ends_by_sigint(tmp_path):
+    # GIVEN a job that Ctrl-C has ended, and whose session is written in an exit function
+    job = "import tfdarshan\ntfdarshan.profile('logs').start()\nraise KeyboardInterrupt\n"
+
+    # WHEN
+    done = run_job(tmp_path, job)
+
+    # THEN
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+    assert tfdarshan.open_session(tmp_path / "logs").path.exists()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_job_that_catches_it_goes_on(tmp_path, times):
+    # GIVEN
+    job = INTERRUPTED + (
+        "try:\n    with tfdarshan.profile('logs'): work()\n"
+        "except KeyboardInterrupt: print('saved')\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+    )
+
+    # WHEN
+    done = run_job(tmp_path, job, "tfdarshan.writer:write_files", str(times))
+
+    # THEN
+    assert (done.returncode, done.stdout) == (0, "saved\nTrue\n"), done.stderr
+    assert ("interrupted before it was written" in done.stderr) == (times == 2)
+
+
+def test_a_handler_of_the_jobs_own_runs_at_once(tmp_path):
+    # GIVEN
+    job = INTERRUPTED + (
+        "handled = []\n"
+        "signal.signal(signal.SIGINT, lambda *_: handled.append((tmp := 'logs', any(\n"
+        "    name.endswith('.meta.json') for _, _, names in os.walk('logs') for name in names))))\n"
+        "with tfdarshan.profile('logs'): work()\n"
+        "print(handled)\n"
+    )
+
+    # WHEN
+    done = run_job(tmp_path, job, "tfdarshan.writer:write_files", "1")
+
+    # THEN
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[('logs', False)]\n", "")
+    assert written_bytes(tmp_path) == [4567]
+
+
+def test_a_handler_that_raises_keeps_what_was_recorded(tmp_path):
+    # GIVEN a job that ends in its handler, as jobs that a scheduler stops do
+    job = INTERRUPTED + (
+        "def end(*_): sys.exit(5)\n"
+        "signal.signal(signal.SIGINT, end)\n"
+        "with tfdarshan.profile('logs'): work()\n"
+    )
+
+    # WHEN
+    done = run_job(tmp_path, job, "tfdarshan.writer:write_files", "1")
+
+    # THEN
+    assert (done.returncode, done.stderr.count("\n")) == (5, 1)
+    assert "interrupted before it was written" in done.stderr
+    assert main(["recover", str(tmp_path / "logs")]) == 0
+    assert written_bytes(tmp_path) == [4567]
+
+
+@pytest.mark.parametrize("way", ["run", "with"])
+@pytest.mark.parametrize(
+    "point",
+    ["tfdarshan._bridge:start_session", "tfdarshan.recording:write_marker", "tfdarshan.steps:begin_log"],
+)
+def test_an_interrupted_start_leaves_nothing_behind(tmp_path, spool_folder, way, point):
+    # GIVEN
+    job = INTERRUPTED + JOBS["with"]
+    if way == "run":
+        job = (
+            INTERRUPTED
+            + "import runpy\nfrom tfdarshan.commands import main\nsys.exit(main(['run', 'x.py']))\n"
+        )
+        (tmp_path / "x.py").write_text("")
+
+    # WHEN
+    done = run_job(tmp_path, job, point, "1")
+
+    # THEN
+    assert done.returncode == -signal.SIGINT
+    assert "Exception ignored" not in done.stderr
+    assert not any((tmp_path / "logs").rglob("*"))
+    assert list(spool_folder.iterdir()) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", JOBS)
+def test_interrupts_at_any_time_lose_nothing(tmp_path, spool_folder, way):
+    # GIVEN a job of many files, which says when its I/O is done, and how long it then takes to end
+    job = (
+        "import os, tfdarshan\n"
+        "def work():\n"
+        "    for n in range(3000): open('x.bin', 'ab').close()\n"
+        "    open('x.bin', 'wb').write(bytes(4567))\n"
+        "    open('done', 'w').close()\n"
+    ) + JOBS[way]
+    words = ["-c", ENTRY_POINT, "run", "job.py"] if way == "run" else ["job.py"]
+    (tmp_path / "job.py").write_text(job)
+    generator = random.Random(20_261_122)
+    began = time.monotonic()
+    spans = []
+    for number in range(41):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        process = subprocess.Popen(
+            [sys.executable, *(word.replace("job.py", str(tmp_path / "job.py")) for word in words)],
+            cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        while not (folder / "done").exists():
+            assert time.monotonic() - began < 3000
+            time.sleep(0.001)
+        reached = time.monotonic()
+        if number:
+            # WHEN
+            time.sleep(generator.uniform(0, 1.2 * spans[0]))
+            process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+        spans.append(time.monotonic() - reached)
+
+        # THEN
+        assert process.returncode in ((0, -signal.SIGINT) if number else (0,)), said
+        assert "Exception ignored in atexit" not in said
+        assert written_bytes(folder) == [4567], said
+    assert not any(os.scandir(spool_folder))
