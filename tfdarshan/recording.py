@@ -30,6 +30,7 @@ from tfdarshan.session_directory import (
     pid_namespace,
     process_start,
     write_marker,
+    write_spool_marker,
 )
 from tfdarshan.spool import Spool, make_spool, release_spool, remove_spool
 from tfdarshan.storage_model import find_model
@@ -85,7 +86,7 @@ class ActiveRecording:
             warn(
                 f"the session {self.directory} was not written: {reason(error).rstrip('.')}. "
                 f"What was recorded is kept in {self.spool_directory}; write it with "
-                f"`{self._recover_command()}`, or elsewhere with --to DIR."
+                f"{self._recover_commands()}."
             )
 
     @contextmanager
@@ -111,7 +112,16 @@ class ActiveRecording:
 
     def _recover_command(self) -> str:
         """Gives the command line that writes the session later."""
-        return f"tfdarshan recover {shlex.quote(str(self.logdir))}"
+        logdir, spool = (shlex.quote(str(path)) for path in (self.logdir, self.spool_directory))
+        if (self.directory / MARKER).exists():
+            return f"tfdarshan recover {logdir}"
+        return f"tfdarshan recover --spool {spool} {logdir}"
+
+    def _recover_commands(self) -> str:
+        command = f"`{self._recover_command()}`"
+        if (self.directory / MARKER).exists():
+            return f"{command}, or elsewhere with --to DIR"
+        return f"{command}, or give another folder in place of the last one, which was removed"
 
     def finish(self) -> None:
         """Detaches and writes the session.
@@ -221,6 +231,7 @@ class ActiveRecording:
             self.directory = directory
             self.marker = dataclasses.replace(self.marker, session=directory.name)
             write_marker(directory, self.marker)
+            write_spool_marker(self.marker)
 
     def discard(self) -> None:
         """Detaches, and forgets what was recorded."""
@@ -249,6 +260,7 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
             folder=spool.directory.parent,
         )
         marker = _marker(directory, spool, options, engine)
+        write_spool_marker(marker)
         write_marker(directory, marker)
         model = None if options.as_if is None else find_model(options.as_if)
         _bridge.emulate(model, options.as_if_patterns())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,12 @@ from tfdarshan.session_directory import (
     boot_id,
     checked_logdir,
     host_name,
+    make_session_directory,
     pid_namespace,
     process_start,
     read_marker,
     walk_sessions,
+    write_marker,
 )
 from tfdarshan.spool import HELD, recovering, remove_spool
 
@@ -82,6 +85,41 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
     if target != directory:
         _remove_partial(directory)
     return Recovered(target, written.recorded, written.unreadable)
+
+
+def recover_spool(spool: Path, logdir: Path, *, force: bool = False) -> Recovered:
+    """Writes what a spool folder holds into a logdir, whatever became of the session's own, and removes it.
+
+    Args:
+        spool: The spool folder.
+        logdir: The logdir, made where it is missing.
+        force: Do not ask whether its processes still run.
+
+    Raises:
+        SessionActiveError: A process still records, or that cannot be found out.
+        SessionDataError: The folder holds no recording, or a damaged one.
+        StorageError: The session cannot be written.
+    """
+    if not (spool / MARKER).exists():
+        raise SessionDataError(
+            f"{spool} is not the spool folder of a session: give the one that the message named."
+        )
+    recording = dataclasses.replace(read_marker(spool), spool_directory=str(spool.absolute()))
+    directory = checked_logdir(logdir) / PLUGIN_FOLDER / recording.session
+    if not force:
+        _check_ended(directory, recording)
+    _check_spool(directory, recording, spool)
+    if not _is_of(directory, recording):
+        directory = make_session_directory(checked_logdir(logdir), name=recording.session)
+        write_marker(directory, recording)
+    return recover_session(directory, force=True)
+
+
+def _is_of(directory: Path, recording: Recording) -> bool:
+    """Says whether a session directory is the one that a recording was begun with."""
+    if not (directory / MARKER).exists():
+        return False
+    return Path(read_marker(directory).spool_directory).resolve() == Path(recording.spool_directory).resolve()
 
 
 def _target(directory: Path, to: Path | None) -> Path:

@@ -57,13 +57,20 @@ def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
     return Path(path).absolute()
 
 
-def make_session_directory(logdir: Path, clock: time.struct_time | None = None) -> Path:
+def make_session_directory(
+    logdir: Path, clock: time.struct_time | None = None, *, name: str | None = None
+) -> Path:
     """Makes `<logdir>/plugins/tfdarshan/<stamp>/`; `_2`, `_3` ... is added to a stamp that is taken.
+
+    Args:
+        logdir: The logdir.
+        clock: The time that the stamp says, now by default.
+        name: In place of the stamp.
 
     Raises:
         StorageError: It cannot be made.
     """
-    stamp = time.strftime(STAMP_FORMAT, clock or time.localtime())
+    stamp = name or time.strftime(STAMP_FORMAT, clock or time.localtime())
     parent = logdir / PLUGIN_FOLDER
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -105,8 +112,23 @@ def write_marker(directory: Path, recording: Recording) -> None:
         ) from error
 
 
+def write_spool_marker(recording: Recording) -> None:
+    """Writes the marker into the spool folder too: the logdir may be removed while the session runs.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    spool = Path(recording.spool_directory)
+    try:
+        write_json(spool / MARKER, dataclasses.asdict(recording))
+    except OSError as error:
+        raise StorageError(
+            f"the spool {spool} cannot be written: {reason(error)}; name another folder with spool_dir."
+        ) from error
+
+
 def read_marker(directory: Path) -> Recording:
-    """Reads the marker of an interrupted session.
+    """Reads the marker of an interrupted session, from its session directory or its spool folder.
 
     Raises:
         SessionDataError: It is missing or damaged.

@@ -1,5 +1,7 @@
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,6 +173,108 @@ def test_process_that_cannot_be_seen_needs_force(victim, tmp_path, capsys, chang
     assert why in said
     assert "add --force" in said
     assert main(["recover", str(tmp_path / "logs"), "--force"]) == 0
+
+
+REMOVED_LOGDIR = """
+import shutil, sys, tfdarshan
+with tfdarshan.profile(sys.argv[1]):
+    for number in range(50):
+        open(f"{number}.bin", "wb").write(bytes(6_543))
+    shutil.rmtree(sys.argv[1])
+print("the job goes on")
+"""
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a command line as a user would who copied it."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "tfdarshan").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tfdarshan "$@"\n')
+    (programs / "tfdarshan").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+
+    def run(line):
+        return subprocess.run(
+            ["sh", "-c", line], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def test_a_removed_logdir_is_recovered_as_the_message_says(tmp_path, spool_folder, shell):
+    # GIVEN a job whose logdir is removed while it records
+    logdir = tmp_path / "the logs"
+    job = [sys.executable, "-c", REMOVED_LOGDIR, str(logdir)]
+    done = subprocess.run(job, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "the job goes on\n")
+
+    # WHEN
+    (line,) = re.findall("`(.*?)`", done.stderr)
+    recovered = shell(line)
+
+    # THEN
+    assert line.startswith(f"tfdarshan recover --spool {spool_folder}")
+    assert recovered.returncode == 0, recovered.stderr
+    session = tfdarshan.open_session(logdir)
+    assert recovered.stdout.startswith(f"recovered {session.path}")
+    assert (session.files["POSIX_BYTES_WRITTEN"] == 6_543).sum() == 50
+    assert list(spool_folder.iterdir()) == []
+    assert not (session.path / "recording.json").exists()
+
+
+def test_a_killed_jobs_spool_is_written_into_any_logdir(victim, tmp_path, spool_folder, capsys):
+    # GIVEN a killed job whose logdir is gone, and a logdir that has a session of this name
+    kill(victim())
+    (directory,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
+    shutil.rmtree(tmp_path / "logs")
+    taken = tmp_path / "other" / "plugins" / "tfdarshan" / directory.name
+    taken.mkdir(parents=True)
+    (spool,) = spool_folder.iterdir()
+
+    # WHEN
+    code = main(["recover", "--spool", str(spool), str(tmp_path / "other"), "--json"])
+
+    # THEN
+    (recovered,) = json.loads(capsys.readouterr().out)["recovered"]
+    assert (code, recovered["path"]) == (0, f"{taken}_2")
+    assert len(tfdarshan.open_session(tmp_path / "other").files) == 50
+    assert list(spool_folder.iterdir()) == []
+
+
+def test_a_spool_whose_logdir_is_there_is_written_once(victim, tmp_path, spool_folder):
+    # GIVEN
+    kill(victim())
+    (directory,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
+    (spool,) = spool_folder.iterdir()
+
+    # WHEN
+    code = main(["recover", "--spool", str(spool), str(tmp_path / "logs")])
+
+    # THEN
+    assert code == 0
+    assert list(directory.parent.iterdir()) == [directory]
+    assert len(tfdarshan.open_session(directory).files) == 50
+
+
+def test_wrong_spool_folders_are_one_sentence(victim, tmp_path, spool_folder, capsys):
+    # GIVEN
+    process = victim()
+    (spool,) = spool_folder.iterdir()
+    logdir = str(tmp_path / "logs")
+    cases = [
+        (["--spool", str(tmp_path), logdir], 1, "is not the spool folder of a session"),
+        (["--spool", str(spool), logdir], 1, f"is still recording (process {process.pid})"),
+        (["--spool", str(spool), logdir, "--to", logdir], 2, "--spool writes into LOGDIR"),
+    ]
+    for arguments, expected, sentence in cases:
+        # WHEN
+        code = main(["recover", *arguments])
+
+        # THEN
+        said = capsys.readouterr().err
+        assert (code, said.count("\n")) == (expected, 1)
+        assert sentence in said
 
 
 def test_nothing_to_recover(tmp_path, capsys):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tfdarshan.commands.arguments import add_json, print_json
-from tfdarshan.errors import TfdarshanError
-from tfdarshan.recover import Recovered, interrupted_sessions, recover_session
+from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.recover import Recovered, interrupted_sessions, recover_session, recover_spool
 
 
 def add_parser(verbs: Any) -> None:
@@ -24,6 +26,12 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument("--to", metavar="DIR", type=Path, help="write them to this logdir instead")
     parser.add_argument(
+        "--spool",
+        metavar="DIR",
+        type=Path,
+        help="write what this spool folder holds into LOGDIR: for a logdir that was removed meanwhile",
+    )
+    parser.add_argument(
         "--force", action="store_true", help="do not check that the recording processes have ended"
     )
     add_json(parser)
@@ -32,21 +40,30 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Recovers all that can be, and says of each session what became of it."""
-    directories = interrupted_sessions(arguments.logdir)
     recovered: list[Recovered] = []
     failed: list[str] = []
-    for directory in directories:
+    for recover in _recoveries(arguments):
         try:
-            recovered.append(recover_session(directory, to=arguments.to, force=arguments.force))
+            recovered.append(recover())
         except TfdarshanError as error:
             failed.append(str(error))
     if arguments.json:
         print_json({"recovered": recovered, "failed": failed})
     else:
-        _print(recovered, nothing=not directories, logdir=arguments.logdir)
+        _print(recovered, nothing=not recovered and not failed, logdir=arguments.logdir)
     for sentence in failed:
         print(f"tfdarshan: {sentence}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _recoveries(arguments: argparse.Namespace) -> list[Callable[[], Recovered]]:
+    logdir, to, force = arguments.logdir, arguments.to, arguments.force
+    if arguments.spool is None:
+        sessions = interrupted_sessions(logdir)
+        return [partial(recover_session, directory, to=to, force=force) for directory in sessions]
+    if to is not None:
+        raise ConfigurationError("--spool writes into LOGDIR: give the other logdir there, without --to.")
+    return [partial(recover_spool, arguments.spool, logdir, force=force)]
 
 
 def _print(recovered: list[Recovered], *, nothing: bool, logdir: Path) -> None:
