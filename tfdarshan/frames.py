@@ -28,6 +28,18 @@ def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     return table
 
 
+def empty_frame(name: str) -> pd.DataFrame:
+    """Gives table "files", "events" or "steps" without rows."""
+    import pandas as pd
+
+    columns = {
+        "files": schema.files_columns(),
+        "events": (*schema.EVENT_COLUMNS, schema.EVENT_PATH),
+        "steps": schema.STEP_COLUMNS,
+    }
+    return pd.DataFrame(columns=[column.name for column in columns[name]])
+
+
 def paths_of_files(process: ProcessData, files: Any) -> Any:
     """Gives file ids' paths as a pyarrow dictionary array; "" for an id that has no row."""
     table = process.table("files", ["file", "path"])

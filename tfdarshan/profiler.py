@@ -20,7 +20,7 @@ from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import ActiveRecording, start_recording
 from tfdarshan.session_directory import checked_logdir
-from tfdarshan.tf_trace import TensorflowTrace, put_beside
+from tfdarshan.tf_trace import TensorflowTrace, Traces, put_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +54,8 @@ class Profile:
         self._recording: ActiveRecording | None = None
         self._trace: TensorflowTrace | None = None
         self._joined: Profile | None = None
+        # The profile of `tfdarshan run` that this one joined, also after this one has ended.
+        self._shared: Profile | None = None
         self._accepts_joins = False
         self._path: Path | None = None
         self._session: Session | None = None
@@ -67,36 +69,38 @@ class Profile:
             StorageError: The logdir or the spool folder cannot be written.
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
+        global _active
         # The writer of an earlier session would be in this one, and libdarshan's records would be lost to it.
         pending.wait()
         try:
             with HeldInterrupt(lambda: None):
-                self._start()
+                with _lock:
+                    holder = _current_holder()
+                    if holder is not None:
+                        self._join(holder)
+                        return self
+                    traces = self._begin()
+                    _active = self
+                atexit.register(self._stop_at_exit)
+                steps.begin_log()
+                self._trace = tf_profiler.start_trace(self.logdir, traces, self.options.tf_profiler_max_s)
         except KeyboardInterrupt:
             self._abandon()
             raise
         return self
 
-    def _start(self) -> None:
-        global _active
-        with _lock:
-            holder = _current_holder()
-            if holder is not None:
-                self._join(holder)
-                return
-            if _bridge.session_active():
-                raise SessionActiveError(
-                    "a profile that TensorFlow's profiler was asked for already records this process: "
-                    "wait for it to end; a process is in one session at a time."
-                )
-            _reset_lock_in_children()
-            traces = tf_profiler.prepare_trace(self.logdir, self.options)
-            self._recording = start_recording(self.logdir, self.options)
-            self._path, self._session = self._recording.directory, None
-            _active = self
-        atexit.register(self._stop_at_exit)
-        steps.begin_log()
-        self._trace = tf_profiler.start_trace(self.logdir, traces, self.options.tf_profiler_max_s)
+    def _begin(self) -> Traces | None:
+        """Attaches, and gives the traces of TensorFlow's profiler that are there already."""
+        if _bridge.session_active():
+            raise SessionActiveError(
+                "a profile that TensorFlow's profiler was asked for already records this process: "
+                "wait for it to end; a process is in one session at a time."
+            )
+        _reset_lock_in_children()
+        traces = tf_profiler.prepare_trace(self.logdir, self.options)
+        self._recording = start_recording(self.logdir, self.options)
+        self._path, self._session, self._shared = self._recording.directory, None, None
+        return traces
 
     def _abandon(self) -> None:
         """Forgets a session whose start was interrupted."""
@@ -206,36 +210,44 @@ class Profile:
 
     @property
     def session(self) -> Session:
-        """What was recorded.
+        """What was recorded; of the session of `tfdarshan run` that was joined, what it has recorded so far.
 
         Raises:
             SessionActiveError: It is still recording.
             SessionDataError: It could not be written.
         """
-        from tfdarshan.session import open_session
-
         if self._recording is not None or self._joined is not None:
             raise SessionActiveError(
                 f"the session {self.path} is still recording: read it after it is stopped."
             )
         if self._session is None:
-            self._session = open_session(self.path)
+            self._session = self._read()
         return self._session
+
+    def _read(self) -> Session:
+        from tfdarshan.session import open_session
+
+        recording = None if self._shared is None else self._shared._recording
+        if recording is None:
+            return open_session(self.path)
+        from tfdarshan.so_far import session_so_far
+
+        return session_so_far(recording)
 
     @property
     def files(self) -> pd.DataFrame:
         """One row per file and module, with Darshan's counters as columns."""
-        return self.session.files
+        return self._table("files")
 
     @property
     def events(self) -> pd.DataFrame:
         """One row per segment."""
-        return self.session.events
+        return self._table("events")
 
     @property
     def steps(self) -> pd.DataFrame:
         """One row per training step."""
-        return self.session.steps
+        return self._table("steps")
 
     @property
     def meta(self) -> list[dict[str, Any]]:
@@ -244,7 +256,27 @@ class Profile:
 
     def summary(self) -> str:
         """Gives the session's summary as text."""
-        return self.session.summary()
+        if self._shared is None:
+            return self.session.summary()
+        later = f"See all of it after the job with: tfdarshan summary {self.path}"
+        try:
+            text = self.session.summary()
+        except SessionDataError as error:
+            return f"The session is still recording, and {str(error).rstrip('.')}.\n{later}"
+        return f"The session is still recording: this is what it has so far.\n{later}\n\n{text}"
+
+    def _table(self, name: str) -> pd.DataFrame:
+        """Gives a table of the session: an empty one, and why, where a joined session cannot be read yet."""
+        try:
+            table: pd.DataFrame = getattr(self.session, name)
+        except SessionDataError as error:
+            if self._shared is None:
+                raise
+            warn(f"{str(error).rstrip('.')}; read {self.path} after the job.")
+            from tfdarshan.frames import empty_frame
+
+            return empty_frame(name)
+        return table
 
     def _repr_html_(self) -> str | None:
         """Gives what a notebook shows: the session; None, and so the plain text, where there is none yet."""
@@ -268,7 +300,7 @@ class Profile:
             f"{holder.path}."
         )
         self._joined = holder
-        self._path, self._session = holder.path, None
+        self._path, self._session, self._shared = holder.path, None, holder
 
     def in_this_process(self) -> bool:
         """Says whether this process started the recording; a forked child did not."""

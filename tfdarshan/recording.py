@@ -137,7 +137,7 @@ class ActiveRecording:
             extra = {
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},
                 "engine": engine.block(),
-                **self._emulation(),
+                **self.emulation(),
                 **({} if self.machine is None else {"machine": self.machine}),
                 **self.extra,
             }
@@ -181,7 +181,7 @@ class ActiveRecording:
         except Exception as error:  # said when the session is written
             self.counted = error
 
-    def _emulation(self) -> dict[str, Any]:
+    def emulation(self) -> dict[str, Any]:
         """Says in the metadata that times are emulated, and by which model."""
         if self.options.as_if is None:
             return {}

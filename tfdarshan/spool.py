@@ -19,6 +19,9 @@ SHARED_MEMORY = Path("/dev/shm")
 # In a spool directory as long as the process that recorded it means to write the session itself.
 HELD = "held"
 MIB = 1 << 20
+# How folders beside the spools are named in which a recording is read before it has ended.
+SO_FAR_PREFIX = "tfdarshan-so-far-"
+BLOCK_BYTES = MIB
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,26 @@ def remove_spool(directory: Path) -> None:
 def release_spool(directory: Path) -> None:
     """Lets `tfdarshan recover` write the session although the process that recorded it goes on."""
     (directory / HELD).unlink(missing_ok=True)
+
+
+def copy_spool(source: Path, target: Path) -> None:
+    """Copies what a sparse file holds, leaving its holes."""
+    with source.open("rb") as read, target.open("wb") as write:
+        end = os.fstat(read.fileno()).st_size
+        at = 0
+        while at < end:
+            try:
+                at = os.lseek(read.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                break
+            hole = os.lseek(read.fileno(), at, os.SEEK_HOLE)
+            while at < hole:
+                block = os.pread(read.fileno(), min(BLOCK_BYTES, hole - at), at)
+                if not block:
+                    break
+                os.pwrite(write.fileno(), block, at)
+                at += len(block)
+        write.truncate(end)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ it waited for input where that is told; what its I/O was is looked up when the s
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -110,6 +111,11 @@ def end_log() -> dict[str, Any]:
     global _log
     log, _log = _log, None
     return {} if log is None else log.block()
+
+
+def log_so_far() -> dict[str, Any]:
+    """Gives what the metadata would say of them now."""
+    return {} if _log is None else copy.deepcopy(_log).block()
 
 
 class step:  # noqa: N801 - reads as a function where it is used

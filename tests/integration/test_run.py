@@ -168,8 +168,7 @@ def test_inner_profile_joins_the_session(run_python, script, tmp_path):
         "import tfdarshan\n"
         "with tfdarshan.profile('inner') as session:\n"
         "    open('x.bin', 'wb').write(bytes(99))\n"
-        "try: session.summary()\n"
-        "except tfdarshan.TfdarshanError as error: print(error)\n"
+        "print(session.summary())\n"
     )
 
     # WHEN
@@ -182,6 +181,61 @@ def test_inner_profile_joins_the_session(run_python, script, tmp_path):
     assert "still recording" in done.stdout
     assert not (tmp_path / "inner").exists()
     assert str(tmp_path / "x.bin") in set(tfdarshan.open_session(tmp_path / "logs").files["path"])
+
+
+JOINED = """
+import json, os, sys, tfdarshan
+with tfdarshan.profile("inner") as session:
+    for number in range(3):
+        with tfdarshan.step():
+            open("x.bin", "ab").write(bytes(33))
+print(session.summary())
+print(session._repr_html_())
+tables = {name: getattr(session, name) for name in ("files", "events", "steps")}
+mine = tables["files"][tables["files"]["path"].astype(str).str.endswith("x.bin")]
+with open("found.json", "w") as file:
+    json.dump({"bytes": [int(n) for n in mine.get("POSIX_BYTES_WRITTEN", ())],
+               "rows": {name: len(table) for name, table in tables.items()},
+               "columns": {name: list(table) for name, table in tables.items()}}, file)
+"""
+
+
+def test_a_joined_session_gives_what_there_is_so_far(run_python, script, tmp_path, spool_folder):
+    # WHEN
+    done = run(run_python, script(JOINED))
+
+    # THEN
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert done.returncode == 0, done.stderr
+    later = f"See all of it after the job with: tfdarshan summary {session.path}"
+    assert f"still recording: this is what it has so far.\n{later}" in done.stdout
+    assert "ended without stopping" not in done.stdout
+    assert "<table" in done.stdout
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["bytes"] == [99]
+    assert found["rows"]["steps"] == len(session.steps) == 3
+    assert 6 < found["rows"]["events"] < len(session.events)
+    # AND reading it is not part of the session, and leaves nothing
+    assert not session.files["path"].str.contains("so-far").any()
+    assert not session.files["path"].str.endswith(".spool").any()
+    assert list(spool_folder.iterdir()) == []
+
+
+def test_a_joined_session_that_cannot_be_read_yet_says_what_to_do(run_python, script, tmp_path):
+    # GIVEN a job in which nothing may be read meanwhile
+    path = script("import tfdarshan.so_far\ntfdarshan.so_far.MOST_BYTES = 0\n" + JOINED)
+
+    # WHEN
+    done = run(run_python, path)
+
+    # THEN
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert done.returncode == 0, done.stderr
+    assert f"after the job with: tfdarshan summary {session.path}" in done.stdout
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert set(found["rows"].values()) == {0}
+    whole = {name: list(getattr(session, name)) for name in ("files", "events", "steps")}
+    assert found["columns"] == whole
 
 
 def test_spawned_and_forked_workers_work(run_python, script):

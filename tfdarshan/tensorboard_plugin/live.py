@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.session_directory import boot_id, pid_namespace, process_start, read_marker
+from tfdarshan.spool import copy_spool
 
 # A larger recording is not read while it grows.
 MOST_BYTES = 64 << 20
-BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -53,29 +53,9 @@ def recorded_so_far(directory: Path) -> SoFar:
             return SoFar(used)
         with tempfile.TemporaryDirectory(prefix="tfdarshan-live-") as folder:
             copy = Path(folder) / spool.name
-            _copy_used(spool, copy)
+            copy_spool(spool, copy)
             with SpoolReader(copy) as reader:
                 info = reader.info()
     except OSError as error:
         raise SessionDataError(f"the spool {spool} cannot be read: {error.strerror}.") from error
     return SoFar(used, info.duration_ns / 1e9, info.events, info.files, info.io_ns / 1e9)
-
-
-def _copy_used(source: Path, target: Path) -> None:
-    """Copies what a sparse file holds, leaving its holes."""
-    with source.open("rb") as read, target.open("wb") as write:
-        end = os.fstat(read.fileno()).st_size
-        at = 0
-        while at < end:
-            try:
-                at = os.lseek(read.fileno(), at, os.SEEK_DATA)
-            except OSError:
-                break
-            hole = os.lseek(read.fileno(), at, os.SEEK_HOLE)
-            while at < hole:
-                block = os.pread(read.fileno(), min(BLOCK_BYTES, hole - at), at)
-                if not block:
-                    break
-                os.pwrite(write.fileno(), block, at)
-                at += len(block)
-        write.truncate(end)
