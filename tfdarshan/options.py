@@ -27,10 +27,6 @@ DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
 OTHER_PATTERNS = ("*.so", "*.so.*", "*.pyc", "/proc/*", "/sys/*")
 
 
-# What is read while a session records: a copy of its spools, and the tables made of that.
-OWN_PATTERNS = ("*/tfdarshan-*/*.spool", "*/tfdarshan-so-far-*")
-
-
 def _option(default: Any, meaning: str) -> Any:
     return field(default=default, metadata={"help": meaning})
 
@@ -120,7 +116,7 @@ class Options:
     def exclude_patterns(self) -> tuple[str, ...]:
         """Gives the default and the user's exclude patterns as the filter wants them."""
         defaults = default_exclude_patterns() if self.default_excludes else ()
-        return (*defaults, *OWN_PATTERNS, *map(_below, self.exclude))
+        return (*defaults, *map(_below, self.exclude))
 
     def as_if_patterns(self) -> tuple[str, ...]:
         """Gives the patterns of emulated paths as the C library's fnmatch wants them."""

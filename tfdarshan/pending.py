@@ -5,11 +5,15 @@ Readers in the same process wait for them. The interpreter does not end before t
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
 import threading
 from collections import deque
 from collections.abc import Callable
+
+from tfdarshan.interrupt import HeldInterrupt, end_by_interrupt
+from tfdarshan.notice import say
 
 Write = Callable[[], None]
 
@@ -25,6 +29,7 @@ def submit(write: Write) -> None:
     """Runs `write`, which must not raise, in the background."""
     global _writer
     _reset_in_children()
+    _wait_at_exit()
     with _changed:
         _changed.wait_for(lambda: len(_waiting) < MAX_WAITING)
         _waiting.append(write)
@@ -61,6 +66,21 @@ def _write_all() -> None:
         with _changed:
             _waiting.popleft()
             _changed.notify_all()
+
+
+@functools.lru_cache(maxsize=1)
+def _wait_at_exit() -> None:
+    """Waits at exit too: the interpreter stops waiting for threads when Ctrl-C comes meanwhile."""
+    atexit.register(_finish)
+
+
+def _finish() -> None:
+    said = "a session is written first; a second Ctrl-C ends at once, and `tfdarshan recover` writes it later"
+    try:
+        with HeldInterrupt(lambda: say(said)):
+            wait()
+    except KeyboardInterrupt:
+        end_by_interrupt()
 
 
 @functools.lru_cache(maxsize=1)

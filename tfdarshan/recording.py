@@ -32,7 +32,7 @@ from tfdarshan.session_directory import (
     write_marker,
     write_spool_marker,
 )
-from tfdarshan.spool import Spool, make_spool, release_spool, remove_spool
+from tfdarshan.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
 from tfdarshan.storage_model import find_model
 from tfdarshan.versions import versions
 
@@ -168,7 +168,7 @@ class ActiveRecording:
             return None, builtin(f"the builtin engine counted: {str(records).rstrip('.')}")
         if not isinstance(records, DarshanRecords):
             raise records or StorageError("libdarshan's records were not read.")
-        patterns = self.options.exclude_patterns(), self.options.include_patterns()
+        patterns = _excluded(self.options), self.options.include_patterns()
         verification = Verification(*patterns, foreign=self.engine.foreign, full=records.full)
         return DarshanOverlay(records, 0.0, verification), self.engine
 
@@ -269,7 +269,7 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
             capacity_bytes=spool.capacity_bytes,
             trace_limit_bytes=spool.trace_limit_bytes,
             include=options.include_patterns(),
-            exclude=options.exclude_patterns(),
+            exclude=_excluded(options),
             follow_children=options.follow_children,
             darshan=engine.is_darshan,
         )
@@ -279,6 +279,11 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
             remove_spool(spool.directory)
         raise
     return ActiveRecording(directory, marker, attached, engine, options)
+
+
+def _excluded(options: Options) -> tuple[str, ...]:
+    """Gives the patterns of what is left out: also what is read of a session before it has ended."""
+    return (*options.exclude_patterns(), "*/tfdarshan-*/*.spool", f"*/{SO_FAR_PREFIX}*")
 
 
 def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> Recording:

@@ -176,6 +176,39 @@ def test_a_handler_that_raises_keeps_what_was_recorded(tmp_path):
     assert written_bytes(tmp_path) == [4567]
 
 
+IN_THE_BACKGROUND = """
+import atexit, os, signal, sys, threading, time, tfdarshan
+from tfdarshan import pending
+ending = threading.Event()
+def write():
+    main = threading.main_thread().ident
+    while sys._current_frames()[main].f_code.co_name != "_shutdown":
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+    while not ending.wait(10):  # it came just before the wait began, which it then does not end
+        os.kill(os.getpid(), signal.SIGINT)
+    recording.write()
+profile = tfdarshan.profile("logs").start()
+with open("x.bin", "wb") as file:
+    file.write(bytes(4567))
+profile.detach()
+recording = profile.release()
+pending.submit(write)
+atexit.register(ending.set)
+"""
+
+
+def test_a_session_that_is_written_in_the_background_is_waited_for(tmp_path, spool_folder):
+    # GIVEN a job at whose end a session is still being written, as one of TensorFlow's profiler is
+
+    # WHEN Ctrl-C comes while Python waits for the thread
+    run_job(tmp_path, IN_THE_BACKGROUND)
+
+    # THEN
+    assert written_bytes(tmp_path) == [4567]
+    assert list(spool_folder.iterdir()) == []
+
+
 @pytest.mark.parametrize("way", ["run", "with"])
 @pytest.mark.parametrize(
     "point",
