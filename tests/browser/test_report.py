@@ -1,5 +1,6 @@
 """The report in a real browser, with no network to ask."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 
 import tfdarshan  # noqa: E402
 from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
+from tests.browser.fonts import FONTS, WIDE, use_font  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
 from tests.made_up_session import job_of, write_session  # noqa: E402
 from tfdarshan.export.report import write_report  # noqa: E402
@@ -18,6 +20,12 @@ from tfdarshan.views.source import Source  # noqa: E402
 
 CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
   .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.closest(".panel").dataset.key)"""
+LEDGER_EVENT = {
+    "event": "slow_durable", "id": "a", "checkpoint": "checkpoint-of-a-long-run-123456", "step": 123_456,
+    "saved_at": 1.7e9, "blocked_s": 12.345, "waited_s": 1.234, "size_bytes": 123_456_789_012, "files": 12,
+    "fast_durable_at": 1.7e9 + 1234, "slow_durable_at": 1.7e9 + 2345, "copy_s": 1111.0, "verify_s": 12.0,
+    "tries": 1, "backlog_checkpoints": 12, "backlog_bytes": 987_654_321,
+}  # fmt: skip
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 
 
@@ -150,21 +158,62 @@ def test_better_and_worse_have_words_and_colours_of_their_own(tmp_path, dark):
     assert max(grey) - min(grey) < 40
 
 
-@pytest.mark.parametrize("width", [800, 1000, 1110, 1280])
-def test_no_table_of_any_view_is_cut(tmp_path, width):
-    # GIVEN files with long names, read for long
+@pytest.fixture(scope="module")
+def wide_report(tmp_path_factory):
+    """A report with tables of every view, wide cells in them: long names, read for long."""
+    folder = tmp_path_factory.mktemp("wide")
     names = [f"/data/train/class-{n}/a-name-that-takes-much-room-{n:07}.jpg" for n in range(3)]
     calls = [(n * 10**9, (n + 1) * 10**9 - 7, 1, "pread", n, 123_456_789) for n in range(3)]
-    session = write_session(tmp_path, job_of(calls, names, [987_654_321] * 3))
-    write_report(Source(with_steps(session)), tmp_path / "r.html")
+    job = job_of(calls, names, [987_654_321] * 3)
+    session = write_session(folder, job)
+    (meta,) = session.path.glob("*.meta.json")
+    ledger = meta.with_name(meta.name.replace(".meta.json", ".checkpoints.jsonl"))
+    ledger.write_text(json.dumps(LEDGER_EVENT))
+    other = write_session(folder / "other", job)
+    write_report(Source(with_steps(session)), folder / "r.html", compare=Source(other))
+    return folder / "r.html"
 
-    with browser_page("file://", width=width) as watched:
+
+@pytest.mark.parametrize("font", FONTS)
+def test_no_table_of_any_view_is_cut(wide_report, font):
+    with browser_page("file://") as watched:
         page = watched.page
-        page.goto((tmp_path / "r.html").as_uri())
-        for name, (title, _) in VIEWS.items():
-            page.get_by_role("tab", name=title).click()
-            shown(page, name)
+        page.goto(wide_report.as_uri())
+        use_font(page, font)
+        titles = page.get_by_role("tab").all_inner_texts()
+        assert len(titles) == len(VIEWS) + 1
+        for width in (800, 1000, 1110, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            for title in titles:
+                page.get_by_role("tab", name=title, exact=True).click()
+                shown(page, title.lower())
+                assert (width, title, page.evaluate(CUT_TABLES)) == (width, title, [])
+        watched.check()
+
+
+def test_a_table_takes_the_shape_that_the_window_leaves_it(wide_report):
+    # GIVEN a window for tables in a wide font, the widest of them open
+    with browser_page("file://") as watched:
+        page = watched.page
+        page.goto(f"{wide_report.as_uri()}#files")
+        use_font(page, WIDE)
+        table = page.locator("[data-key='files'] .scroll")
+        page.locator("[data-key='files'] [data-fit='whole']").wait_for()
+        cells = table.locator("tbody tr").first.locator("td")
+        names = table.locator("th").all_inner_texts()
+
+        for width, shape in ((600, "broken"), (360, "stacked"), (1280, "whole")):
+            # WHEN the window is made narrower, and wider again
+            page.set_viewport_size({"width": width, "height": 800})
+
+            # THEN nothing is cut, and the numbers have their names
+            page.locator(f"[data-key='files'] [data-fit='{shape}']").wait_for()
             assert page.evaluate(CUT_TABLES) == []
+            assert cells.nth(1).inner_text() == "1.000 s"
+            assert table.locator("th").first.is_visible()
+            if shape == "stacked":
+                named = cells.evaluate_all("all => all.map((cell) => getComputedStyle(cell, '::before').content)")
+                assert named == ["none", *(f'"{name} "' for name in names[1:])]
         watched.check()
 
 

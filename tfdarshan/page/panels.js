@@ -24,6 +24,7 @@ export function drawPanels(container, panels, theme, actions = {}) {
   for (const panel of panels) {
     const made = BUILDERS[panel.kind](panel, actions);
     container.append(made);
+    if (panel.kind === "table") keepFitting(made.querySelector(".scroll"));
     if (panel.kind === "chart") drawn.push(drawChart(made.querySelector(".chart"), panel, theme, actions));
   }
   // A slider that asked for these panels goes on answering to keys.
@@ -85,10 +86,35 @@ function buildTable(panel, actions) {
   const heads = panel.columns.map(([name, kind], place) => element("th", { class: kind, scope: "col" },
     actions.sort && panel.key === "files" ? element("button", { onclick: () => actions.sort(place) }, name) : name));
   const rows = panel.rows.map((cells) => element("tr", {}, ...cells.map((cell, place) =>
-    element("td", { class: cell.link ? `${panel.columns[place][1]} path` : panel.columns[place][1],
-      title: cell.exact || null }, content(cell, actions)))));
+    buildCell(cell, panel.columns[place], actions))));
   return frame(panel, element("div", { class: "scroll" }, element("table", {},
     element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows))));
+}
+
+function buildCell(cell, [name, kind], actions) {
+  const attributes = { class: cell.link ? `${kind} path` : kind, title: cell.exact || null, "data-label": name };
+  const shown = content(cell, actions);
+  return element("td", attributes, cell.link ? element("div", {}, shown) : shown);
+}
+
+// How wide a table is only its font says: it is measured, and again when the window or the font changes.
+const FITS = ["whole", "broken", "stacked"];
+const sizes = new ResizeObserver((changes) => requestAnimationFrame(() => {
+  for (const part of new Set(changes.map((change) => change.target.closest(".scroll")))) fit(part);
+}));
+
+function keepFitting(part) {
+  fit(part);
+  sizes.observe(part);
+  sizes.observe(part.firstChild);
+}
+
+// The first shape in which all of the table can be seen, or the narrowest.
+function fit(part) {
+  for (const shape of FITS) {
+    part.dataset.fit = shape;
+    if (part.scrollWidth <= part.clientWidth) return;
+  }
 }
 
 function content(cell, actions) {

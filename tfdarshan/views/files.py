@@ -40,7 +40,7 @@ COLUMNS = (
     ("time", "number"),
     ("opens", "number"),
     ("reads", "number"),
-    ("of 0 B", "number"),
+    ("of\u00a00\u00a0B", "number"),
     ("read", "number"),
     ("writes", "number"),
     ("written", "number"),
