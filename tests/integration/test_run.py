@@ -1,4 +1,5 @@
 import json
+import signal
 import sys
 
 import pytest
@@ -133,14 +134,29 @@ def test_error_of_ours_in_the_script_is_the_scripts(run_python, script):
     assert "tfdarshan.errors.ConfigurationError: logdir gs://x is remote" in done.stderr
 
 
-def test_interrupt_ends_as_in_python(run_python, script, tmp_path):
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["foreground", "background"])
+def interruptible(request):
+    """Says whether programs can be interrupted: a shell starts those in its background without SIGINT."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield request.param is not signal.SIG_IGN
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_ends_as_in_python(run_python, script, tmp_path, interruptible):
     # WHEN
-    path = script("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time; time.sleep(5)\n")
+    path = script(
+        "import os, signal, time\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "if signal.getsignal(signal.SIGINT) != signal.SIG_IGN: time.sleep(60)\n"
+    )
     plain, ours = run_python(path), run(run_python, path)
 
     # THEN
+    assert (plain.returncode, "KeyboardInterrupt" in plain.stderr) == (
+        (-signal.SIGINT, True) if interruptible else (0, False)
+    )
     assert ours.returncode == plain.returncode
-    assert "KeyboardInterrupt" in ours.stderr
+    assert ours.stderr.startswith(plain.stderr)
     assert tfdarshan.open_session(tmp_path / "logs").path.exists()
 
 
