@@ -34,5 +34,5 @@ def use_font(page: Page, family: str) -> None:
 def _text_of(name: str) -> str:
     path = Path(matplotlib.get_data_path(), "fonts", "ttf", name)
     if not path.is_file():
-        raise FileNotFoundError(f"Matplotlib {matplotlib.__version__} no longer brings {name}: name another font")
+        raise FileNotFoundError(f"Matplotlib {matplotlib.__version__} has no font {name}: name another one")
     return base64.b64encode(path.read_bytes()).decode()

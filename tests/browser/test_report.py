@@ -20,6 +20,7 @@ from tfdarshan.views.source import Source  # noqa: E402
 
 CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
   .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.closest(".panel").dataset.key)"""
+NAMES_BEFORE = "(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)"
 LEDGER_EVENT = {
     "event": "slow_durable", "id": "a", "checkpoint": "checkpoint-of-a-long-run-123456", "step": 123_456,
     "saved_at": 1.7e9, "blocked_s": 12.345, "waited_s": 1.234, "size_bytes": 123_456_789_012, "files": 12,
@@ -212,7 +213,7 @@ def test_a_table_takes_the_shape_that_the_window_leaves_it(wide_report):
             assert cells.nth(1).inner_text() == "1.000 s"
             assert table.locator("th").first.is_visible()
             if shape == "stacked":
-                named = cells.evaluate_all("all => all.map((cell) => getComputedStyle(cell, '::before').content)")
+                named = cells.evaluate_all(NAMES_BEFORE)
                 assert named == ["none", *(f'"{name} "' for name in names[1:])]
         watched.check()
 

@@ -69,11 +69,8 @@ def sums(tab, key):
 
 
 def advised(run, room_bytes, tier="nvme"):
-    """Gives the advisor's decision, asked apart from the view."""
-    steps = run.session.steps
-    wait = steps["input_wait_ns"].sum() / (steps["end_ns"] - steps["start_ns"]).sum()
-    question = Question(fast=FAST, room_bytes=room_bytes, input_wait=float(wait))
-    return decide([run.session], question, assumed_tier(tier, readers(run)))
+    """Gives the advisor's decision, asked apart from the view; what the steps waited it reads itself."""
+    return decide([run.session], Question(fast=FAST, room_bytes=room_bytes), assumed_tier(tier, readers(run)))
 
 
 def readers(run):

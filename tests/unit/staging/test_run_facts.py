@@ -1,14 +1,20 @@
 """What recorded steps say of a job: how long an epoch takes, and what training waits for."""
 
+import dataclasses
 import json
+import re
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.commands import main
+from tfdarshan.export.report import write_report
 from tfdarshan.session import open_session
-from tfdarshan.staging.advice import decide
+from tfdarshan.staging.advice import decide, decide_on, read_run
+from tfdarshan.staging.assumed_tier import assumed_tier
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import run_facts
 from tfdarshan.views.panel import Text, Tiles
@@ -135,3 +141,58 @@ def test_the_tab_says_that_start_up_is_in_it(tmp_path):
 
     tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
     assert tiles["Epoch as recorded"].note == "2 in the session, start-up included"
+
+
+# Steps that wait 80 ms each, with 10 ms between them.
+APART = [(start, end - 10, 80) for start, end, _ in STEPS]
+
+
+def test_tab_report_and_command_give_one_number(capsys, monkeypatch, tmp_path):
+    # GIVEN a session in which the wait for input bounds what is saved, and a tier as fast as the tab assumes
+    session = job(tmp_path / "logs", APART)
+    facts = run_facts([session], 0.0)
+    tier = assumed_tier("nvme", facts.readers)
+    monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: tier)
+
+    # WHEN each is asked
+    panels = staging_view(Source(session))
+    tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
+    write_report(Source(session), tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    reported = re.findall(r'"Saved an epoch".{0,80}?"exact": ?"([^"]*)"', text)
+    command = json.loads(advise(capsys, tmp_path, "--json"))["advice"]["rules"][0]["expected"]
+
+    # THEN the wait is a share of the time from the first step to the last, what is between steps too
+    step_s, between_s = 0.09, 0.01
+    wait_s = 40 * 0.08 / EPOCHS
+    assert command["epoch_s"] == pytest.approx((40 * (step_s + between_s) - between_s) / EPOCHS)
+    assert command["saved_s"] == pytest.approx(0.95 * wait_s)
+    assert tiles["Saved an epoch"].value.exact == f"{command['saved_s']:.9f} s"
+    assert reported == [tiles["Saved an epoch"].value.exact]
+
+
+@pytest.mark.parametrize("share", [0.3, 1])
+def test_the_order_of_the_files_changes_no_number(tmp_path, share):
+    # GIVEN files of which each has its own worth, and room for some or for all
+    calls = []
+    sizes = [1_000 * (number + 1) for number in range(FILES)]
+    for number, size in enumerate(sizes):
+        calls.append((number * 40, number * 40 + 1, 1, "open", number, 0))
+        calls.append((number * 40 + 1, number * 40 + 2 + number % 30, 1, "pread", number, size))
+    session = training(tmp_path, calls, paths=[f"/data/{n:03}" for n in range(FILES)], sizes=sizes)
+    use, facts = read_run([session])
+    columns = [name for name, values in vars(use).items() if isinstance(values, np.ndarray)]
+    question = Question(fast="/fast", room_bytes=int(share * sum(sizes)), block_bytes=1)
+
+    # WHEN they come in any order
+    said = set()
+    for seed in range(50):
+        order = np.random.default_rng(seed).permutation(len(use))
+        moved = {name: getattr(use, name)[order] for name in columns}
+        shuffled = dataclasses.replace(use, paths=use.paths.take(pa.array(order)), **moved)
+        decision = decide_on(shuffled, facts, question, FAST)
+        chosen = shuffled.paths.take(pa.array(decision.rows)).to_pylist()
+        said.add((tuple(sorted(chosen)), *(f"{rule.expected.saved_s:.9f}" for rule in decision.advice.rules)))
+
+    # THEN
+    assert len(said) == 1
