@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.checkpoint.fast_tier import CONTROL
+from tfdarshan.schema import PATHS_OF_NO_FILE
 from tfdarshan.staging.file_use import FileUse
 
 Array = Any
@@ -20,6 +21,7 @@ PROGRAM_FOLDERS = (
     "/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/sys/", "/usr/",
     "/var/",
 )  # fmt: skip
+BEYOND_CAP = PATHS_OF_NO_FILE[1]
 PROGRAM_PARTS = ("/site-packages/", "/dist-packages/")
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
 # From this share of the bytes read on, what the kernel charged is all of them.
@@ -112,9 +114,11 @@ def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[L
     memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
     tests: list[tuple[str, Any]] = [
         ("not read", lambda: use.bytes_read == 0),
-        ("no file of its own (beyond the profiler's memory cap)", lambda: ~_starts(use.paths, ("/",))),
+        ("beyond the profiler's memory cap, so not told apart", lambda: _is(use.paths, BEYOND_CAP)),
+        ("no file with a path of its own", lambda: ~_starts(use.paths, ("/",))),
         (f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (_folder(fast),))),
         ("written in the session, so a copy would go stale", lambda: use.bytes_written > 0),
+        ("renamed, replaced or deleted in the session", lambda: use.moves > 0),
         (
             "checkpoints in a burst buffer",
             lambda: _any([pc.match_substring(use.paths, f"/{CONTROL}/")]),
@@ -125,7 +129,10 @@ def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[L
     else:
         tests.append(("in memory already, on tmpfs or such", lambda: memory[use.mount]))
         tests.append(
-            ("programs and libraries (--slow DIR looks at what is below it)", lambda: _programs(use.paths))
+            (
+                "programs, libraries, system folders (--slow DIR looks at what is below it)",
+                lambda: _programs(use.paths),
+            )
         )
     remaining = np.ones(len(use), bool)
     left_out = []
@@ -144,6 +151,10 @@ def _sum(values: Array) -> float:
 
 def _folder(path: str) -> str:
     return path.rstrip(os.sep) + os.sep
+
+
+def _is(paths: Any, path: str) -> Array:
+    return _any([pc.equal(paths, path)])
 
 
 def _starts(paths: Any, prefixes: tuple[str, ...]) -> Array:

@@ -32,7 +32,12 @@ Array = Any
 
 FIRST_USES = ("POSIX_F_OPEN_START_TIMESTAMP", "POSIX_F_READ_START_TIMESTAMP", "STDIO_F_READ_START_TIMESTAMP")
 LAST_USES = ("POSIX_F_READ_END_TIMESTAMP", "STDIO_F_READ_END_TIMESTAMP")
-ADDED = ("opens", "reads", "bytes_read", "bytes_written", "read_s", "meta_s", "storage_s", "storage_bytes")
+# A file that was renamed, or replaced by one that was, or deleted is not the one that was read.
+MOVES = ("POSIX_RENAME_TARGETS", "TFD_RENAMES", "TFD_UNLINKS")
+ADDED = (
+    "opens", "reads", "bytes_read", "bytes_written", "moves", "read_s", "meta_s", "storage_s",
+    "storage_bytes",
+)  # fmt: skip
 # Ten million rows are to fit beside their paths, so nothing is wider than it has to be.
 COLUMNS = {
     "size_bytes": np.int64,
@@ -40,6 +45,7 @@ COLUMNS = {
     "reads": np.int32,
     "bytes_read": np.int64,
     "bytes_written": np.int64,
+    "moves": np.int32,
     "read_s": np.float32,
     "meta_s": np.float32,
     "storage_s": np.float32,
@@ -51,6 +57,7 @@ COLUMNS = {
 TABLE_COLUMNS = (
     "file", "path", "size_bytes", "mount_point", "fs_type", "TFD_ZERO_READS",
     *OPENS, *NO_OPENS, *READS, *BYTES_READ, *BYTES_WRITTEN, *READ_TIMES, *META_TIMES, *FIRST_USES, *LAST_USES,
+    *MOVES,
 )  # fmt: skip
 
 
@@ -73,6 +80,7 @@ class FileUse:
         reads: Reads, the empty ones as well.
         bytes_read: Bytes read, from storage or memory.
         bytes_written: Bytes written.
+        moves: Times the file was renamed, replaced by a renamed one, or deleted.
         read_s: Time in reads.
         meta_s: Time in open, stat, close ...
         storage_s: Of `read_s`, the time of passes that storage served (`cache_share`).
@@ -91,6 +99,7 @@ class FileUse:
     reads: Array
     bytes_read: Array
     bytes_written: Array
+    moves: Array
     read_s: Array
     meta_s: Array
     storage_s: Array
@@ -184,6 +193,7 @@ def _row_columns(batch: Any, mounts: dict[Mount, int]) -> dict[str, Array]:
         "reads": total(READS, np.int32),
         "bytes_read": total(BYTES_READ),
         "bytes_written": total(BYTES_WRITTEN),
+        "moves": np.maximum(total(MOVES), 0).astype(np.int32),
         "read_s": total(READ_TIMES, np.float32),
         "meta_s": total(META_TIMES, np.float32),
         "storage_s": np.zeros(batch.num_rows, np.float32),

@@ -26,6 +26,7 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
         reads=2 * opens,
         bytes_read=opens * size,
         bytes_written=np.zeros(len(size), np.int64),
+        moves=np.zeros(len(size), np.int32),
         read_s=seconds.astype(np.float32),
         meta_s=zeros,
         storage_s=seconds.astype(np.float32),

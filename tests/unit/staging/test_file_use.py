@@ -1,10 +1,15 @@
 """Reading sessions: sums over modules, processes and sessions, and which passes storage served."""
 
+import os
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import tfdarshan
 from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.session import open_session
+from tfdarshan.staging.candidate import find_candidates
 from tfdarshan.staging.file_use import read_file_use
 from tfdarshan.staging.run_facts import run_facts
 
@@ -145,3 +150,24 @@ def test_what_the_kernel_charged_counts_a_waited_for_child_once(tmp_path):
     found = session(tmp_path, child, ["/data/a"])
 
     assert run_facts([found], 0.0).read_bytes == 700
+
+
+def test_only_files_that_are_still_what_was_read_can_be_staged(tmp_path):
+    # GIVEN a file that is read only; and others that are renamed, replaced or deleted after or before that
+    for name in ("kept", "renamed", "replaced", "deleted"):
+        (tmp_path / name).write_bytes(bytes(5_000))
+    with tfdarshan.profile(tmp_path / "logs", spool_dir=tmp_path) as session:
+        (tmp_path / "new").write_bytes(bytes(5_000))
+        os.replace(tmp_path / "new", tmp_path / "replaced")
+        for name in ("kept", "renamed", "replaced", "deleted"):
+            (tmp_path / name).read_bytes()
+        os.rename(tmp_path / "renamed", tmp_path / "elsewhere")
+        os.remove(tmp_path / "deleted")
+
+    # WHEN
+    use = read_file_use([open_session(session.path)])
+    found = find_candidates(use, slow=str(tmp_path), fast="/fast", kernel_bytes=None)
+
+    # THEN
+    assert use.paths.take(pa.array(found.rows)).to_pylist() == [str(tmp_path / "kept")]
+    assert ("renamed, replaced or deleted in the session", 3) in [(p.reason, p.files) for p in found.left_out]
