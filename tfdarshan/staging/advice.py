@@ -13,7 +13,7 @@ import numpy as np
 from tfdarshan.session import Session
 from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
 from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee
-from tfdarshan.staging.expectation import Expectation, ThreadTime, expect
+from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, readers_idle
 from tfdarshan.staging.file_use import FileUse, read_file_use
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
 from tfdarshan.staging.probe import TierProbe
@@ -33,6 +33,8 @@ from tfdarshan.staging.verdict import Reason, find_reasons
 Array = Any
 
 RULES = ("this advice", "smallest first", "largest first")
+# Files are read about as often as each other where the one read most is read at most so many times as often.
+ALIKE = 1.25
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,10 @@ class CacheFacts:
 
 @dataclass(frozen=True)
 class Advice:
-    """Everything that is said. `rules` are in the order of RULES; `reasons` is empty where staging helps."""
+    """Everything that is said. `rules` are in the order of RULES; `reasons` is empty where staging helps.
+
+    `read_alike` says whether each candidate was read about as often as each other.
+    """
 
     question: Question
     facts: RunFacts
@@ -56,6 +61,7 @@ class Advice:
     bytes: int
     left_out: tuple[LeftOut, ...]
     cache: CacheFacts
+    read_alike: bool
     slow_tiers: tuple[SlowTier, ...]
     fast_tier: TierProbe
     unit: str
@@ -76,6 +82,11 @@ class Advice:
     def helps(self) -> bool:
         """Whether staging is worth it."""
         return not self.reasons
+
+    @property
+    def wait_unknown(self) -> bool:
+        """Whether training may wait for something else than these reads: nothing says that it does not."""
+        return self.question.input_wait is None and readers_idle(self.facts)
 
     def expected_at(self, point: CurvePoint) -> Expectation:
         """Gives what to expect of the files of a point of the capacity curve."""
@@ -154,6 +165,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         bytes=int(total(valuation.size)),
         left_out=found.left_out,
         cache=_cache_facts(use, found),
+        read_alike=_read_alike(use, found),
         slow_tiers=valuation.tiers,
         fast_tier=fast_tier,
         unit=picked.units.name,
@@ -163,7 +175,14 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         curve=picked.curve,
         knee=knee(picked.curve),
         copy=copy,
-        reasons=find_reasons(question=question, facts=facts, valuation=valuation, chosen=rules[0], copy=copy),
+        reasons=find_reasons(
+            question=question,
+            facts=facts,
+            valuation=valuation,
+            units=picked.units,
+            chosen=rules[0],
+            copy=copy,
+        ),
     )
     promise = _promise(valuation, members, facts, rules[0])
     return Decision(advice, use, found.rows, found.rows[members], valuation.saved_s[members], promise)
@@ -236,6 +255,15 @@ def _rules(
         size = int(valuation.size[rows].sum())
         results.append(RuleResult(name, len(rows), size, time.slow_s - time.fast_s, expected))
     return tuple(results)
+
+
+def _read_alike(use: FileUse, found: Candidates) -> bool:
+    """Compares how often files were read: by their passes, and by how often their bytes were."""
+    if not len(found.rows):
+        return False
+    size = use.size_bytes[found.rows]
+    again = np.where(size > 0, use.bytes_read[found.rows] / np.maximum(size, 1), found.passes)
+    return all(float(often.max()) <= ALIKE * float(often.min()) for often in (found.passes, again))
 
 
 def _cache_facts(use: FileUse, found: Candidates) -> CacheFacts:

@@ -52,6 +52,11 @@ def gain(before_s: float, saved_s: float) -> float:
     return saved_s / left if left > 0 else math.inf
 
 
+def readers_idle(facts: RunFacts) -> bool:
+    """Says whether the readers were not in file calls for most of the time."""
+    return facts.busy_share < BUSY_READERS
+
+
 def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float | None) -> Expectation:
     """Turns thread time into time of an epoch.
 
@@ -74,10 +79,9 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     io_s = math.inf if facts.io_s is None else facts.io_s / epochs
     shares = (1.0, 1.0, 1.0) if input_wait is None else MOST_OF_WAIT
     least_s, likely_s, most_s = (min(share * wait_s, io_s) for share in shares)
-    busy = facts.thread_s / (readers * facts.training_s) if facts.training_s > 0 else 0.0
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
-    hidden = input_wait is None and busy < BUSY_READERS
+    hidden = input_wait is None and readers_idle(facts)
     saved = _within((time.slow_s - time.fast_s) / readers, likely_s)
     return Expectation(
         epoch_s,

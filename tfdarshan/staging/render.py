@@ -51,7 +51,7 @@ def _verdict(advice: Advice) -> str:
         f"  an epoch then takes {then} instead of {now}: {gains}",
         f"  copying takes about {human_seconds(advice.copy.seconds)}, {_pays(advice)}",
     ]
-    if expected.low_s == 0 and advice.question.input_wait is None:
+    if advice.wait_unknown:
         lines.append(
             "  whether training waits for these reads is not known: its readers were idle most of the time "
             "(--input-wait)"
@@ -69,12 +69,6 @@ def _pays(advice: Advice) -> str:
 def _job(advice: Advice) -> str:
     facts, cache = advice.facts, advice.cache
     io = "" if facts.io_s is None else f", file calls running {percent(facts.io_s, facts.duration_s)} of it"
-    again = "no file was read twice, so what the page cache will keep cannot be seen"
-    if cache.reread_storage_share is not None and cache.reread_share > 0.01:
-        again = (
-            f"{percent(cache.reread_share, 1)} of the passes read a file again; storage served "
-            f"{percent(cache.reread_storage_share, 1)} of these"
-        )
     lines = [
         "The job",
         f"  recorded          {human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}",
@@ -82,9 +76,18 @@ def _job(advice: Advice) -> str:
         f"  can be staged     {plural(advice.files, 'file')}, {human_bytes(advice.bytes)}",
         f"  readers           {facts.readers:.1f} threads, {facts.concurrency:.1f} calls at a time",
         f"  from storage      {percent(cache.storage_share, 1)} of the bytes, by {_told_by(cache)}",
-        f"  re-reads          {again}",
+        f"  re-reads          {_again(cache)}",
     ]
     return "\n".join(shortened_end(line) for line in lines)
+
+
+def _again(cache: CacheFacts) -> str:
+    if cache.reread_storage_share is None or cache.reread_share == 0:
+        return "no file was read twice, so what the page cache will keep cannot be seen"
+    return (
+        f"{percent(cache.reread_share, 1)} of the passes read a file again; storage served "
+        f"{percent(cache.reread_storage_share, 1)} of these"
+    )
 
 
 def _epoch(advice: Advice) -> str:
@@ -100,11 +103,11 @@ def _epochs(epochs: float) -> str:
 
 def _told_by(cache: CacheFacts) -> str:
     traced = cache.traced_share
-    if traced > 0.99:
+    if traced >= 1:
         return "the time of each pass"
-    if traced < 0.01:
+    if traced <= 0:
         return "each file's mean read time: there are no segments"
-    return f"the time of each pass for {percent(traced, 1)} of the bytes, by files' means for the others"
+    return f"the time of each pass ({percent(traced, 1)}), else by files' means"
 
 
 def _tiers(advice: Advice) -> str:
@@ -137,15 +140,23 @@ def _rules(advice: Advice) -> str:
         f"  {'rule':<16}{'files':>12}{'bytes':>11}{'saved an epoch':>16}{'gain':>12}   range",
         *(_rule(rule) for rule in advice.rules),
     ]
-    best, paper = advice.chosen.saved_thread_s, advice.rules[1].saved_thread_s
-    if paper >= 0.99 * best:
-        lines.append("  Smallest first is as good here: every file is read about as often as every other.")
-    if advice.best_possible_s > 0:
-        short = 1 - best / advice.best_possible_s
-        lines.append(
-            f"  No other choice saves over {max(100 * short, 0):.1f} % more." if short > 5e-4 else ""
-        )
-    return "\n".join(line for line in lines if line)
+    best = advice.chosen.saved_thread_s
+    if advice.rules[1].saved_thread_s >= 0.99 * best:
+        lines.append(_as_good(advice))
+    more = advice.best_possible_s / best - 1 if best > 0 else 0.0
+    if more > 5e-4:
+        units = "folders" if advice.unit == "directory" else "files"
+        lines.append(f"  No other choice of {units} saves over {100 * more:.1f} % more.")
+    return "\n".join(lines)
+
+
+def _as_good(advice: Advice) -> str:
+    """Says that smallest first saves as much, and why where the data say why."""
+    if advice.bytes <= advice.question.room_bytes:
+        return "  There is room for all files: the order in which they are chosen does not matter."
+    if advice.read_alike:
+        return "  Smallest first is as good here: every file is read about as often as every other."
+    return "  Smallest first is as good here: what it chooses saves as much, to within 1 %."
 
 
 def _rule(rule: RuleResult) -> str:

@@ -48,6 +48,11 @@ class RunFacts:
         return self.duration_s if self.steps_s is None else self.steps_s
 
     @property
+    def busy_share(self) -> float:
+        """The share of the time in which the readers were in file calls, 0 to 1 and a little more."""
+        return self.thread_s / (max(self.readers, 1.0) * self.training_s) if self.training_s > 0 else 0.0
+
+    @property
     def concurrency(self) -> float:
         """Calls at a time while at least one was running; `readers` where the sessions do not say."""
         return self.thread_s / self.io_s if self.io_s and self.thread_s else self.readers

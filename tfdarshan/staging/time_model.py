@@ -81,7 +81,7 @@ def _line(x: Array, y: Array) -> tuple[float, float, str]:
         return float(np.mean(y)), 0.0, ""
     slope = median_slope(x, y)
     if slope <= 0:
-        return float(np.mean(y)), 0.0, "time does not grow with size: each file costs about the same"
+        return float(np.mean(y)), 0.0, "time does not grow with size: each file is taken to cost the same"
     base = float(np.median(y - slope * x))
     if base <= 0:
         return (
@@ -103,7 +103,7 @@ def _quality(files: int, r2: float, *, one_size: bool) -> str:
     if files < FEWEST_FILES:
         return f"fitted on {files} files only"
     if one_size:
-        return "all files are of one size: what a byte costs cannot be told from what a file costs"
+        return "all files are of about one size: what a byte costs cannot be told from what a file costs"
     if r2 < POOR_R2:
         return f"a poor fit: size explains {100 * r2:.0f} % of the differences in time"
     return ""

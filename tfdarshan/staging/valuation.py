@@ -28,7 +28,8 @@ class Valuation:
         epochs: Epochs in the sessions.
         tiers: The models of where the files are.
         slow_s: Thread seconds per epoch where the file is.
-        fast_s: Thread seconds per epoch on the fast tier.
+        fast_s: Thread seconds per epoch on the fast tier, at most `slow_s`.
+        all_fast_s: What all of them would take there, the files that are slower there too.
         size: Bytes that the file takes on the fast tier, in whole blocks.
     """
 
@@ -38,6 +39,7 @@ class Valuation:
     slow_s: Array
     fast_s: Array
     size: Array
+    all_fast_s: float
 
     @property
     def saved_s(self) -> Array:
@@ -88,12 +90,14 @@ def value_candidates(
     """
     epochs = epochs or _median_passes(found.passes)
     tiers, slow_s = slow_tiers(use, found, readers)
-    fast_s = np.minimum(fast_tier.model.seconds(found.pass_bytes), slow_s)
+    fast_s = fast_tier.model.seconds(found.pass_bytes)
     per_epoch = found.recurring / epochs
+    all_fast_s = total(fast_s * per_epoch)
+    fast_s = np.minimum(fast_s, slow_s)
     size = use.size_bytes[found.rows]
     size = np.where(size > 0, size, found.pass_bytes).astype(np.float64)
     size = np.ceil(np.maximum(size, 1) / block_bytes) * block_bytes
-    return Valuation(found, epochs, tiers, slow_s * per_epoch, fast_s * per_epoch, size)
+    return Valuation(found, epochs, tiers, slow_s * per_epoch, fast_s * per_epoch, size, all_fast_s)
 
 
 def copy_seconds(

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tfdarshan.staging.expectation import Expectation, ThreadTime, expect
+import numpy as np
+
+from tfdarshan.analysis.step_model import MOST_OF_WAIT
+from tfdarshan.staging.candidate import Candidates
+from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, gain, readers_idle
 from tfdarshan.staging.question import CopyCost, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts
-from tfdarshan.staging.valuation import Valuation
+from tfdarshan.staging.unit import Units
+from tfdarshan.staging.valuation import Valuation, total
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 CACHE_SERVES = 0.02
@@ -24,7 +29,13 @@ class Reason:
 
 
 def find_reasons(
-    *, question: Question, facts: RunFacts, valuation: Valuation, chosen: RuleResult, copy: CopyCost
+    *,
+    question: Question,
+    facts: RunFacts,
+    valuation: Valuation,
+    units: Units,
+    chosen: RuleResult,
+    copy: CopyCost,
 ) -> tuple[Reason, ...]:
     """Gives the first limit that holds, none where staging helps.
 
@@ -32,66 +43,84 @@ def find_reasons(
         question: What was asked.
         facts: The run.
         valuation: What the candidates take.
+        units: What is staged as one.
         chosen: What staging the chosen files gives.
         copy: What copying them takes.
     """
     found = valuation.found
-    passes = float(found.passes.sum())
     everything = valuation.thread_time()
     if not len(found.rows):
         return (Reason("no_files", "the sessions have no file that could be staged"),)
-    if float(found.recurring.sum()) <= CACHE_SERVES * passes:
-        return (_page_cache(float(found.storage_passes.sum()), passes),)
+    if total(found.recurring) <= CACHE_SERVES * total(found.passes):
+        return (_page_cache(found),)
     if everything.slow_s < NOT_FASTER * everything.fast_s:
-        return (_not_faster(everything),)
+        return (_not_faster(everything.slow_s, valuation.all_fast_s),)
     best = expect(facts, valuation.epochs, everything, question.input_wait)
     if best.gain < question.least_gain:
-        return (_not_io(best, facts, question.input_wait),)
+        return (_little(best, facts, everything, question),)
     if chosen.expected.gain < question.least_gain:
-        return (_too_small(question, chosen, best, int(valuation.size.min())),)
+        return (_too_small(question, chosen, best, valuation, units),)
     if question.epochs is not None and (copy.break_even_epoch or math.inf) > question.epochs:
         pays = f"from epoch {copy.break_even_epoch} on" if copy.break_even_epoch else "never"
         return (Reason("copy", f"the copy pays {pays}, and the job runs {question.epochs}"),)
     return ()
 
 
-def _not_faster(everything: ThreadTime) -> Reason:
+def _page_cache(found: Candidates) -> Reason:
+    served, passes = total(found.storage_passes), total(found.passes)
+    once = np.count_nonzero(np.abs(found.storage_passes - 1) <= 0.5) >= (1 - CACHE_SERVES) * len(found.rows)
+    said = f"storage served {percent(served, passes) if served else 'none'} of the passes over files"
+    if served > CACHE_SERVES * passes:
+        said += ", next to none of them of a file that was read before"
+        said = "storage served files the first time only" if once else said
+    return Reason("page_cache", f"{said}: the page cache serves the rest, as fast as any tier could")
+
+
+def _not_faster(slow_s: float, fast_s: float) -> Reason:
+    how = "not faster" if fast_s >= slow_s else "hardly faster"
     return Reason(
         "fast_tier",
-        "the fast tier is not faster: an epoch's reads of all files take "
-        f"{human_seconds(everything.fast_s)} of thread time there and "
-        f"{human_seconds(everything.slow_s)} where they are",
+        f"the fast tier is {how}: an epoch's reads of all files take {human_seconds(fast_s)} of thread time "
+        f"there and {human_seconds(slow_s)} where they are",
     )
 
 
-def _too_small(question: Question, chosen: RuleResult, best: Expectation, smallest: int) -> Reason:
+def _little(best: Expectation, facts: RunFacts, everything: ThreadTime, question: Question) -> Reason:
+    """Gives what an epoch's time goes into where staging all files does not shorten it."""
+    wait = question.input_wait
+    waits = "" if wait is None else f"training waits for input {100 * wait:.1f} % of the time"
+    gains = f"with every file staged an epoch would be {100 * best.gain:.1f} % faster"
+    if wait is not None and gain(1.0, MOST_OF_WAIT[1] * wait) < question.least_gain:
+        return Reason("not_io", f"{waits}, so what it does besides is the limit: {gains}")
+    waits = f"{waits}; " if waits else ""
+    if readers_idle(facts):
+        busy = f"the readers are in file calls {100 * facts.busy_share:.1f} % of the time"
+        return Reason("not_io", f"{waits}{busy}, so decoding or computing is the limit: {gains}")
+    readers = max(facts.readers, 1.0)
+    of_it = f"of an epoch's {human_seconds(best.epoch_s)}"
+    slow_s, fast_s = everything.slow_s / readers, everything.fast_s / readers
+    if gain(best.epoch_s, slow_s) < question.least_gain:
+        limit = f"what could be staged takes storage only {human_seconds(slow_s)} {of_it}"
+        return Reason("other_io", f"{waits}other file calls are the limit, for {limit}: {gains}")
+    times = f"what takes {human_seconds(slow_s)} {of_it} would take {human_seconds(fast_s)} on the fast tier"
+    return Reason("little", f"{waits}{times}: {gains}")
+
+
+def _too_small(
+    question: Question, chosen: RuleResult, best: Expectation, valuation: Valuation, units: Units
+) -> Reason:
     room = human_bytes(question.room_bytes)
     if not chosen.files:
+        one = "folder" if units.name == "directory" else "file"
+        sizes = units.total(valuation.size)[units.total(valuation.saved_s) > 0]
         return Reason(
-            "capacity", f"no file fits: {room} may be used and the smallest takes {human_bytes(smallest)}"
+            "capacity",
+            f"no {one} that would gain fits: {room} may be used and the smallest takes "
+            f"{human_bytes(int(sizes.min()))}",
         )
+    all_gain = "leave no I/O" if math.isinf(best.gain) else f"make it {100 * best.gain:.1f} %"
     return Reason(
         "capacity",
         f"what fits into {room} makes an epoch {100 * chosen.expected.gain:.1f} % faster; all files together "
-        f"would make it {100 * best.gain:.1f} %",
-    )
-
-
-def _page_cache(storage_passes: float, passes: float) -> Reason:
-    first = "storage served none of the passes over files"
-    if storage_passes > CACHE_SERVES * passes:
-        first = "storage served files the first time only"
-    return Reason("page_cache", f"{first}: the page cache serves the rest, as fast as any tier could")
-
-
-def _not_io(best: Expectation, facts: RunFacts, input_wait: float | None) -> Reason:
-    waits = ""
-    if input_wait is not None:
-        waits = f"training waits for input {100 * input_wait:.1f} % of the time; "
-    elif facts.io_s is not None:
-        waits = f"a file call is running {percent(facts.io_s, facts.duration_s)} of the time; "
-    return Reason(
-        "not_io",
-        f"{waits}decoding or computing is the limit: with every file staged an epoch would be "
-        f"{100 * best.gain:.1f} % faster",
+        f"would {all_gain}",
     )

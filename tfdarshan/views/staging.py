@@ -95,7 +95,7 @@ def _verdict(advice: Advice) -> Text:
     what = f"{plural(chosen.files, 'file')} ({human_bytes(chosen.bytes)})"
     takes = f"{then} instead of {human_seconds(expected.epoch_s)}"
     lines = [f"Copy {what} to the fast tier: an epoch then takes {takes}, {_gain(expected)}."]
-    if expected.low_s == 0 and advice.question.input_wait is None:
+    if advice.wait_unknown:
         lines.append(
             "Whether training waits for these reads is not known: its readers were idle most of the time, "
             "and the session has no steps that say how long they waited."

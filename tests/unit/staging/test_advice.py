@@ -161,7 +161,9 @@ def test_no_room_for_any_file():
     advice = advise(file_use(np.full(500, 1_000_000), np.ones(500)), room_bytes=1_000).advice
 
     assert [reason.code for reason in advice.reasons] == ["capacity"]
-    assert "no file fits" in advice.reasons[0].sentence
+    assert advice.reasons[0].sentence == (
+        "no file that would gain fits: 1.0 kB may be used and the smallest takes 1.0 MB"
+    )
 
 
 def test_files_that_were_written_are_left_out():

@@ -1,0 +1,259 @@
+"""Every reason that the advisor prints: a job of which it is true, and one of which it is not."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
+from tfdarshan.schema import PATHS_OF_NO_FILE
+from tfdarshan.staging.advice import decide_on
+from tfdarshan.staging.question import Question
+from tfdarshan.staging.render import render
+from tfdarshan.staging.time_model import TimeModel
+
+ALIKE = "every file is read about as often as every other"
+ROOM_FOR_ALL = "There is room for all files"
+SAME_FIGURE = "what it chooses saves as much, to within 1 %"
+IDLE = "its readers were idle most of the time"
+MB = 1_000_000
+GROWING = 1_000 * np.arange(1, 101)
+
+
+def advise(use, facts=None, fast=FAST, **question):
+    question = {"fast": "/fast", "room_bytes": 1 << 60, "block_bytes": 1, **question}
+    return decide_on(use, facts or run_of(use), Question(**question), fast).advice
+
+
+def said(*arguments, **question):
+    """Gives the advice's text, its lines joined."""
+    return " ".join(render(advise(*arguments, **question)).split())
+
+
+def reason(*arguments, **question):
+    (found,) = advise(*arguments, **question).reasons
+    return found.code, found.sentence
+
+
+def tier(times, s_per_byte_times=None):
+    """Gives a fast tier that takes so many times what the slow one takes."""
+    per_byte = HDD[1] * (times if s_per_byte_times is None else s_per_byte_times)
+    return dataclasses.replace(FAST, model=TimeModel(HDD[0] * times, per_byte, 50, 1.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("size", "opens", "room_for", "expected"),
+    [
+        # As many bytes in each, ten of them read six times as often as the others.
+        (np.full(100, MB), np.repeat([6, 1], [10, 90]), 100, ROOM_FOR_ALL),
+        (np.full(100, MB), np.repeat([1, 6], [90, 10]), 50, None),
+        # The smallest are those that are read more often.
+        (GROWING, np.repeat([6, 1], [50, 50]), 40, SAME_FIGURE),
+        (GROWING, np.full(100, 6), 40, ALIKE),
+        (GROWING, np.full(100, 6), 100, ROOM_FOR_ALL),
+        (GROWING, np.repeat([1, 6], [90, 10]), 40, None),
+    ],
+)
+def test_why_smallest_first_is_as_good(size, opens, room_for, expected):
+    # WHEN there is room for so many of the smallest files
+    text = said(file_use(size, opens), room_bytes=int(np.sort(size)[:room_for].sum()), session_epochs=1)
+
+    # THEN
+    assert [words for words in (ALIKE, ROOM_FOR_ALL, SAME_FIGURE) if words in text] == (
+        [expected] if expected else []
+    )
+
+
+def test_files_that_are_opened_once_and_read_again_and_again_are_not_read_alike():
+    # GIVEN files opened once, of which ten were read six times from beginning to end
+    use = file_use(GROWING, np.ones(100))
+    room = int(GROWING[:40].sum())
+    assert ALIKE in said(use, room_bytes=room)
+    use.bytes_read[:10] *= 6
+
+    assert ALIKE not in said(use, room_bytes=room)
+
+
+@pytest.mark.parametrize(("files_of_room", "share"), [(1.5, "50.0 %"), (3, None)])
+def test_what_another_choice_could_save_more(files_of_room, share):
+    # GIVEN three files of which one fits, or all
+    text = said(file_use(np.full(3, 100 * MB), np.ones(3)), room_bytes=int(files_of_room * 100 * MB))
+
+    # THEN it is that much more than the choice saves, not than it could
+    assert ("No other choice" in text) == (share is not None)
+    assert f"No other choice of files saves over {share} more." in text or share is None
+
+
+@pytest.mark.parametrize(
+    ("opens", "words"),
+    [
+        (np.ones(500), "no file was read twice, so"),
+        (np.r_[2, np.ones(499)], "0.2 % of the passes read a file again"),
+    ],
+)
+def test_whether_a_file_was_read_twice(opens, words):
+    assert words in said(file_use(malware_like(500), opens))
+
+
+@pytest.mark.parametrize(
+    ("traced", "words"),
+    [
+        (1.0, "of the bytes, by the time of each pass re-reads"),
+        (0.995, "of the bytes, by the time of each pass (99.5 %), else by files' means re-reads"),
+        (0.005, "of the bytes, by the time of each pass (0.5 %), else by files' means re-reads"),
+        (0.0, "of the bytes, by each file's mean read time: there are no segments re-reads"),
+    ],
+)
+def test_what_told_storage_from_memory(traced, words):
+    use = dataclasses.replace(file_use(malware_like(500), np.ones(500)), traced_share=traced)
+
+    assert words in said(use)
+
+
+def test_readers_are_called_idle_only_where_they_were():
+    use = file_use(malware_like(500), np.ones(500))
+
+    # GIVEN readers that were idle for two thirds of the time
+    assert IDLE in said(use, run_of(use, other_s=2 * float(use.read_s.sum()) / 4))
+
+    # GIVEN readers that were always busy, and a tier so little faster that it may save nothing
+    advice = advise(use, fast=tier(0.8))
+    assert advice.chosen.expected.low_s == 0
+    assert IDLE not in " ".join(render(advice).split())
+
+
+@pytest.mark.parametrize(
+    ("storage_opens", "words"),
+    [
+        (np.zeros(500), "storage served none of the passes over files:"),
+        (np.repeat([1, 0], [20, 480]), "storage served 1.3 % of the passes over files:"),
+        (np.ones(500), "storage served files the first time only:"),
+        (
+            np.repeat([1, 0], [100, 400]),
+            "storage served 6.7 % of the passes over files, next to none of them of a file that was read",
+        ),
+    ],
+)
+def test_what_storage_served_where_the_page_cache_serves_the_rest(storage_opens, words):
+    code, sentence = reason(file_use(malware_like(500), np.full(500, 3), storage_opens=storage_opens))
+
+    assert code == "page_cache"
+    assert sentence.startswith(words)
+
+
+def test_the_page_cache_is_no_reason_where_storage_served_files_again():
+    assert advise(file_use(malware_like(500), np.full(500, 3))).helps
+
+
+@pytest.mark.parametrize(("times", "how"), [(2, "not faster"), (0.95, "hardly faster")])
+def test_how_fast_the_fast_tier_is(times, how):
+    # GIVEN 4 s of reads where the files are
+    use = file_use(np.full(100, MB), np.full(100, 1), tier=(0.04, 0.0))
+    fast = dataclasses.replace(FAST, model=TimeModel(0.04 * times, 0.0, 50, 1.0, 0.0))
+
+    code, sentence = reason(use, fast=fast)
+    assert code == "fast_tier"
+    assert sentence == (
+        f"the fast tier is {how}: an epoch's reads of all files take {4 * times:.3f} s of thread time there "
+        "and 4.000 s where they are"
+    )
+    assert advise(use, fast=dataclasses.replace(FAST, model=TimeModel(0.02, 0.0, 50, 1.0, 0.0))).helps
+
+
+def run_with(use, *, read_share, other_share=0.0):
+    """Gives a run of 4 readers that were in reads, and in other file calls, for shares of the time."""
+    facts = run_of(use)
+    duration_s = facts.thread_s / 4 / read_share
+    busy_s = (read_share + other_share) * duration_s
+    return dataclasses.replace(facts, duration_s=duration_s, io_s=busy_s, thread_s=4 * busy_s)
+
+
+@pytest.mark.parametrize(
+    ("run", "fast", "wait", "code", "words"),
+    [
+        ({"read_share": 1}, FAST, 0.01, "not_io", "training waits for input 1.0 % of the time, so what"),
+        ({"read_share": 0.01}, FAST, None, "not_io", "the readers are in file calls 1.0 % of the time, so"),
+        (
+            {"read_share": 0.01},
+            FAST,
+            0.8,
+            "not_io",
+            "training waits for input 80.0 % of the time; the readers are in file calls 1.0 % of the time,",
+        ),
+        (
+            {"read_share": 0.01, "other_share": 0.9},
+            FAST,
+            None,
+            "other_io",
+            "other file calls are the limit, for what could be staged takes storage only 25.0 ms of an epoch",
+        ),
+        (
+            {"read_share": 0.1, "other_share": 0.8},
+            tier(0.8),
+            None,
+            "little",
+            "what takes 25.0 ms of an epoch's 250.0 ms would take 20.0 ms on the fast tier",
+        ),
+    ],
+)
+def test_what_is_the_limit_where_staging_all_gains_little(run, fast, wait, code, words):
+    # GIVEN 100 ms of reads by 4 readers
+    use = file_use(np.full(100, MB), np.ones(100), tier=(1e-3, 0.0))
+    fast = dataclasses.replace(fast, model=TimeModel(1e-3 * fast.model.base_s / HDD[0], 0.0, 50, 1.0, 0.0))
+
+    found, sentence = reason(use, run_with(use, **run), fast, input_wait=wait)
+
+    assert found == code
+    assert sentence.startswith(words)
+    # and none of it where the readers do nothing but these reads
+    assert advise(use, run_with(use, read_share=1), fast, input_wait=None).helps
+
+
+def test_what_does_not_fit():
+    # GIVEN 100 files of 1 kB in one folder, and room for half of them
+    use = file_use(np.full(100, 1_000), np.ones(100))
+
+    assert reason(use, unit="directory", room_bytes=50_000) == (
+        "capacity",
+        "no folder that would gain fits: 50.0 kB may be used and the smallest takes 100.0 kB",
+    )
+    assert reason(use, unit="file", room_bytes=500) == (
+        "capacity",
+        "no file that would gain fits: 500 B may be used and the smallest takes 1.0 kB",
+    )
+    assert "makes an epoch 1.0 % faster" in reason(use, unit="file", room_bytes=1_000)[1]
+    assert advise(use, unit="file", room_bytes=50_000).helps
+
+
+def test_when_the_copy_pays():
+    use = file_use(np.full(500, MB), np.ones(500))
+    slow = dataclasses.replace(FAST, write_bytes_per_s=1e8)
+    pays = advise(use, fast=slow).copy.break_even_epoch
+    assert pays > 1
+
+    code, sentence = reason(use, fast=slow, epochs=pays - 1)
+
+    assert (code, sentence) == ("copy", f"the copy pays from epoch {pays} on, and the job runs {pays - 1}")
+    assert advise(use, fast=slow, epochs=pays).helps
+
+
+def test_why_files_are_left_out():
+    # GIVEN files of which each but the last is out for another reason
+    use = file_use(malware_like(100), np.ones(100))
+    use.bytes_written[0] = 1
+    use.moves[1] = 1
+    paths = use.paths.to_pylist()
+    paths[2:6] = [PATHS_OF_NO_FILE[1], "pipe:[7]", "/opt/data/000003", "/fast/000004"]
+    use = dataclasses.replace(use, paths=pa.chunked_array([pa.array(paths, pa.large_string())]))
+
+    found = {part.reason: part.files for part in advise(use).left_out}
+
+    assert found == {
+        "written in the session, so a copy would go stale": 1,
+        "renamed, replaced or deleted in the session": 1,
+        "beyond the profiler's memory cap, so not told apart": 1,
+        "no file with a path of its own": 1,
+        "programs, libraries, system folders (--slow DIR looks at what is below it)": 1,
+        "on the fast tier already, below /fast": 1,
+    }
