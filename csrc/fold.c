@@ -37,11 +37,14 @@ struct fold_root *tfd_fold_root(struct tfd_spool *spool)
     return tfd_at(spool, offset);
 }
 
-/* Sets and journal, with all their predecessors, take at most an eighth of the spool: so much is kept free. */
+/* Sets and journal, with all their predecessors, take at most an eighth of the spool: so much is kept free.
+ * A power of two, as a set's capacity must be. */
 static uint32_t recorder_intervals(const struct tfd_spool *spool)
 {
-    uint64_t affordable = spool->capacity_bytes / 4096;
-    return affordable < TFD_RECORDER_INTERVALS ? (uint32_t)affordable : TFD_RECORDER_INTERVALS;
+    uint32_t limit = TFD_RECORDER_INTERVALS;
+    while (limit > TFD_FIRST_INTERVALS && limit > spool->capacity_bytes / 4096)
+        limit /= 2;
+    return limit;
 }
 
 static bool plan_unions(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step)
@@ -150,19 +153,33 @@ bool tfd_fold_prepare(struct tfd_spool *spool)
     return tfd_drain_reserve(spool, root) && prepare_overflow_record(spool);
 }
 
-/* Without room for the file's counters the event counts for the overflow file. */
+static bool has_row(const struct tfd_spool *spool, const struct tfd_file *file)
+{
+    const struct fold_record *record = file->record ? tfd_at(spool, file->record) : NULL;
+    return record && ((record->flags & TFD_RECORD_POSIX) || record->stdio);
+}
+
+static void count_over_cap(struct tfd_spool *spool, struct tfd_file *file)
+{
+    if (!file->over_cap)
+        atomic_fetch_add(&spool->header->files_over_cap, 1);
+    file->over_cap = 1;
+}
+
+/* Without room for the file's counters the event counts for the overflow file. A file of which one event does,
+ * before it has a row, never gets one, also not from a reader with more room: it would lack that event. */
 static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struct fold_step *step,
                           enum fold_full when_full)
 {
     struct tfd_event event = step->event;
-    if (plan(spool, root, step))
+    struct tfd_file *file = tfd_file_at(spool, event.file);
+    if ((!file->over_cap || has_row(spool, file)) && plan(spool, root, step))
         return true;
     if (when_full == FOLD_FULL_STOPS)
         return false;
+    count_over_cap(spool, file);
     event.file = TFD_FILE_OVERFLOW;
     *step = (struct fold_step){.event = event};
-    atomic_fetch_add(&spool->header->files_over_cap,
-                     event.operation == TFD_OP_OPEN || event.operation == TFD_OP_FOPEN);
     return plan(spool, root, step);
 }
 

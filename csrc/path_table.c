@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "mount_table.h"
+#include "overflow_names.h"
 #include "path_filter.h"
 #include "path_hash.h"
 #include "spool_file.h"
@@ -45,6 +46,7 @@ int tfd_paths_reset(void)
 {
     if (index_of_hash)
         munmap(index_of_hash, index_size * sizeof(uint32_t));
+    tfd_overflow_names_reset();
     index_size = FIRST_INDEX_SIZE;
     index_of_hash = new_index(index_size);
     return index_of_hash ? 0 : tfd_fail(ENOMEM, "no memory for the index of file names");
@@ -111,18 +113,21 @@ static bool has_room_for_file(const struct tfd_spool *spool, size_t path_length)
     return atomic_load(&spool->header->used_bytes) + need < spool->capacity_bytes;
 }
 
-static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t length, uint32_t hash)
+static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t length, uint64_t name_hash)
 {
     struct tfd_spool_header *header = spool->header;
+    uint32_t hash = (uint32_t)name_hash;
     uint32_t file = atomic_load(&header->file_count);
     uint64_t name = 0;
+    if (tfd_overflow_name_is_known(name_hash)) /* also where there is room by now: a row has all of its file */
+        return TFD_FILE_OVERFLOW;
     if (2 * (file + 1) > index_size)
         grow_index(spool, file);
     if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) &&
         ensure_segment(spool, file) && tfd_fold_keep_usable(spool))
         name = tfd_arena_copy_string(spool, path, length);
     if (!name) {
-        atomic_fetch_add(&header->files_over_cap, 1);
+        atomic_fetch_add(&header->files_over_cap, tfd_overflow_name_is_new(name_hash));
         return TFD_FILE_OVERFLOW;
     }
     *tfd_file_at(spool, file) = (struct tfd_file){.path = name,
@@ -160,7 +165,8 @@ static tfd_target absolute_target(struct tfd_spool *spool, const char *path, siz
 {
     if (!length)
         return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
-    uint32_t hash = (uint32_t)tfd_path_hash(path, length), file = find_file(spool, path, length, hash);
+    uint64_t hash = tfd_path_hash(path, length);
+    uint32_t file = find_file(spool, path, length, (uint32_t)hash);
     if (file)
         return file;
     if (!tfd_path_wanted(path, length))

@@ -209,6 +209,8 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
     info->files_over_cap = atomic_load(&header->files_over_cap);
     info->spool_full = atomic_load(&header->spool_full) != 0;
     info->spool_bytes = reader->image.limit;
+    info->capacity_bytes = header->capacity_bytes;
+    info->trace_limit_bytes = header->trace_limit_bytes;
     info->mount_count = header->mount_count;
 }
 

@@ -139,6 +139,8 @@ uint64_t tfd_slots_holding_wrappers(void); /* scan of all objects: 0 when detach
 
 struct tfd_reader;
 
+enum { TFD_OVERFLOW_NAMES = 1048576 }; /* so many files beyond the memory cap are told apart */
+
 struct tfd_spool_info {
     int32_t pid, parent_pid;
     uint32_t stopped; /* 0: the process ended without stopping the session */
@@ -153,7 +155,7 @@ struct tfd_spool_info {
     uint64_t events;    /* calls recorded as events */
     uint64_t segments;  /* of these, still in the trace */
     uint64_t events_dropped;
-    uint64_t files_over_cap;
+    uint64_t files_over_cap; /* files that share one row, each once, up to TFD_OVERFLOW_NAMES */
     uint64_t spool_bytes;
     uint32_t spool_full;
     uint32_t damaged;     /* parts that could not be read were left out */
@@ -163,6 +165,7 @@ struct tfd_spool_info {
     int64_t thread_ns;                                           /* all calls' durations added up */
     int64_t first_event_ns, last_event_ns;                       /* relative to start */
     int64_t first_dropped_ns; /* when the first call began that is not in the trace, -1: none is missing */
+    uint64_t capacity_bytes, trace_limit_bytes;                  /* the bounds that it was recorded with */
 };
 
 struct tfd_thread_info {

@@ -52,13 +52,16 @@ def make_spool(options: Options, session: str) -> Spool:
             f"the spool folder {parent} has {free_bytes / MIB:.0f} MiB free and a session needs at least "
             f"{MIN_MEMORY_CAP_MB}: make room there, or name another with spool_dir or {ENVIRONMENT_VARIABLE}."
         )
+    trace_bytes = options.trace_limit_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
     notes = []
     if capacity_bytes < wanted_bytes:
+        trace = (
+            f", trace_memory_mb from {options.trace_limit_mb} to {trace_bytes // MIB}" if options.trace else ""
+        )
         notes.append(
-            f"memory_cap_mb lowered from {options.memory_cap_mb} to {capacity_bytes // MIB}: "
+            f"memory_cap_mb lowered from {options.memory_cap_mb} to {capacity_bytes // MIB}{trace}: "
             f"the spool folder {parent} has no more room"
         )
-    trace_bytes = options.trace_limit_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
     return Spool(_make_directory(parent, session), capacity_bytes, trace_bytes, tuple(notes))
 
 

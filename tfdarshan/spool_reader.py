@@ -24,7 +24,8 @@ OTHER_FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "other_calls")
 class SpoolInfo:
     """What a spool says about its process and its session; times in ns, sizes in bytes.
 
-    `stopped` is 0 where the process ended without stopping the session. The kernel's figures (`rchar` to
+    `capacity_bytes` and `trace_limit_bytes` are the bounds it was recorded with: less than the options asked
+    for where there was no room. `files_over_cap` counts each file once. `stopped` is 0 where the process ended without stopping the session. The kernel's figures (`rchar` to
     `write_bytes`) count the session only and mean nothing where `kernel_valid` is 0. `io_ns`, `read_ns`,
     `write_ns` and `meta_ns` are unions of intervals: wall-clock time with at least one such call running;
     `thread_ns` adds up all calls' durations.
@@ -63,6 +64,8 @@ class SpoolInfo:
     first_event_ns: int
     last_event_ns: int
     first_dropped_ns: int
+    capacity_bytes: int
+    trace_limit_bytes: int
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import _bridge, schema
+from tfdarshan import _bridge, _extension, schema
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overview import Overview
 from tfdarshan.process_reader import ProcessReader
 from tfdarshan.progress import LONG_WORK_S, Progress
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
+from tfdarshan.spool import MIB
 from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.tables import Process, write_events, write_files, write_overview
+from tfdarshan.units import plural
 from tfdarshan.versions import engine
 
 if TYPE_CHECKING:
@@ -211,14 +213,14 @@ def _bounds_reached(recording: Recording, info: SpoolInfo, skipped: int) -> list
     bounds = []
     if info.events_dropped and options.get("trace"):
         bounds.append(
-            f"{info.events_dropped:,} of {info.events:,} segments were dropped: trace_memory_mb was full; "
-            "the counters have all of them"
+            f"{info.events_dropped:,} of {info.events:,} segments were dropped: the trace was full "
+            f"(trace_memory_mb = {info.trace_limit_bytes // MIB}); the counters have all of them"
         )
     if info.files_over_cap:
-        cap_mb = options.get("memory_cap_mb", "unknown")
+        least = "at least " if info.files_over_cap >= _extension.core().lib.TFD_OVERFLOW_NAMES else ""
         bounds.append(
-            f"{info.files_over_cap:,} first opens found no room for a row (memory_cap_mb = {cap_mb}): "
-            "these files share one, and the totals have all of them"
+            f"{least}{plural(info.files_over_cap, 'file')} found no room for a row (memory_cap_mb = "
+            f"{info.capacity_bytes // MIB}): they share one, and the totals have all of them"
         )
     if info.spool_full and not info.files_over_cap and not info.events_dropped:
         bounds.append("the spool was full for part of the session")
@@ -228,7 +230,7 @@ def _bounds_reached(recording: Recording, info: SpoolInfo, skipped: int) -> list
             "spool full"
         )
     if info.damaged:
-        bounds.append(f"{info.damaged:,} damaged parts of the spool were left out")
+        bounds.append("damaged parts of the spool were left out")
     return bounds
 
 

@@ -60,7 +60,9 @@ def test_lowered_cap_is_said(default_folders, free):
 
     note = spool.make_spool(Options(), "s").notes[0]
 
-    assert note.startswith("memory_cap_mb lowered from 1024 to 64: the spool folder")
+    assert note.startswith(
+        "memory_cap_mb lowered from 1024 to 64, trace_memory_mb from 256 to 16: the spool folder"
+    )
 
 
 def test_full_spool_folder_is_refused(default_folders, free):

@@ -71,6 +71,24 @@ static void open_missing(int number)
     CHECK(open(check_path(missing, directory, name), O_RDONLY) < 0 && errno == ENOENT);
 }
 
+/* One thread's calls do not overlap: the union of their times is their sum, for any capacity of the spool. */
+static void check_time(uint64_t capacity_bytes)
+{
+    struct tfd_options options = check_options(directory);
+    options.capacity_bytes = capacity_bytes;
+    options.trace_limit_bytes = 0;
+    check_start_with(&options);
+    read_often(NULL);
+    struct tfd_reader *reader = stop_and_read();
+    struct tfd_spool_info info = counted_info(reader);
+    CHECK_EQUAL(info.damaged, 0);
+    CHECK_EQUAL(info.events, reads + 2);
+    CHECK(info.io_ns > 0);
+    int64_t difference = info.io_ns - info.thread_ns; /* of sums of rounded durations */
+    CHECK(difference > -10 && difference < 10);
+    tfd_reader_close(reader);
+}
+
 static void check_file_cap(void)
 {
     struct tfd_options options = check_options(directory);
@@ -81,18 +99,20 @@ static void check_file_cap(void)
         open_missing(i);
     for (int i = 0; i < REOPENED; i++) /* known since before the cap was reached */
         open_missing(i);
+    for (int i = 0; i < REOPENED; i++) /* beyond the cap: not more of them */
+        open_missing(FILES_OVER_CAP - 1 - i);
     struct tfd_reader *reader = stop_and_read();
     struct tfd_spool_info info = counted_info(reader);
     CHECK_EQUAL(info.damaged, 0);
-    CHECK_EQUAL(info.events, FILES_OVER_CAP + REOPENED);
+    CHECK_EQUAL(info.events, FILES_OVER_CAP + 2 * REOPENED);
     CHECK(info.files > 1000 && info.files < FILES_OVER_CAP);
     CHECK_EQUAL(info.files + info.files_over_cap, FILES_OVER_CAP);
     CHECK(info.spool_bytes <= options.capacity_bytes);
-    CHECK_EQUAL(counted_sum(reader, NULL, "TFD_FAILED_CALLS"), FILES_OVER_CAP + REOPENED);
+    CHECK_EQUAL(counted_sum(reader, NULL, "TFD_FAILED_CALLS"), FILES_OVER_CAP + 2 * REOPENED);
     struct tfd_failure failure;
     CHECK_EQUAL(tfd_reader_failures(reader, &failure, 1), 1);
     CHECK_EQUAL(failure.error, ENOENT);
-    CHECK_EQUAL(failure.calls, FILES_OVER_CAP + REOPENED);
+    CHECK_EQUAL(failure.calls, FILES_OVER_CAP + 2 * REOPENED);
     tfd_reader_close(reader);
 }
 
@@ -105,6 +125,9 @@ int main(int argc, char **argv)
     check_trace_limit(64u << 20, 256u << 10);
     check_trace_limit(64u << 20, 0);
     check_trace_limit(4u << 20, 4u << 20);
+    check_time(16u << 20);
+    check_time(20u << 20); /* a number of intervals that is no power of two would fit in it */
+    check_time(100u << 20);
     check_file_cap();
     return 0;
 }

@@ -238,6 +238,7 @@ static void test_threads_mounts_and_paths(void)
     builder_call(&spool, thread, TFD_FILE_OVERFLOW, TFD_OP_PREAD, 0, 8, 10, 20);
     builder_call(&spool, thread, TFD_FILE_NONE, TFD_OP_FFLUSH, -1, 0, 30, 40);
     atomic_store(&spool.header->files_over_cap, 3);
+    spool.header->trace_limit_bytes = 1u << 20;
     spool.header->kernel_start = (struct tfd_kernel_io){1, 2, 3, 4, 5, 6, 1};
     spool.header->kernel_stop = (struct tfd_kernel_io){11, 22, 33, 44, 55, 66, 1};
     builder_stop(&spool, 2000);
@@ -250,6 +251,7 @@ static void test_threads_mounts_and_paths(void)
     CHECK(info.kernel_valid && info.rchar == 10 && info.wchar == 20 && info.write_bytes == 60);
     CHECK(info.events == 2 && info.file_rows == 1 && info.io_ns == 20 && info.write_ns == 10);
     CHECK(info.first_event_ns == 10 && info.last_event_ns == 40);
+    CHECK(info.capacity_bytes == 4u << 20 && info.trace_limit_bytes == 1u << 20);
     struct tfd_thread_info thread_info;
     CHECK(tfd_reader_thread(reader, 0, &thread_info) == 0 && !strcmp(thread_info.name, "t7"));
     CHECK(thread_info.other[TFD_OTHER_PIPE][1] == 2 && thread_info.other[TFD_OTHER_PIPE][4] == 5);
