@@ -20,6 +20,7 @@ static const char *const stat_names[] = {
     [TFD_STAT_BYTES] = "bytes",       [TFD_STAT_OFFSET] = "offset", [TFD_STAT_FILE] = "file",
     [TFD_STAT_ERROR] = "errno",       [TFD_STAT_SIZE] = "size",     [TFD_STAT_MODE] = "mode",
     [TFD_STAT_NEW_NAME] = "new name", [TFD_STAT_MB_PER_S] = "MB/s", [TFD_STAT_OPERATIONS] = "running",
+    [TFD_STAT_MARK] = "tfdarshan mark",
 };
 static const char *const rate_names[TFD_RATE_COUNT] = {
     [TFD_RATE_READ] = "read MB/s",
@@ -287,6 +288,11 @@ static size_t begin_plane(struct tfd_bytes *out, int64_t id, const char *name)
     return plane;
 }
 
+static void write_mark(struct tfd_bytes *out, const char *mark)
+{
+    tfd_stat_bytes(out, TFD_XPLANE_STATS, TFD_STAT_MARK, mark, strlen(mark));
+}
+
 static int64_t duration_of(const struct plane *plane)
 {
     int64_t end =
@@ -304,6 +310,7 @@ static int write_io_plane(struct plane *plane)
     if (status)
         return status;
     write_names(plane->out);
+    write_mark(plane->out, plane->request->mark);
     write_left_out(plane, duration_of(plane));
     write_counters(plane);
     write_threads(plane);
@@ -330,9 +337,11 @@ int tfd_io_plane(struct tfd_reader *reader, const struct tfd_plane_request *requ
     return status ? status : out->failed ? -ENOMEM : 0;
 }
 
-void tfd_note_plane(struct tfd_bytes *out, int64_t realtime_ns, const char *sentence)
+void tfd_note_plane(struct tfd_bytes *out, int64_t realtime_ns, const char *mark, const char *sentence)
 {
     size_t begun = begin_plane(out, TFD_PLANE_IO, TFD_PLANE_IO_NAME);
+    write_names(out);
+    write_mark(out, mark);
     write_note(out, realtime_ns, 1000000, sentence);
     tfd_message_end(out, begun);
 }

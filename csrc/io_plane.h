@@ -12,6 +12,7 @@ struct tfd_plane_request {
     int64_t start_ns, end_ns; /* events that began in this part of the recording */
     int64_t realtime_ns;      /* of start_ns */
     uint64_t max_events;
+    const char *mark; /* says whose planes these are */
     int with_session; /* add what the session can be rebuilt from */
 };
 
@@ -23,6 +24,6 @@ struct tfd_plane_counts {
 int tfd_io_plane(struct tfd_reader *reader, const struct tfd_plane_request *request, struct tfd_bytes *out,
                  struct tfd_plane_counts *counts);
 /* Appends an XSpace with nothing but a sentence. */
-void tfd_note_plane(struct tfd_bytes *out, int64_t realtime_ns, const char *sentence);
+void tfd_note_plane(struct tfd_bytes *out, int64_t realtime_ns, const char *mark, const char *sentence);
 
 #endif

@@ -152,6 +152,8 @@ void tfd_tf_session_begin(void)
     session.pid = getpid();
     session.start_realtime_ns = realtime_ns();
     last = (struct tfd_tf_report){.session = last.session + 1};
+    snprintf(last.mark, sizeof last.mark, "tfdarshan %d %lld", (int)session.pid,
+             (long long)session.start_realtime_ns);
     const struct tfd_tf_settings *settings = tfd_tf_settings_acquire();
     if (tfd_session_active())
         join();
@@ -195,6 +197,7 @@ static void build_from(struct tfd_reader *reader, bool with_session)
     struct tfd_plane_request request = {
         .end_ns = INT64_MAX,
         .realtime_ns = info.start_realtime_ns,
+        .mark = last.mark,
         .max_events = settings ? settings->max_events : TFD_TF_MAX_EVENTS,
         .with_session = with_session,
     };
@@ -229,7 +232,7 @@ static void build(void)
         tfd_reader_close(reader);
     }
     if (session.error[0] && !session.planes.length)
-        tfd_note_plane(&session.planes, session.start_realtime_ns, session.error);
+        tfd_note_plane(&session.planes, session.start_realtime_ns, last.mark, session.error);
     if (session.planes.failed)
         tfd_bytes_free(&session.planes);
     session.built = true;

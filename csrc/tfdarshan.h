@@ -263,6 +263,7 @@ struct tfd_tf_report {
     int32_t recording; /* 1: we record for this session now */
     int64_t start_ns, end_ns; /* since the recording's start */
     uint64_t events, left_out;
+    char mark[40]; /* in the trace's plane too: tells whose trace a file is */
 };
 
 int tfd_tf_registered(void); /* 1: TensorFlow took the plug-in */

@@ -74,7 +74,7 @@ class TensorflowSession:
 
     `session` counts them. Where `joined` is 1 a recording ran already, and the session is its part from
     `start_ns` to `end_ns`, in ns since the recording's start. `events` of it are in the trace, and
-    `left_out` are not. `recording` is 1 while the plug-in records for a session.
+    `left_out` are not. `recording` is 1 while the plug-in records for a session. `mark` is in the trace, too.
     """
 
     session: int
@@ -84,6 +84,7 @@ class TensorflowSession:
     end_ns: int
     events: int
     left_out: int
+    mark: str
 
 
 @dataclass(frozen=True)

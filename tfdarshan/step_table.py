@@ -127,14 +127,11 @@ def _traced(waits: tuple[Array, Array] | None) -> list[tuple[Any, ...]]:
 
 
 def _waits(owner: ProcessData) -> tuple[Array, Array] | None:
-    from tfdarshan.tf_steps import input_waits
+    from tfdarshan.tf_steps import input_waits, trace_beside
 
-    about = owner.meta.get("tensorflow")
-    if not about:
-        return None
-    trace = owner.directory.parents[2] / str(about["trace"])
+    found = trace_beside(owner)
     try:
-        return input_waits(trace, int(about["start_ns"]))
+        return None if found is None else input_waits(*found)
     except SessionDataError:  # moved or deleted: what was marked is known all the same
         return None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tfdarshan.errors import SessionDataError
 from tfdarshan.process_data import ProcessData
 from tfdarshan.spool_reader import Array
-from tfdarshan.tf_steps import events_of, merged_intervals, origin_of
+from tfdarshan.tf_steps import events_of, merged_intervals, origin_of, trace_beside
 from tfdarshan.xspace import Space
 
 DEVICE_PLANES = ("/device:GPU:", "/device:TPU:")
@@ -34,11 +34,9 @@ class DeviceTime:
 
 def device_time(owner: ProcessData) -> DeviceTime | None:
     """Reads the trace beside a session; None where there is none, or it shows no device."""
-    about = owner.meta.get("tensorflow")
-    if not about:
-        return None
+    found = trace_beside(owner)
     try:
-        return read_device_time(owner.directory.parents[2] / str(about["trace"]), int(about["start_ns"]))
+        return None if found is None else read_device_time(*found)
     except SessionDataError:  # moved or deleted
         return None
 

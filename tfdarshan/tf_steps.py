@@ -10,12 +10,28 @@ from pathlib import Path
 
 import numpy as np
 
+from tfdarshan.process_data import ProcessData
 from tfdarshan.spool_reader import Array
-from tfdarshan.xspace import Plane, Space
+from tfdarshan.xspace import ANY_MARK, Plane, Space, holds_mark
 from tfdarshan.xspace_session import IO_PLANE
 
 HOST_PLANE = "/host:CPU"
 GET_NEXT = "IteratorGetNextOp::DoCompute"
+
+
+def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
+    """Gives the trace beside a session and when, since the session's start, the part of it began that it shows.
+
+    None where there is none, or another process wrote over it. In ns.
+    """
+    about = owner.meta.get("tensorflow")
+    if not about:
+        return None
+    trace = owner.directory.parents[2] / str(about["trace"])
+    mark = about.get("mark")
+    if mark and not holds_mark(trace, str(mark)) and holds_mark(trace, ANY_MARK):
+        return None
+    return trace, int(about["start_ns"])
 
 
 def input_waits(trace: Path, session_ns: int) -> tuple[Array, Array]:

@@ -1,11 +1,13 @@
 """TensorFlow's trace beside a session: runs TensorFlow's profiler along, and finds the file it wrote.
 
-TensorFlow names a profile, `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`, by the time it is written and
-tells nobody. So the folders before and after are compared.
+TensorFlow names a profile, `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`, by the second it is written in and
+tells nobody. So the folders before and after are compared, and a file is ours only if it holds our mark: two
+processes of one host write over each other's file where they write in the same second.
 """
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from dataclasses import dataclass
@@ -13,10 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan import _bridge
-from tfdarshan.errors import reason
+from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.notice import warn
 from tfdarshan.recording import ActiveRecording
+from tfdarshan.session_directory import MARKER, PLUGIN_FOLDER, read_marker
+from tfdarshan.xspace import ANY_MARK, holds_mark
 
+LOST = (
+    "another process of this host wrote over the trace of TensorFlow's profiler, for TensorFlow names it by host "
+    "and second: the steps in it are not known"
+)
 PROFILE_FOLDER = Path("plugins") / "profile"
 TRACE_SUFFIX = ".xplane.pb"
 
@@ -34,34 +42,66 @@ def list_traces(logdir: Path) -> Traces:
     return found
 
 
-def new_trace(logdir: Path, before: Traces) -> Path | None:
-    """Gives the trace of this host that has been written since `before` was listed."""
+def new_traces(logdir: Path, before: Traces) -> list[Path]:
+    """Lists the traces that have been written since `before` was listed, this host's first, the newest first."""
     own = f"{socket.gethostname()}{TRACE_SUFFIX}"
     changed = [
         (path.name == own, written, path)
         for path, written in list_traces(logdir).items()
         if before.get(path) != written
     ]
-    return max(changed)[2] if changed else None
+    return [path for *_, path in sorted(changed, reverse=True)]
 
 
 @dataclass(frozen=True)
 class WrittenTrace:
-    """A trace that TensorFlow wrote, and what the plug-in put into it."""
+    """A trace that TensorFlow wrote, and what the plug-in put into it; `path` is None where it is lost."""
 
-    path: Path
+    path: Path | None
     session: _bridge.TensorflowSession
 
 
 def written_trace(logdir: Path, before: Traces) -> WrittenTrace | None:
     """Gives the trace that the newest session of TensorFlow's profiler left since `before` was listed."""
-    path = new_trace(logdir, before)
-    return None if path is None else WrittenTrace(path, _bridge.last_tensorflow_session())
+    changed, session = new_traces(logdir, before), _bridge.last_tensorflow_session()
+    if not changed:
+        return None
+    own = next((path for path in changed if holds_mark(path, session.mark)), None)
+    if own is not None:
+        return WrittenTrace(_kept(own, logdir), session)
+    # A trace in which the plug-in had no room for its plane holds nobody's.
+    unmarked = next((path for path in changed if not holds_mark(path, ANY_MARK)), None)
+    return WrittenTrace(unmarked, session)
+
+
+def _kept(trace: Path, logdir: Path) -> Path:
+    """Renames a trace by its process where others of this host record, which may yet write over it."""
+    if trace.name != f"{socket.gethostname()}{TRACE_SUFFIX}" or not _others_record(logdir):
+        return trace
+    own = trace.with_name(f"{trace.name.removesuffix(TRACE_SUFFIX)}.{os.getpid()}{TRACE_SUFFIX}")
+    try:
+        return trace.rename(own)
+    except OSError:
+        return trace
+
+
+def _others_record(logdir: Path) -> bool:
+    """Says whether another process has a session in this logdir that it has not written yet."""
+    for marker in (logdir / PLUGIN_FOLDER).glob(f"*/{MARKER}"):
+        try:
+            if read_marker(marker.parent).pid != os.getpid():
+                return True
+        except SessionDataError:
+            continue
+    return False
 
 
 def put_beside(recording: ActiveRecording, trace: WrittenTrace | None) -> None:
     """Gives a recording its trace's stamp, and says in the metadata what of it is in the trace."""
     if trace is None:
+        return
+    if trace.path is None:
+        recording.add_note(LOST)
         return
     recording.rename(trace.path.parent.name)
     recording.extra["tensorflow"] = {
@@ -70,6 +110,7 @@ def put_beside(recording: ActiveRecording, trace: WrittenTrace | None) -> None:
         "end_ns": trace.session.end_ns,
         "events": trace.session.events,
         "left_out": trace.session.left_out,
+        "mark": trace.session.mark,
     }
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from tfdarshan.errors import SessionDataError, reason
 
+# The name of the stat that has the plug-in's mark.
+ANY_MARK = "tfdarshan mark"
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 
 
@@ -185,6 +187,15 @@ class Space:
 
     def _damaged(self) -> SessionDataError:
         return SessionDataError(f"{self.path} is damaged, or no trace of TensorFlow's profiler.")
+
+
+def holds_mark(path: Path, mark: str) -> bool:
+    """Says whether a trace is that of a session of TensorFlow's profiler, by the mark that the plug-in left in it."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.find(mark.encode()) >= 0
+    except (OSError, ValueError):  # gone, or empty
+        return False
 
 
 def _varint(data: mmap.mmap, at: int) -> tuple[int, int]:

@@ -1,0 +1,80 @@
+"""Two processes of one host record into one logdir, and TensorFlow's profiler names both traces by host and second."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tfdarshan
+from tests.integration.tensorflow.conftest import PRELUDE
+
+BATCHES = {"first": 5, "second": 9}
+
+JOB = (
+    PRELUDE.format(before="")
+    + """
+name, batches = sys.argv[1], int(sys.argv[2])
+read_all()
+open(f"{name}.ready", "w").close()
+while not os.path.exists("go"):
+    time.sleep(0.01)
+with tfdarshan.profile("logs") as session:
+    for batch in tf.data.Dataset.from_tensor_slices(paths).map(tf.io.read_file).repeat().batch(4).take(batches):
+        time.sleep(0.005)
+    open(f"{name}.done", "w").close()
+    while len(glob.glob("*.done")) < 2:
+        time.sleep(0.01)
+    # both ask for their trace at the beginning of the same second
+    time.sleep(1.2 - time.time() % 1)
+print(json.dumps(str(session.path)))
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def sessions(shared_job):
+    """Runs both at once; gives their sessions by name."""
+    folder = shared_job.folder / "two"
+    folder.mkdir()
+    (folder / "data").symlink_to(shared_job.folder / "data")
+    jobs = {
+        name: subprocess.Popen(
+            [sys.executable, "-c", JOB, name, str(batches)],
+            cwd=folder,
+            env={**os.environ, "TFDARSHAN_SPOOL_DIR": str(shared_job.spool), "CUDA_VISIBLE_DEVICES": "-1"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name, batches in BATCHES.items()
+    }
+    while len(list(folder.glob("*.ready"))) < 2:
+        assert all(job.poll() is None for job in jobs.values())
+        time.sleep(0.05)
+    (folder / "go").touch()
+    said = {name: job.communicate()[0] for name, job in jobs.items()}
+    assert all(job.returncode == 0 for job in jobs.values())
+    return {
+        name: tfdarshan.open_session(folder / json.loads(text.splitlines()[-1])) for name, text in said.items()
+    }
+
+
+@pytest.mark.parametrize("name", list(BATCHES))
+def test_steps_are_the_process_s_own_or_missing_with_a_sentence(sessions, name):
+    # GIVEN a loop that asks for its batches, and once more for the end
+    meta = sessions[name].meta[0]
+
+    # THEN
+    if "tensorflow" in meta:
+        assert len(sessions[name].steps) == BATCHES[name]
+    else:
+        assert len(sessions[name].steps) == 0
+        assert any("wrote over the trace of TensorFlow's profiler" in bound for bound in meta["bounds"])
+
+
+def test_no_two_sessions_name_one_trace(sessions):
+    named = [session.meta[0]["tensorflow"]["trace"] for session in sessions.values() if "tensorflow" in session.meta[0]]
+    assert named
+    assert len(set(named)) == len(named)

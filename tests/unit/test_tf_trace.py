@@ -1,0 +1,84 @@
+"""Whose trace a file of TensorFlow's profiler is."""
+
+import os
+import socket
+from types import SimpleNamespace
+
+import pytest
+
+from tfdarshan import tf_trace
+from tfdarshan.session_directory import Recording, make_session_directory, write_marker
+
+HOST = socket.gethostname()
+OWN, OTHER = "tfdarshan 12 170", "tfdarshan 13 170"
+
+
+@pytest.fixture
+def logdir(monkeypatch, tmp_path):
+    """A logdir, and a session of TensorFlow's profiler that left the mark OWN."""
+    monkeypatch.setattr(tf_trace._bridge, "last_tensorflow_session", lambda: SimpleNamespace(mark=OWN))
+    return tmp_path
+
+
+def make_trace(logdir, name, *marks):
+    path = logdir / tf_trace.PROFILE_FOLDER / "2026_01_01_00_00_00" / f"{name}.xplane.pb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n\0planes " + b"".join(b"\x12tfdarshan mark\x32" + mark.encode() for mark in marks))
+    return path
+
+
+def record(logdir, pid):
+    directory = make_session_directory(logdir)
+    write_marker(directory, Recording("s", "/nowhere", HOST, pid, 0, "", "", 0, {}, [], {}))
+
+
+def test_the_trace_with_the_mark_is_taken(logdir):
+    # GIVEN another process's trace, which is newer and has the host's name
+    own = make_trace(logdir, f"{HOST}.12", OWN)
+    make_trace(logdir, HOST, OTHER)
+
+    # WHEN / THEN
+    assert tf_trace.written_trace(logdir, {}).path == own
+
+
+def test_a_trace_of_another_process_is_none_and_said(logdir):
+    # GIVEN
+    make_trace(logdir, HOST, OTHER)
+    notes = []
+
+    # WHEN
+    trace = tf_trace.written_trace(logdir, {})
+    tf_trace.put_beside(SimpleNamespace(add_note=notes.append), trace)
+
+    # THEN
+    assert notes == [tf_trace.LOST]
+
+
+def test_a_trace_without_any_mark_is_taken(logdir):
+    # GIVEN a trace in which the plug-in found no room
+    path = make_trace(logdir, HOST)
+
+    # WHEN / THEN
+    assert tf_trace.written_trace(logdir, {}).path == path
+
+
+def test_a_trace_gets_the_process_s_name_where_others_record(logdir):
+    # GIVEN
+    make_trace(logdir, HOST, OWN)
+    record(logdir, os.getpid() + 1)
+
+    # WHEN
+    trace = tf_trace.written_trace(logdir, {})
+
+    # THEN
+    assert trace.path.name == f"{HOST}.{os.getpid()}.xplane.pb"
+    assert trace.path.exists()
+
+
+def test_a_trace_keeps_its_name_where_nobody_else_records(logdir):
+    # GIVEN
+    make_trace(logdir, HOST, OWN)
+    record(logdir, os.getpid())
+
+    # WHEN / THEN
+    assert tf_trace.written_trace(logdir, {}).path.name == f"{HOST}.xplane.pb"
