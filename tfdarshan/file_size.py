@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tfdarshan.file_name import exact_name
 from tfdarshan.spool_reader import Array, Mount
 
 MAX_FILES = 10_000
@@ -41,7 +42,7 @@ class SizeFinder:
 
 def _regular_size(path: str) -> int:
     try:
-        found = Path(path).stat()
+        found = Path(exact_name(path)).stat()
     except (OSError, ValueError):
         return -1
     return found.st_size if stat.S_ISREG(found.st_mode) else -1

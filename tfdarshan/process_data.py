@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,10 +177,14 @@ def _check_names(meta_path: Path, tables: Any) -> None:
         raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
 
 
-def _parquet(path: Path, metadata: Any = None) -> Any:
+@contextmanager
+def _parquet(path: Path, metadata: Any = None) -> Iterator[Any]:
+    """Opens a table; by bytes, for Arrow takes a path that is text for UTF-8."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path, metadata=metadata)
+    with pa.OSFile(os.fsencode(path)) as source, pq.ParquetFile(source, metadata=metadata) as file:
+        yield file
 
 
 def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:

@@ -36,7 +36,13 @@ class Column:
 
 FILE_COLUMNS = (
     Column("file", "uint32", "", "file id within its process, as in events"),
-    Column("path", "str", "", "absolute path; bytes that are not UTF-8 appear as backslash escapes"),
+    Column(
+        "path",
+        "str",
+        "",
+        "absolute path; bytes that are not UTF-8 appear as backslash escapes, and the backslash of a name "
+        "that has such characters itself as \\x5c",
+    ),
     Column("module", "category", "", "Darshan's module that counts the calls: POSIX or STDIO"),
     Column("pid", "int32", "", "process that made the calls"),
     Column("host", "category", "", "host the process ran on"),

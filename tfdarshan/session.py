@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan import pending
 from tfdarshan.errors import SessionDataError
+from tfdarshan.overlap import overlapping
 from tfdarshan.process_data import ProcessData, read_process
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
 from tfdarshan.units import plural
@@ -26,12 +27,20 @@ class Session:
         path: The session directory.
         processes: The recorded processes, the one that started the session first.
         problems: What could not be read, one sentence each; empty unless damaged parts are skipped.
+        chosen_from: The logdir of which it was the newest session; None where it was named itself.
     """
 
-    def __init__(self, path: Path, processes: list[ProcessData], problems: list[str]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        processes: list[ProcessData],
+        problems: list[str],
+        chosen_from: Path | None = None,
+    ) -> None:
         self.path = path
         self.processes = processes
         self.problems = problems
+        self.chosen_from = chosen_from
 
     def __repr__(self) -> str:
         return f"<tfdarshan session {str(self.path)!r}, {len(self.processes)} processes>"
@@ -49,6 +58,13 @@ class Session:
     def meta(self) -> list[dict[str, Any]]:
         """The metadata of each process, the session's owner first."""
         return [process.meta for process in self.processes]
+
+    @cached_property
+    def overlapping(self) -> list[Path]:
+        """The other sessions of the logdir it was chosen from that recorded while it did, oldest first."""
+        if self.chosen_from is None:
+            return []
+        return overlapping(self.path, find_sessions(self.chosen_from))
 
     @cached_property
     def files(self) -> pd.DataFrame:
@@ -112,7 +128,8 @@ def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
     Raises:
         SessionDataError: There is no finished session, or its data is damaged or of a newer schema.
     """
-    directory = locate_session(Path(path))
+    folder = _named_run(Path(path))
+    directory = locate_session(folder)
     problems: list[str] = []
     processes = []
     for meta_path in sorted(directory.glob(f"*{META_SUFFIX}")):
@@ -132,7 +149,20 @@ def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
     processes.sort(
         key=lambda process: (not process.meta["owner"], process.meta["start_ns"], process.meta["pid"])
     )
-    return Session(directory, processes, problems)
+    return Session(directory, processes, problems, None if directory == folder else folder)
+
+
+def open_newest(path: str | os.PathLike[str], count: int) -> list[Session]:
+    """Opens the newest `count` finished sessions of a logdir, oldest first; of a session directory itself.
+
+    Raises:
+        SessionDataError: There are fewer, or one's data is damaged or of a newer schema.
+    """
+    folder = _named_run(Path(path))
+    sessions = [open_session(found) for found in locate_sessions(folder, count)]
+    for session in sessions:
+        session.chosen_from = None if session.path == folder else folder
+    return sessions
 
 
 def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:

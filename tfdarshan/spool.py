@@ -55,9 +55,8 @@ def make_spool(options: Options, session: str) -> Spool:
     trace_bytes = options.trace_limit_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
     notes = []
     if capacity_bytes < wanted_bytes:
-        trace = (
-            f", trace_memory_mb from {options.trace_limit_mb} to {trace_bytes // MIB}" if options.trace else ""
-        )
+        trace = f", trace_memory_mb from {options.trace_limit_mb} to {trace_bytes // MIB}"
+        trace = trace if options.trace else ""
         notes.append(
             f"memory_cap_mb lowered from {options.memory_cap_mb} to {capacity_bytes // MIB}{trace}: "
             f"the spool folder {parent} has no more room"

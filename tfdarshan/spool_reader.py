@@ -13,6 +13,7 @@ import numpy as np
 
 from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
+from tfdarshan.file_name import table_name
 from tfdarshan.schema import PATHS_OF_NO_FILE
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,9 +26,10 @@ class SpoolInfo:
     """What a spool says about its process and its session; times in ns, sizes in bytes.
 
     `capacity_bytes` and `trace_limit_bytes` are the bounds it was recorded with: less than the options asked
-    for where there was no room. `files_over_cap` counts each file once. `stopped` is 0 where the process ended without stopping the session. The kernel's figures (`rchar` to
-    `write_bytes`) count the session only and mean nothing where `kernel_valid` is 0. `io_ns`, `read_ns`,
-    `write_ns` and `meta_ns` are unions of intervals: wall-clock time with at least one such call running;
+    for if there was no room. `files_over_cap` counts each file once. `stopped` is 0 where the process ended
+    without stopping the session. The kernel's figures (`rchar` to `write_bytes`) count the session only and
+    mean nothing where `kernel_valid` is 0. `io_ns`, `read_ns`, `write_ns` and `meta_ns` are unions of
+    intervals: wall-clock time with at least one such call running;
     `thread_ns` adds up all calls' durations.
     """
 
@@ -227,7 +229,7 @@ class SpoolReader:
         for file in files.tolist():
             pointer = path_of(reader, file, length)
             if pointer and file not in PATHS_OF_NO_FILE:
-                paths.append(unpack(pointer, length[0]).decode("utf-8", "backslashreplace"))
+                paths.append(table_name(unpack(pointer, length[0])))
             else:
                 paths.append(PATHS_OF_NO_FILE.get(file, ""))
         return paths

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from tfdarshan.analysis.access_sizes import SizeBucket
 from tfdarshan.analysis.coverage import Coverage, Direction
 from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.wall_clock import WallClock
+from tfdarshan.file_name import printable
+from tfdarshan.overlap import overlap_lines
 from tfdarshan.summary_data import ModuleCalls, SummaryData
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 from tfdarshan.verify import sentence
@@ -61,6 +64,7 @@ def render(data: SummaryData, verdict: str = "") -> str:
 
 def _header(data: SummaryData) -> list[str]:
     engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
+    duration = human_seconds(data.duration_s)
     processes = plural(data.processes, "process", "processes")
     if data.silent_children:
         processes += f" ({plural(data.silent_children, 'more child', 'more children')} made no calls)"
@@ -71,13 +75,15 @@ def _header(data: SummaryData) -> list[str]:
         plural(data.calls, "call"),
     )
     lines = [
-        f"tfdarshan session {data.session}, {human_seconds(data.duration_s)} on {data.host}, engine {engine}",
+        printable(f"tfdarshan session {data.session}, {duration} on {data.host}, engine {engine}"),
         ", ".join(filter(None, counts)),
     ]
     if data.command:
-        command = data.command if len(data.command) < WIDTH else data.command[: WIDTH - 4] + " ..."
+        command = printable(data.command)
+        command = command if len(command) < WIDTH else command[: WIDTH - 4] + " ..."
         lines.append(command)
-    lines.append(f"in {data.path}")
+    lines.append(f"in {printable(data.path)}")
+    lines += overlap_lines([Path(path) for path in data.overlapping_sessions])
     if data.emulation is not None:
         as_if = emulated_as(data.emulation, WIDTH - 42)
         lines += [f"EMULATED STORAGE: {as_if}", emulated_times(data.emulation)]
@@ -93,7 +99,7 @@ def _header(data: SummaryData) -> list[str]:
 def emulated_as(emulation: dict[str, Any], most_characters: int) -> str:
     """Says which storage was emulated for which paths, in so many characters at most."""
     paths = emulation["paths"]
-    where = shortened(", ".join(paths), most_characters) if paths else "all recorded files"
+    where = shortened(printable(", ".join(paths)), most_characters) if paths else "all recorded files"
     return f"as if {emulation['model']['name']}, for {where}"
 
 
@@ -293,7 +299,7 @@ def _entries(
         where = " (STDIO)" if entry.module == "STDIO" else ""
         where += f" (process {entry.pid})" if processes > 1 else ""
         row = f"{cells(entry)}   "
-        lines.append(row + shortened(entry.path, WIDTH - len(row) - len(where)) + where)
+        lines.append(row + shortened(printable(entry.path), WIDTH - len(row) - len(where)) + where)
     return [title, f"{head}   path", *lines] if lines else []
 
 
@@ -360,19 +366,21 @@ def _verify(data: SummaryData) -> list[str]:
     lines = []
     for result in data.verify:
         agreement, _, kinds = sentence(result).partition("; ")
-        lines.append(f"  {agreement}.")
-        lines += [f"  {kinds}." if len(kinds) < WIDTH - 4 else "  Differences:"] if kinds else []
-        lines += [f"    {entry['kind']:<18}{entry['meaning']}"[:WIDTH] for entry in result["differences"]]
+        lines.append(f"  {printable(agreement)}.")
+        lines += [f"  {printable(kinds)}." if len(kinds) < WIDTH - 4 else "  Differences:"] if kinds else []
+        lines += [
+            printable(f"    {entry['kind']:<18}{entry['meaning']}")[:WIDTH] for entry in result["differences"]
+        ]
     return [f"Two counters (libdarshan {data.engine.get('version')}, builtin)", *lines] if lines else []
 
 
 def _notes(data: SummaryData) -> list[str]:
-    lines = [f"  {bound}." for bound in data.bounds]
+    lines = [f"  {printable(bound)}." for bound in data.bounds]
     lines = ["Bounds reached", *lines] if lines else []
-    problems = [f"  {problem}" for problem in data.problems]
+    problems = [f"  {printable(problem)}" for problem in data.problems]
     return lines + (["Not read", *problems] if problems else [])
 
 
 def _not_known(data: SummaryData) -> list[str]:
-    lines = [f"  {what}" for what in data.not_known]
+    lines = [f"  {printable(what)}" for what in data.not_known]
     return ["Not known, for the log does not say", *lines] if lines else []

@@ -89,6 +89,7 @@ class SummaryData:
     not_known: list[str]
     problems: list[str]
     trace_span: TraceSpan | None  # what the trace covers, where it lacks calls
+    overlapping_sessions: list[str]  # of the logdir it was chosen from, recorded while it was
 
 
 def summarize(session: Session, top: int = 5) -> SummaryData:
@@ -145,6 +146,7 @@ def summarize(session: Session, top: int = 5) -> SummaryData:
         not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *children.get("unreadable", ())],
         trace_span=trace_span(session.meta),
+        overlapping_sessions=[str(path) for path in session.overlapping],
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan import _bridge, schema
+from tfdarshan.file_name import table_name
 from tfdarshan.file_size import SizeFinder
 from tfdarshan.overview import Overview
 from tfdarshan.process_reader import ProcessReader
@@ -222,7 +223,7 @@ def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Proc
         dictionary_array(batch.module.astype(np.int8), schema.MODULES),
         number_array(np.full(len(paths), process.pid, np.int32)),
         dictionary_array(same, [process.host]),
-        dictionary_array(known, [*(mount.point for mount in mounts), ""]),
+        dictionary_array(known, [*(table_name(os.fsencode(mount.point)) for mount in mounts), ""]),
         dictionary_array(known, [*(mount.fs_type for mount in mounts), ""]),
         number_array(sizes),
         *map(number_array, batch.counters),

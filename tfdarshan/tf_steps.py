@@ -20,9 +20,9 @@ GET_NEXT = "IteratorGetNextOp::DoCompute"
 
 
 def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
-    """Gives the trace beside a session and when, since the session's start, the part of it began that it shows.
+    """Gives the trace beside a session, and when the part of the session began that it shows.
 
-    None where there is none, or another process wrote over it. In ns.
+    That is in ns since the session's start. None where there is no trace, or another process wrote over it.
     """
     about = owner.meta.get("tensorflow")
     if not about:

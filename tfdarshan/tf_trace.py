@@ -1,8 +1,8 @@
 """TensorFlow's trace beside a session: runs TensorFlow's profiler along, and finds the file it wrote.
 
-TensorFlow names a profile, `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`, by the second it is written in and
-tells nobody. So the folders before and after are compared, and a file is ours only if it holds our mark: two
-processes of one host write over each other's file where they write in the same second.
+TensorFlow names a profile, `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`, by the second it is written
+in, and tells nobody. So the folders before and after are compared, and a file is ours only if it holds our
+mark: two processes of one host write over each other's file if they write in the same second.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tfdarshan.session_directory import MARKER, PLUGIN_FOLDER, read_marker
 from tfdarshan.xspace import ANY_MARK, holds_mark
 
 LOST = (
-    "another process of this host wrote over the trace of TensorFlow's profiler, for TensorFlow names it by host "
-    "and second: the steps in it are not known"
+    "another process of this host wrote over the trace of TensorFlow's profiler, which TensorFlow names by "
+    "host and second: the steps in it are not known"
 )
 PROFILE_FOLDER = Path("plugins") / "profile"
 TRACE_SUFFIX = ".xplane.pb"
@@ -43,7 +43,7 @@ def list_traces(logdir: Path) -> Traces:
 
 
 def new_traces(logdir: Path, before: Traces) -> list[Path]:
-    """Lists the traces that have been written since `before` was listed, this host's first, the newest first."""
+    """Lists the traces written since `before` was listed, this host's first, the newest first."""
     own = f"{socket.gethostname()}{TRACE_SUFFIX}"
     changed = [
         (path.name == own, written, path)

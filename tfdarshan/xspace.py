@@ -190,7 +190,7 @@ class Space:
 
 
 def holds_mark(path: Path, mark: str) -> bool:
-    """Says whether a trace is that of a session of TensorFlow's profiler, by the mark that the plug-in left in it."""
+    """Says whether a trace is of a session of TensorFlow's profiler, by the mark that the plug-in left."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return data.find(mark.encode()) >= 0

@@ -14,6 +14,7 @@ import numpy as np
 
 from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
+from tfdarshan.file_name import table_name
 from tfdarshan.schema import PATHS_OF_NO_FILE
 from tfdarshan.spool_reader import (
     EVENT_DTYPES,
@@ -100,10 +101,7 @@ class XspaceReader:
     def paths(self, files: Array) -> list[str]:
         """Gives the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
         path_of = dict(zip(self._numbers[:, 0].tolist(), self._paths, strict=False))
-        return [
-            PATHS_OF_NO_FILE.get(file) or path_of.get(file, b"").decode("utf-8", "backslashreplace")
-            for file in files.tolist()
-        ]
+        return [PATHS_OF_NO_FILE.get(file) or table_name(path_of.get(file, b"")) for file in files.tolist()]
 
     def record_ids(self, files: Array) -> Array:
         """Gives Darshan's record ids of file ids, uint64."""

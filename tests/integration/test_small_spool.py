@@ -19,7 +19,8 @@ def session(tmp_path_factory):
     spool, data = folder / "spool", folder / "data"
     spool.mkdir()
     data.mkdir()
-    with mounted_tmpfs(spool, f"size={ROOM_MIB}m"), tfdarshan.profile(folder / "logs", spool_dir=spool) as done:
+    done = tfdarshan.profile(folder / "logs", spool_dir=spool)
+    with mounted_tmpfs(spool, f"size={ROOM_MIB}m"), done:
         for flags in (os.O_CREAT | os.O_WRONLY, os.O_RDONLY):
             for number in range(FILES):
                 os.close(os.open(data / f"{number:06d}", flags))

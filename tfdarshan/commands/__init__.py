@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from tfdarshan.commands import (
     advise,
@@ -25,7 +26,9 @@ from tfdarshan.commands import (
     whatif,
     workload,
 )
+from tfdarshan.commands.arguments import say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.file_name import printable
 from tfdarshan.versions import VERSION
 
 COMMANDS = (
@@ -69,11 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return outcome() if callable(outcome) else outcome
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with arguments without writing them to the terminal as they are."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Makes the parser of all verbs."""
-    parser = argparse.ArgumentParser(
-        prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions."
-    )
+    parser = _Parser(prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions.")
     parser.add_argument("--version", action="version", version=f"tfdarshan {VERSION}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for module in COMMANDS:
@@ -82,5 +90,5 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _complain(error: TfdarshanError, code: int) -> int:
-    print(f"tfdarshan: {error}", file=sys.stderr)
+    say(f"tfdarshan: {error}", error=True)
     return code

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.errors import ConfigurationError, StorageError, reason
-from tfdarshan.session import open_session
+from tfdarshan.overlap import overlap_lines
+from tfdarshan.session import Session, open_session
 from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
 from tfdarshan.staging.checksum import POLICIES
 from tfdarshan.staging.plan_formats import FORMATS, emit
@@ -89,7 +90,8 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.staging.planning import make_plan
     from tfdarshan.staging.render import render
 
-    decision, reserve = _decide(arguments)
+    sessions = _sessions(arguments)
+    decision, reserve = _decide(arguments, sessions)
     planned = None
     if arguments.output or arguments.format or arguments.json:
         with Progress("looking at the files") as progress:
@@ -103,9 +105,12 @@ def command(arguments: argparse.Namespace) -> int:
     if planned is not None and not arguments.json:
         _write(planned, arguments)
     if arguments.json:
-        print_json({"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None})
+        print_json(
+            {"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None}
+            | {"overlapping_sessions": _overlapping(sessions)}
+        )
     elif not arguments.format or arguments.output:
-        sys.stdout.write(render(decision.advice))
+        sys.stdout.write("\n".join([*overlap_lines(_overlapping(sessions)), render(decision.advice)]))
     return 0
 
 
@@ -135,31 +140,45 @@ def _check(arguments: argparse.Namespace) -> int:
             raise ConfigurationError(
                 f"the plan {arguments.plan} was not made from {before} but from {', '.join(plan.sessions)}."
             )
-    check = check_plan(plan, [open_session(after)], arguments.session_epochs)
+    session = open_session(after)
+    check = check_plan(plan, [session], arguments.session_epochs)
     if arguments.json:
         import dataclasses
 
         shown = ("promised_gain", "obtained_gain", "error", "kept")
-        print_json(dataclasses.asdict(check) | {name: getattr(check, name) for name in shown})
+        print_json(
+            dataclasses.asdict(check) | {name: getattr(check, name) for name in shown} | overlap_of(session)
+        )
     else:
-        sys.stdout.write(render_check(check))
+        sys.stdout.write(overlap_text(session) + render_check(check))
     return 0
 
 
-def _decide(arguments: argparse.Namespace) -> tuple[Decision, int]:
+def _sessions(arguments: argparse.Namespace) -> list[Session]:
+    if not arguments.logdir or not arguments.fast:
+        raise ConfigurationError(
+            "advise needs --logdir L and --fast DIR: what was recorded, and where copies may go."
+        )
+    return [open_session(path) for path in arguments.logdir]
+
+
+def _overlapping(sessions: list[Session]) -> list[Path]:
+    """Lists the sessions that overlap those that were chosen, and are not among them."""
+    own = {session.path for session in sessions}
+    others = dict.fromkeys(path for session in sessions for path in session.overlapping)
+    return [path for path in others if path not in own]
+
+
+def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Decision, int]:
     """Gives the decision and what must stay free on the fast tier."""
     from tfdarshan.staging.advice import decide_on, read_run
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.question import Question
 
-    if not arguments.logdir or not arguments.fast:
-        raise ConfigurationError(
-            "advise needs --logdir L and --fast DIR: what was recorded, and where copies may go."
-        )
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]
     room = measure_room(fast, *sizes)
-    use, facts = read_run([open_session(path) for path in arguments.logdir])
+    use, facts = read_run(sessions)
     question = Question(
         fast=fast,
         room_bytes=room.usable,
@@ -197,7 +216,7 @@ def _write(planned: Planned, arguments: argparse.Namespace) -> None:
         )
         said.append(f"the plan is in {arguments.output}; {copy}")
     for sentence in filter(None, said):
-        print(f"tfdarshan: {sentence}", file=sys.stderr)
+        say(f"tfdarshan: {sentence}", error=True)
 
 
 def _write_bytes(content: bytes, output: Path | None) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import printable
 from tfdarshan.options import Options
+from tfdarshan.overlap import overlap_lines
 from tfdarshan.session import Session, open_session
 
 METAVARS = {
@@ -50,6 +52,17 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 def session_of(arguments: argparse.Namespace) -> Session:
     """Opens the session that the arguments name."""
     return open_session(arguments.path, skip_damaged=arguments.skip_damaged)
+
+
+def overlap_of(session: Session) -> dict[str, Any]:
+    """Gives what JSON says of the sessions that overlap the one that was chosen."""
+    return {"overlapping_sessions": [str(path) for path in session.overlapping]}
+
+
+def overlap_text(session: Session) -> str:
+    """Gives what text begins with where others overlap the session that was chosen, "" where none does."""
+    lines = overlap_lines(session.overlapping)
+    return "\n".join([*lines, "", ""]) if lines else ""
 
 
 def check_least(option: str, number: int, least: int) -> None:
@@ -106,8 +119,16 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def say(line: str, *, error: bool = False) -> None:
+    """Prints a line on stdout, or on stderr; names in it change nothing on a terminal."""
+    print(printable(line), file=sys.stderr if error else sys.stdout, flush=error)
+
+
 def print_json(value: Any) -> None:
-    """Prints data as JSON; dataclasses and paths become objects and strings."""
+    """Prints data as JSON; dataclasses and paths become objects and strings.
+
+    Names are exact: a byte that is not UTF-8 is a lone surrogate, from which `os.fsencode()` makes it again.
+    """
     json.dump(value, sys.stdout, indent=1, default=_plain)
     sys.stdout.write("\n")
 

@@ -17,7 +17,7 @@ from tfdarshan.checkpoint.errors import BurstBufferError
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.checkpoint.slow_tier import Publication
 from tfdarshan.checkpoint.watch import Watch
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
 
@@ -99,7 +99,7 @@ def drain_command(arguments: argparse.Namespace) -> int:
     waiting = len(pipeline.status().pending)
     done = pipeline.close()
     if not waiting and not arguments.json:
-        print(f"nothing waits in {arguments.fast}")
+        say(f"nothing waits in {arguments.fast}")
     return _ended(pipeline, done)
 
 
@@ -196,7 +196,8 @@ def _pipeline(arguments: argparse.Namespace) -> Pipeline:
             print(json.dumps({"durable": published.target, "bytes": published.entry.size_bytes}), flush=True)
         else:
             size, took = human_bytes(published.entry.size_bytes), human_seconds(publication.copy_s)
-            print(f"durable: {arguments.slow / published.target}, {size} copied in {took}", flush=True)
+            say(f"durable: {arguments.slow / published.target}, {size} copied in {took}")
+            sys.stdout.flush()
 
     return Pipeline(arguments.fast, arguments.slow, options, on_durable=tell)
 
@@ -220,7 +221,7 @@ def _look(watch: Watch, pipeline: Pipeline, told: str) -> str:
         problem = f"{pipeline.fast.folder}: {reason(error)}"
     if problem and problem != told:
         with suppress(OSError):
-            print(f"tfdarshan: {problem.rstrip('.')}; trying again", file=sys.stderr, flush=True)
+            say(f"tfdarshan: {problem.rstrip('.')}; trying again", error=True)
     return problem
 
 
@@ -237,23 +238,23 @@ def _ended(pipeline: Pipeline, done: bool) -> int:
 
 def _print_status(status: TierStatus) -> None:
     owner = status.owner
-    print(f"{status.folder}: {status.tier} tier, " + (f"in use by {owner}" if owner else "in use by nobody"))
+    say(f"{status.folder}: {status.tier} tier, " + (f"in use by {owner}" if owner else "in use by nobody"))
     if status.tier == "fast":
-        print(f"  drains to    {status.slow_folder or '(not known yet)'}")
-        print(
+        say(f"  drains to    {status.slow_folder or '(not known yet)'}")
+        say(
             f"  waiting      {plural(len(status.pending), 'checkpoint')}, {exact_bytes(status.pending_bytes)}"
         )
         for entry in status.pending:
-            print(f"    {entry.name}  {human_bytes(entry.size_bytes)}")
+            say(f"    {entry.name}  {human_bytes(entry.size_bytes)}")
     else:
-        print(f"  durable      {status.durable or 'no TensorFlow checkpoint'}")
-        print(f"  kept         {', '.join(status.kept) or 'none'}")
+        say(f"  durable      {status.durable or 'no TensorFlow checkpoint'}")
+        say(f"  kept         {', '.join(status.kept) or 'none'}")
     for name, problem in status.damaged.items():
-        print(f"  damaged      {name}: {problem}")
+        say(f"  damaged      {name}: {problem}")
     if status.verified is not None and not status.damaged:
-        print(f"  verified     {plural(status.verified, 'checkpoint')}, all as written")
+        say(f"  verified     {plural(status.verified, 'checkpoint')}, all as written")
     if status.interval_cost:
-        print(f"  saving       {status.interval_cost}")
+        say(f"  saving       {status.interval_cost}")
     for row in status.ledger[-10:]:
         blocked = "-" if row.blocked_s is None else human_seconds(row.blocked_s)
         lag = "-"
@@ -261,4 +262,4 @@ def _print_status(status: TierStatus) -> None:
             lag = human_seconds(row.slow_durable_at - row.saved_at)
         size = "-" if row.size_bytes is None else human_bytes(row.size_bytes)
         name = row.checkpoint or "-"
-        print(f"    {name:<24} {row.outcome:<13} {size:>9}  blocked {blocked:>9}  durable after {lag}")
+        say(f"    {name:<24} {row.outcome:<13} {size:>9}  blocked {blocked:>9}  durable after {lag}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.errors import ConfigurationError, SessionDataError
-from tfdarshan.session import locate_sessions, open_session
+from tfdarshan.file_name import exact_name
+from tfdarshan.session import open_newest
 
 if TYPE_CHECKING:
     from tfdarshan.comparison.change import Change, Comparison, Failure
@@ -95,7 +97,7 @@ def _sides(paths: Sequence[str], runs: int) -> list[Side]:
     check_least("--runs", runs, 1)
     try:
         return [
-            Side(label, [Source(open_session(found)) for found in locate_sessions(path, runs)])
+            Side(label, [Source(session) for session in open_newest(path, runs)])
             for label, path in zip(LABELS, paths, strict=False)
         ]
     except SessionDataError as error:
@@ -117,7 +119,14 @@ def _plain(
     sides: Sequence[Side], comparisons: Sequence[Comparison], failures: Sequence[Failure]
 ) -> dict[str, Any]:
     return {
-        "runs": [{"label": side.label, "sessions": [run.whole.path for run in side.runs]} for side in sides],
+        "runs": [
+            {
+                "label": side.label,
+                "sessions": [run.whole.path for run in side.runs],
+                "overlapping_sessions": side.overlapping,
+            }
+            for side in sides
+        ],
         "comparisons": [_plain_comparison(comparison) for comparison in comparisons],
         "failures": [
             {"condition": failure.condition, "run": failure.run, "holds": failure.holds}
@@ -134,7 +143,7 @@ def _plain_comparison(comparison: Comparison) -> dict[str, Any]:
         "comparable": comparison.comparable,
         "checks": comparison.checks,
         "changes": [_plain_change(change) for change in comparison.changes],
-        "files": comparison.files,
+        "files": [dataclasses.asdict(file) | {"path": exact_name(file.path)} for file in comparison.files],
     }
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.hook_proof import FAILED, MISSING, OK, UNTRIED, HookProof, prove_hooks
 from tfdarshan.options import ENGINES
 from tfdarshan.self_check import Check, run_checks
@@ -50,7 +50,8 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"ok": ok, "checks": checks, "hooks": proofs})
     else:
-        print("\n".join([*map(_line, checks), *_table(proofs)]))
+        for line in (*map(_line, checks), *_table(proofs)):
+            say(line)
     return 0 if ok else 1
 
 

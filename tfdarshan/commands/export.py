@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.commands.arguments import (
+    add_json,
+    add_session,
+    overlap_of,
+    overlap_text,
+    print_json,
+    say,
+    session_of,
+)
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import plural
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
 
 
 def add_parser(verbs: Any) -> None:
@@ -41,35 +54,36 @@ def command(arguments: argparse.Namespace) -> int:
     """Writes the file and says what it has."""
     if arguments.process is not None and arguments.darshan is None:
         raise ConfigurationError("--process goes with --darshan: other formats have all processes.")
+    session = session_of(arguments)
     if arguments.darshan is not None:
-        exported, lines = _darshan(arguments)
+        exported, lines = _darshan(session, arguments)
     elif arguments.trace is not None:
-        exported, lines = _trace(arguments)
+        exported, lines = _trace(session, arguments)
     else:
-        exported, lines = _tables(arguments)
+        exported, lines = _tables(session, arguments)
     if arguments.json:
-        print_json(exported)
+        print_json(dataclasses.asdict(exported) | overlap_of(session))
     else:
-        print("\n".join(lines))
+        sys.stdout.write(overlap_text(session))
+        for line in lines:
+            say(line)
     return 0
 
 
-def _darshan(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def _darshan(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
     from tfdarshan.export.darshan_log import export_darshan
 
-    exported = export_darshan(
-        session_of(arguments), arguments.darshan, process=arguments.process, force=arguments.force
-    )
+    exported = export_darshan(session, arguments.darshan, process=arguments.process, force=arguments.force)
     what = f"{plural(exported.processes, 'process', 'processes')}, {plural(exported.records, 'file')}"
     see = f"see it with: python -m darshan summary {exported.path}"
     left_out = [f"  not in it: {part}" for part in exported.left_out]
     return exported, [f"wrote {exported.path}: {what}; {see}", *left_out]
 
 
-def _trace(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def _trace(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
     from tfdarshan.export.chrome_trace import export_chrome_trace
 
-    exported = export_chrome_trace(session_of(arguments), arguments.trace, force=arguments.force)
+    exported = export_chrome_trace(session, arguments.trace, force=arguments.force)
     what = f"{plural(exported.calls, 'call')} of {plural(exported.threads, 'thread')}"
     lines = [f"wrote {exported.path}: {what}; open it at https://ui.perfetto.dev or in chrome://tracing"]
     if not exported.complete:
@@ -77,10 +91,10 @@ def _trace(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
     return exported, lines
 
 
-def _tables(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def _tables(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
     from tfdarshan.export.flat_tables import export_tables
 
     folder, kind = (arguments.csv, "csv") if arguments.csv is not None else (arguments.parquet, "parquet")
-    exported = export_tables(session_of(arguments), folder, kind, force=arguments.force)
+    exported = export_tables(session, folder, kind, force=arguments.force)
     rows = ", ".join(f"{name} with {plural(count, 'row')}" for name, count in exported.rows.items())
     return exported, [f"wrote {exported.folder}: {rows}"]

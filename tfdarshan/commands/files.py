@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.file_totals import (
@@ -18,8 +19,17 @@ from tfdarshan.analysis.file_totals import (
     WRITE_TIMES,
     WRITES,
 )
-from tfdarshan.commands.arguments import add_json, add_session, check_least, print_json, session_of
+from tfdarshan.commands.arguments import (
+    add_json,
+    add_session,
+    check_least,
+    overlap_of,
+    overlap_text,
+    print_json,
+    session_of,
+)
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import exact_name, printable
 from tfdarshan.schema import MODULES
 from tfdarshan.units import human_bytes, human_seconds
 
@@ -64,7 +74,8 @@ def add_parser(verbs: Any) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Prints the table."""
     check_least("--limit", arguments.limit, 0)
-    table = session_of(arguments).files
+    session = session_of(arguments)
+    table = session.files
     if arguments.module:
         table = table[table["module"] == arguments.module]
     if arguments.filter:
@@ -76,8 +87,11 @@ def command(arguments: argparse.Namespace) -> int:
         table = table.head(arguments.limit)
     if arguments.json:
         known = table.astype(object).where(table.notna(), None)
-        print_json({"matching": matching, "files": known.to_dict("records")})
-    elif matching:
+        rows = [row | {"path": exact_name(row["path"])} for row in known.to_dict("records")]
+        print_json({"matching": matching, "files": rows} | overlap_of(session))
+        return 0
+    sys.stdout.write(overlap_text(session))
+    if matching:
         _print(table, matching)
     else:
         print(_nothing(arguments))
@@ -86,7 +100,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _nothing(arguments: argparse.Namespace) -> str:
     names = ("filter", "module")
-    given = [f"--{name} {getattr(arguments, name)}" for name in names if getattr(arguments, name)]
+    given = [f"--{name} {printable(getattr(arguments, name))}" for name in names if getattr(arguments, name)]
     return f"no file of the session matches {' and '.join(given)}" if given else "the session has no files"
 
 
@@ -111,7 +125,7 @@ def _print(table: pd.DataFrame, matching: int) -> None:
             f"{human_seconds(sums['time_s'][row]):>10}{_count(opens[row]):>9}{_count(sums['reads'][row]):>10}"
             f"{_count(table['TFD_ZERO_READS'][row]):>9}{human_bytes(sums['bytes_read'][row]):>10}"
             f"{_count(sums['writes'][row]):>10}{human_bytes(sums['bytes_written'][row]):>10}"
-            f"  {table['module'][row]:<6} {table['path'][row]}"
+            f"  {table['module'][row]:<6} {printable(table['path'][row])}"
         )
     if matching > len(table):
         print(f"{matching - len(table):,} more rows: see --limit")

@@ -6,7 +6,14 @@ import argparse
 import sys
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, add_session, print_json, session_of
+from tfdarshan.commands.arguments import (
+    add_json,
+    add_session,
+    overlap_of,
+    overlap_text,
+    print_json,
+    session_of,
+)
 
 
 def add_parser(verbs: Any) -> None:
@@ -28,9 +35,10 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.findings.text import findings_text
 
-    diagnosis = diagnose(session_of(arguments))
+    session = session_of(arguments)
+    diagnosis = diagnose(session)
     if arguments.json:
-        print_json(plain_diagnosis(diagnosis))
+        print_json(plain_diagnosis(diagnosis) | overlap_of(session))
     else:
-        sys.stdout.write(findings_text(diagnosis))
+        sys.stdout.write(overlap_text(session) + findings_text(diagnosis))
     return 0

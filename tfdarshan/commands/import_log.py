@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.units import plural
 
 DEFAULT_LOGDIR = "logs"
@@ -46,7 +46,7 @@ def command(arguments: argparse.Namespace) -> int:
                 plural(imported.segments, "segment"),
             )
         )
-        print(f"imported {arguments.log}: {what}; see it with: tfdarshan summary {imported.path}")
+        say(f"imported {arguments.log}: {what}; see it with: tfdarshan summary {imported.path}")
         for note in imported.notes:
-            print(f"  not known: {note}")
+            say(f"  not known: {note}")
     return 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.rebuild import Rebuilt, find_traces, missing_sessions, rebuild_session
 
@@ -41,9 +40,9 @@ def command(arguments: argparse.Namespace) -> int:
         print_json({"rebuilt": rebuilt, "failed": failed})
     else:
         for session in rebuilt:
-            print(f"rebuilt {session.path}; see it with: tfdarshan summary {session.path}")
+            say(f"rebuilt {session.path}; see it with: tfdarshan summary {session.path}")
         if not traces:
-            print(f"nothing to rebuild in {arguments.logdir}")
+            say(f"nothing to rebuild in {arguments.logdir}")
     for sentence in failed:
-        print(f"tfdarshan: {sentence}", file=sys.stderr)
+        say(f"tfdarshan: {sentence}", error=True)
     return 1 if failed else 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.recover import Recovered, interrupted_sessions, recover_session, recover_spool
 
@@ -52,7 +51,7 @@ def command(arguments: argparse.Namespace) -> int:
     else:
         _print(recovered, nothing=not recovered and not failed, logdir=arguments.logdir)
     for sentence in failed:
-        print(f"tfdarshan: {sentence}", file=sys.stderr)
+        say(f"tfdarshan: {sentence}", error=True)
     return 1 if failed else 0
 
 
@@ -68,8 +67,8 @@ def _recoveries(arguments: argparse.Namespace) -> list[Callable[[], Recovered]]:
 
 def _print(recovered: list[Recovered], *, nothing: bool, logdir: Path) -> None:
     for session in recovered:
-        print(f"recovered {session.path}; see it with: tfdarshan summary {session.path}")
+        say(f"recovered {session.path}; see it with: tfdarshan summary {session.path}")
         for problem in session.unreadable:
-            print(f"  {problem}")
+            say(f"  {problem}")
     if nothing:
-        print(f"nothing to recover in {logdir}")
+        say(f"nothing to recover in {logdir}")

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, add_session, folder_of, print_json, session_of
+from tfdarshan.commands.arguments import (
+    add_json,
+    add_session,
+    folder_of,
+    overlap_of,
+    overlap_text,
+    print_json,
+    say,
+    session_of,
+)
 from tfdarshan.units import human_bytes
 
 if TYPE_CHECKING:
@@ -68,9 +79,11 @@ def command(arguments: argparse.Namespace) -> int:
     source = Source(session, redaction=redaction, fast_tier=tier)
     written = write_report(source, arguments.output, compare=other, force=arguments.force)
     if arguments.json:
-        print_json(written)
+        print_json(dataclasses.asdict(written) | overlap_of(session))
     else:
-        print(f"wrote {written.path}: {', '.join(written.views)}; {human_bytes(written.size_bytes)}")
+        sys.stdout.write(overlap_text(session))
+        views, size = ", ".join(written.views), human_bytes(written.size_bytes)
+        say(f"wrote {written.path}: {views}; {size}")
     return 0
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_options, options_of
+from tfdarshan.commands.arguments import add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.interrupt import end_by_interrupt
 from tfdarshan.profiler import Profile, start_shared
@@ -119,9 +119,9 @@ class Ending:
             if totals is not None:
                 originals = f"{totals.missing:,} copies missing, {totals.stale:,} stale"
                 said = f"tfdarshan: {totals.copies:,} opens got a staged copy; originals instead: {originals}"
-                print(said, file=sys.stderr, flush=True)
+                say(said, error=True)
             said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
-            print(said, file=sys.stderr, flush=True)
+            say(said, error=True)
 
 
 def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.staging.capacity import parse_size
 from tfdarshan.staging.plan import Plan, read_plan
@@ -77,16 +76,16 @@ def _apply(arguments: argparse.Namespace) -> int:
         print_json(result)
     else:
         verb = "would copy" if options.dry_run else "copied"
-        print(
+        say(
             f"{verb} {plural(result.copied, 'file')}, {human_bytes(result.copied_bytes)}, to {plan.fast_root}"
         )
         if result.there:
-            print(f"{plural(result.there, 'file')} there already")
+            say(f"{plural(result.there, 'file')} there already")
         if result.links:
-            print(f"{plural(result.links, 'link')} to {plan.slow_root} made for the others")
+            say(f"{plural(result.links, 'link')} to {plan.slow_root} made for the others")
         _print_problems(result.problems, "not staged")
         if result.stopped:
-            print(f"stopped: {result.stopped}")
+            say(f"stopped: {result.stopped}")
     return SOMETHING_WRONG if result.problems or result.stopped else 0
 
 
@@ -99,7 +98,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(result)
     else:
-        print(f"{plural(result.good, 'copy', 'copies')} of {len(plan.files):,} good in {plan.fast_root}")
+        say(f"{plural(result.good, 'copy', 'copies')} of {len(plan.files):,} good in {plan.fast_root}")
         _print_problems(
             {name: MEANINGS.get(state, state) for name, state in result.wrong.items()}, "not good"
         )
@@ -120,7 +119,7 @@ def _undo(arguments: argparse.Namespace) -> int:
     else:
         verb = "would remove" if arguments.dry_run else "removed"
         copies, links = plural(result.files, "copy", "copies"), plural(result.links, "link")
-        print(f"{verb} {copies}, {links} and {plural(result.folders, 'folder')} from {plan.fast_root}")
+        say(f"{verb} {copies}, {links} and {plural(result.folders, 'folder')} from {plan.fast_root}")
         _print_problems(result.kept, "left there")
     return SOMETHING_WRONG if result.kept else 0
 
@@ -136,16 +135,11 @@ def _print_problems(problems: dict[str, str], title: str) -> None:
     """Prints names by reason, the first few of each."""
     if not problems:
         return
-    print(f"{plural(len(problems), 'name')} {title}:")
+    say(f"{plural(len(problems), 'name')} {title}:")
     for why, count in Counter(problems.values()).most_common():
-        print(f"  {count:,}: {why}")
+        say(f"  {count:,}: {why}")
         names = [name for name, found in problems.items() if found == why]
         for name in names[:NAMES_SHOWN]:
-            print(f"    {_shown(name)}")
+            say(f"    {name}")
         if len(names) > NAMES_SHOWN:
-            print(f"    and {len(names) - NAMES_SHOWN:,} more (--json has all)")
-
-
-def _shown(name: str) -> str:
-    """Gives a name on one line and in any terminal."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace").replace("\n", "\\n")
+            say(f"    and {len(names) - NAMES_SHOWN:,} more (--json has all)")

@@ -8,8 +8,9 @@ import sys
 from typing import Any
 
 from tfdarshan.commands.arguments import add_json, add_session, check_least, print_json, session_of
+from tfdarshan.file_name import exact_name
 from tfdarshan.summary import render
-from tfdarshan.summary_data import summarize
+from tfdarshan.summary_data import SummaryData, summarize
 
 
 def add_parser(verbs: Any) -> None:
@@ -35,7 +36,14 @@ def command(arguments: argparse.Namespace) -> int:
     session = session_of(arguments)
     data, diagnosis = summarize(session, arguments.top), diagnose(session)
     if arguments.json:
-        print_json(plain_diagnosis(diagnosis) | dataclasses.asdict(data))
+        print_json(plain_diagnosis(diagnosis) | _plain(data))
     else:
         sys.stdout.write(render(data, verdict_text(diagnosis)))
     return 0
+
+
+def _plain(data: SummaryData) -> dict[str, Any]:
+    plain = dataclasses.asdict(data)
+    for entry in (*plain["slowest_files"], *plain["most_read_files"]):
+        entry["path"] = exact_name(entry["path"])
+    return plain

@@ -7,7 +7,16 @@ import dataclasses
 import sys
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, add_session, check_least, folder_of, print_json, session_of
+from tfdarshan.commands.arguments import (
+    add_json,
+    add_session,
+    check_least,
+    folder_of,
+    overlap_of,
+    overlap_text,
+    print_json,
+    session_of,
+)
 
 
 def add_parser(verbs: Any) -> None:
@@ -42,7 +51,8 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None:
         check_least("--threads", arguments.threads, 1)
     folder = folder_of("--fast", arguments.fast) if arguments.fast else None
-    measures = measure(session_of(arguments))
+    session = session_of(arguments)
+    measures = measure(session)
     fast = None
     if folder is not None:
         readers = arguments.threads or max(1, round(measures.model.readers))
@@ -50,7 +60,7 @@ def command(arguments: argparse.Namespace) -> int:
     change = Change(bandwidth=bandwidth, latency=latency, threads=arguments.threads, fast=fast)
     found = what_if(measures, change)
     if arguments.json:
-        print_json(dataclasses.asdict(found) | {"gain": plain_gain(found.gain)})
+        print_json(dataclasses.asdict(found) | {"gain": plain_gain(found.gain)} | overlap_of(session))
     else:
-        sys.stdout.write(whatif_text(found))
+        sys.stdout.write(overlap_text(session) + whatif_text(found))
     return 0

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError
 
 DEFAULT_WORK_DIR = "workload-runs"
@@ -144,7 +143,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         size_scale=arguments.size_scale,
         data_dir=Path(arguments.data_dir).absolute() if arguments.data_dir else None,
     )
-    results = runner.run_plan(plan, say=lambda line: print(line, file=sys.stderr, flush=True))
+    results = runner.run_plan(plan, say=lambda line: say(line, error=True))
     if arguments.json:
         print_json(results)
     else:
@@ -167,7 +166,7 @@ def data_command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"path": path, "files": len(files), "bytes": total_bytes})
     else:
-        print(f"{len(files):,} files, {total_bytes:,} bytes, in {path}")
+        say(f"{len(files):,} files, {total_bytes:,} bytes, in {path}")
     return 0
 
 
@@ -191,7 +190,8 @@ def clean_command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(done)
     else:
-        print("\n".join(done) or "there was nothing to clean")
+        for line in done or ["there was nothing to clean"]:
+            say(line)
     return 0
 
 

@@ -9,6 +9,8 @@ from tfdarshan.comparison.change import NOISE, SAME, UNKNOWN, Change, Comparison
 from tfdarshan.comparison.likeness import NO, NOTED, WITH_CARE, Check
 from tfdarshan.comparison.likeness import SAME as SAME_STATE
 from tfdarshan.comparison.run import Side
+from tfdarshan.file_name import printable
+from tfdarshan.overlap import overlap_lines
 from tfdarshan.units import human_seconds, shortened
 
 WIDTH = 100
@@ -24,11 +26,12 @@ def render(comparison: Comparison) -> str:
 
 
 def render_side(side: Side) -> str:
-    """Says in a line which sessions a label stands for."""
+    """Says in a line which sessions a label stands for, and in others which overlap these."""
     newest = side.newest.summary
     several = f", medians of {len(side.runs)} sessions" if len(side.runs) > 1 else ""
-    head = f"{side.label}  {newest.session}{several}, in "
-    return head + shortened(newest.path, WIDTH - len(head)) + "\n"
+    head = f"{side.label}  {printable(newest.session)}{several}, in "
+    lines = [head + shortened(printable(newest.path), WIDTH - len(head)), *overlap_lines(side.overlapping)]
+    return "\n".join(lines) + "\n"
 
 
 def render_failure(failure: Failure) -> str:
@@ -73,7 +76,7 @@ def _likeness(comparison: Comparison) -> list[str]:
 
 
 def _wrapped(head: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    return textwrap.wrap(printable(text), WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _changes(comparison: Comparison) -> list[str]:
@@ -96,11 +99,11 @@ def _files(comparison: Comparison) -> list[str]:
         sign = "+" if file.difference_s > 0 else "-"
         row = f"{human_seconds(file.first_s):>12}{human_seconds(file.second_s):>12}"
         row += f"{sign + human_seconds(abs(file.difference_s)):>12}   "
-        lines.append(row + shortened(file.path, WIDTH - len(row)))
+        lines.append(row + shortened(printable(file.path), WIDTH - len(row)))
     head = f"{comparison.first:>12}{comparison.second:>12}{'change':>12}   path"
     return ["Files whose time in calls changed most", head, *lines] if lines else []
 
 
 def render_failures(failures: Sequence[Failure]) -> str:
     """Gives a line for each."""
-    return "".join(f"{render_failure(failure)}\n" for failure in failures)
+    return "".join(f"{printable(render_failure(failure))}\n" for failure in failures)

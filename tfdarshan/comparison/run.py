@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -55,3 +56,9 @@ class Side:
     def newest(self) -> Run:
         """The session that all that is no figure is taken from."""
         return self.runs[-1]
+
+    @property
+    def overlapping(self) -> list[Path]:
+        """Sessions that were recording while the newest was, and are not compared."""
+        own = [run.whole.path for run in self.runs]
+        return [path for path in self.newest.whole.overlapping if path not in own]

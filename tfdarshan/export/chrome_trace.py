@@ -13,6 +13,7 @@ from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, Segments, load_segments
 from tfdarshan.export.output_file import output_file
+from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
     from tfdarshan.session import Session
@@ -116,5 +117,5 @@ def _calls(segments: Segments, files: FileTable) -> Iterator[str]:
 def _paths(files: FileTable, places: list[int]) -> list[str]:
     """Gives each call's path as JSON."""
     column = files.rows["path"]
-    encoded = {place: json.dumps(column.iloc[place]) for place in set(places)}
+    encoded = {place: json.dumps(exact_name(column.iloc[place])) for place in set(places)}
     return [encoded[place] for place in places]

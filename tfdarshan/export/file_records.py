@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan import _bridge, darshan_format, schema
+from tfdarshan.file_name import exact_name
 from tfdarshan.process_data import ProcessData
 from tfdarshan.spool_reader import Array
 
@@ -76,12 +77,20 @@ def number_processes(processes: Sequence[ProcessData], names: dict[int, bytes]) 
         records = np.zeros(len(files), np.uint64)
         given = process.meta.get("darshan", {}).get("records", {})
         for place, path in enumerate(table["path"].take(first).to_pylist()):
-            name = path.encode("utf-8", "backslashreplace")
+            name = _encoded(path)
             records[place] = record = given.get(str(files[place])) or _bridge.record_id(name)
             if path != darshan_format.nameless(record):
                 names[record] = name
         ranks.append(Rank(_numbers(process, number), process, files, records))
     return ranks
+
+
+def _encoded(path: str) -> bytes:
+    """Gives a path for a log, which readers take for UTF-8: bytes that are not stay escapes."""
+    try:
+        return exact_name(path).encode()
+    except UnicodeEncodeError:
+        return path.encode()
 
 
 def _numbers(process: ProcessData, number: int) -> dict[int, int]:

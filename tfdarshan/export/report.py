@@ -15,6 +15,7 @@ from tfdarshan.views import VIEWS
 from tfdarshan.views.banner import banner
 from tfdarshan.views.compare import compare_view
 from tfdarshan.views.findings import diagnosis_for, findings_panels
+from tfdarshan.views.overlap import overlap_banner
 from tfdarshan.views.panel import Panel, as_json
 from tfdarshan.views.source import Source
 
@@ -76,7 +77,9 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
 
 
 def _view(name: str, title: str, sources: list[Source], panels: list[Panel]) -> dict[str, Any]:
-    return {"name": name, "title": title, "banner": as_json(banner(*sources)), "panels": as_json(panels)}
+    others = [path for source in sources for path in source.summary.overlapping_sessions]
+    shown = as_json([*overlap_banner(others), *banner(*sources)])
+    return {"name": name, "title": title, "banner": shown, "panels": as_json(panels)}
 
 
 def _page(source: Source, data: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from tfdarshan.file_name import exact_name
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
 
@@ -21,8 +22,9 @@ def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def plain_finding(finding: Finding) -> dict[str, Any]:
-    """Gives a finding's fields."""
-    return dataclasses.asdict(finding) | {"gain": plain_gain(finding.gain)}
+    """Gives a finding's fields; the names of its files are exact."""
+    files = [exact_name(path) for path in finding.files]
+    return dataclasses.asdict(finding) | {"gain": plain_gain(finding.gain), "files": files}
 
 
 def plain_gain(gain: Gain | None) -> dict[str, Any] | None:

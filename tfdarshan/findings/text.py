@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.units import human_seconds, percent, shortened
@@ -14,9 +15,9 @@ HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": 
 
 def verdict_text(diagnosis: Diagnosis) -> str:
     """Gives the verdict as a paragraph, and what to record where it cannot tell."""
-    lines = textwrap.wrap(diagnosis.verdict.sentence, WIDTH)
+    lines = textwrap.wrap(printable(diagnosis.verdict.sentence), WIDTH)
     if diagnosis.verdict.record:
-        lines += textwrap.wrap(f"To know: {diagnosis.verdict.record}.", WIDTH)
+        lines += textwrap.wrap(printable(f"To know: {diagnosis.verdict.record}."), WIDTH)
     return "\n".join(lines) + "\n"
 
 
@@ -61,20 +62,20 @@ def _finding(finding: Finding) -> str:
     if finding.cure is not None:
         lines += _wrapped(f"Cure: {finding.cure.what}", "    ")
         if finding.cure.instead_of:
-            lines.append(f"      - {finding.cure.instead_of}")
+            lines.append(f"      - {printable(finding.cure.instead_of)}")
         if finding.cure.line:
-            lines.append(f"      + {finding.cure.line}")
+            lines.append(f"      + {printable(finding.cure.line)}")
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")
     numbers = "; ".join(f"{entry.label} {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", "    ") if numbers else []
-    lines += [f"      {shortened(path, WIDTH - 6)}" for path in finding.files]
+    lines += [f"      {shortened(printable(path), WIDTH - 6)}" for path in finding.files]
     lines += _wrapped(f"Do not bother {finding.not_worth}.", "    ") if finding.not_worth else []
     return "\n".join(lines) + "\n"
 
 
 def _wrapped(text: str, indent: str, hang: str | None = None) -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent if hang is None else hang,
+        printable(text), WIDTH, initial_indent=indent, subsequent_indent=indent if hang is None else hang,
         break_long_words=False,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.text import WIDTH
 from tfdarshan.findings.whatif import Parts, WhatIf
@@ -38,7 +39,7 @@ def whatif_text(found: WhatIf) -> str:
         lines.append(f"  {label:<24}{now:>14}{then:>14}")
     lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found), "", "Assumptions"]
     for text in found.assumptions:
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+        lines += textwrap.wrap(printable(text), WIDTH, initial_indent="  - ", subsequent_indent="    ")
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from tfdarshan import darshan_format
 from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.file_name import table_name
 
 READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
 OLD_VERSIONS = ("3.10", "3.20", "3.21")
@@ -120,7 +121,7 @@ class LogRegions:
             if end < 0:
                 raise self._damage("a name is cut off")
             record = int.from_bytes(region[place : place + 8], order)
-            names[record] = region[place + 8 : end].decode("utf-8", "backslashreplace")
+            names[record] = table_name(region[place + 8 : end])
             place = end + 1
         return names
 

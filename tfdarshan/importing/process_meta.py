@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from tfdarshan import _bridge, schema
 from tfdarshan.analysis.intervals import union_ns
+from tfdarshan.file_name import exact_name
 from tfdarshan.importing.ranks import SHARED, RankData
 from tfdarshan.importing.source import Source
 from tfdarshan.spool_reader import OTHER_FIELDS
@@ -93,7 +95,7 @@ def _records(source: Source, process: RankData) -> dict[str, int]:
     return {
         str(process.files[record]): record
         for record in sorted(used)
-        if _bridge.record_id(names.get(record, "").encode("utf-8", "backslashreplace")) != record
+        if _bridge.record_id(os.fsencode(exact_name(names.get(record, "")))) != record
     }
 
 

@@ -96,7 +96,9 @@ def _backend() -> tuple[Any, str]:
 
 @contextmanager
 def _opened(backend: Any, path: Path) -> Iterator[Any]:
-    handle = backend.log_open(str(path))
+    # PyDarshan opens by names in UTF-8 only.
+    with path.open("rb") as file:
+        handle = backend.log_open(f"/proc/self/fd/{file.fileno()}")
     if not handle["handle"]:
         raise SessionDataError(f"PyDarshan cannot open the log {path}.")
     try:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.checkpoint.fast_tier import CONTROL
+from tfdarshan.file_name import table_name
 from tfdarshan.schema import PATHS_OF_NO_FILE
 from tfdarshan.staging.file_use import FileUse
 
@@ -150,7 +151,8 @@ def _sum(values: Array) -> float:
 
 
 def _folder(path: str) -> str:
-    return path.rstrip(os.sep) + os.sep
+    """Gives a folder as the tables hold the paths below it."""
+    return table_name(os.fsencode(path.rstrip(os.sep) + os.sep))
 
 
 def _is(paths: Any, path: str) -> Array:

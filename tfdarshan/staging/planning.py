@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import exact_name
 from tfdarshan.staging.advice import Decision
 from tfdarshan.staging.plan import Plan, PlannedFile, first_bad_name
 
 THREADS = 16
-ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,8 @@ def make_plan(
     """
     question, advice = decision.advice.question, decision.advice
     paths = decision.use.paths.take(pa.array(decision.rows)).to_pylist() if advice.helps else []
-    root = question.slow or common_folder(decision.use.paths.take(pa.array(decision.candidates)))
+    shared = common_folder(decision.use.paths.take(pa.array(decision.candidates)))
+    root = question.slow or exact_name(shared)
     files, gone, no_room, used = [], 0, 0, 0
     with ThreadPoolExecutor(THREADS) as pool:
         for done, found in enumerate(pool.map(look_at, paths, chunksize=64), 1):
@@ -79,13 +79,10 @@ def make_plan(
 def look_at(path: str) -> PlannedFile | None:
     """Gives the file that a session calls `path`, by its real name; None if there is no such regular file.
 
-    A session writes bytes that are not UTF-8 as backslash escapes; a name may have these characters itself.
+    A session writes bytes that are not UTF-8 as backslash escapes. Older ones did not tell them from a name
+    that has these characters itself.
     """
-    names: Iterable[str] = (path,)
-    if "\\x" in path:
-        raw = ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), os.fsencode(path))
-        names = (path, os.fsdecode(raw))
-    for name in names:
+    for name in dict.fromkeys((exact_name(path), path)):
         try:
             found = os.stat(name)  # noqa: PTH116
         except (OSError, ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 
+from tfdarshan.file_name import printable
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
@@ -56,7 +57,9 @@ def _verdict(advice: Advice) -> str:
             "  whether training waits for these reads is not known: its readers were idle most of the time "
             "(--input-wait)"
         )
-    return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
+    return "\n".join(
+        "\n".join(textwrap.wrap(printable(line), WIDTH, subsequent_indent="    ")) for line in lines
+    )
 
 
 def _pays(advice: Advice) -> str:
@@ -126,10 +129,11 @@ def _tiers(advice: Advice) -> str:
 def _model(name: str, model: TimeModel, source: str) -> list[str]:
     per_byte = f"{human_bytes(1 / model.s_per_byte)}/s" if model.s_per_byte > 0 else "any size"
     quality = f"R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
-    text = f"  {shortened(name, 34):<34} {human_seconds(model.base_s):>9} + size / {per_byte:<10} {quality}"
-    lines = [text, f"    {source}"]
+    name = shortened(printable(name), 34)
+    text = f"  {name:<34} {human_seconds(model.base_s):>9} + size / {per_byte:<10} {quality}"
+    lines = [text, f"    {printable(source)}"]
     if model.note:
-        lines.append(f"    {model.note}")
+        lines.append(f"    {printable(model.note)}")
     return lines
 
 
@@ -202,8 +206,9 @@ def _left_out(advice: Advice) -> str:
 
 def shortened_end(line: str) -> str:
     """Gives the line, cut off where it is wider than the text may be."""
+    line = printable(line)
     return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
 
 
 def _wrapped(text: str) -> str:
-    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  "))
+    return "\n".join(textwrap.wrap(printable(text), WIDTH, subsequent_indent="  "))

@@ -17,6 +17,7 @@ from tfdarshan.views import VIEWS
 from tfdarshan.views.banner import banner
 from tfdarshan.views.compare import compare_view
 from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table
+from tfdarshan.views.overlap import overlap_banner
 from tfdarshan.views.panel import Panel, Text, as_json
 from tfdarshan.views.source import process_name
 from tfdarshan.views.staging import TIERS, StagingQuery, staging_view
@@ -90,7 +91,7 @@ class Routes:
         return {
             "state": "complete",
             "processes": [process_name(process) for process in source.whole.processes],
-            "banner": as_json(banner(source)),
+            "banner": as_json([*overlap_banner(self.store.beside(listed)), *banner(source)]),
             "panels": as_json(panels),
         }
 

@@ -11,6 +11,7 @@ from threading import Lock, RLock
 
 from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
+from tfdarshan.overlap import overlapping
 from tfdarshan.session import Session, open_session
 from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
 from tfdarshan.tensorboard_plugin.live import is_recording
@@ -78,6 +79,11 @@ class SessionStore:
             if listed.id == session_id:
                 return listed
         raise UnknownSession(f"there is no session {session_id[:200]!r} in this logdir.")
+
+    def beside(self, session: Listed) -> list[str]:
+        """Names the other complete sessions of the list that were recording while this one was, by id."""
+        named = {found.path: found.id for found in self.sessions() if found.state == "complete"}
+        return [named[path] for path in overlapping(session.path, named)]
 
     def source(self, session_id: str, process: str | None) -> tuple[Source, RLock]:
         """Gives a complete session, and the lock to hold while its views are made.

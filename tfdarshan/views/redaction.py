@@ -80,6 +80,7 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         emulation=redacted_emulation(data.emulation),
         bounds=[re.sub(r"(?<!\w)/\S+", HIDDEN, bound) for bound in data.bounds],
         problems=[HIDDEN for _ in data.problems],
+        overlapping_sessions=[HIDDEN for _ in data.overlapping_sessions],
         slowest_files=hidden(data.slowest_files),
         most_read_files=hidden(data.most_read_files),
     )

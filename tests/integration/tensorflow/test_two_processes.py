@@ -1,4 +1,4 @@
-"""Two processes of one host record into one logdir, and TensorFlow's profiler names both traces by host and second."""
+"""Two processes of one host record into one logdir: TensorFlow names their traces by host and second."""
 
 import json
 import os
@@ -22,7 +22,8 @@ open(f"{name}.ready", "w").close()
 while not os.path.exists("go"):
     time.sleep(0.01)
 with tfdarshan.profile("logs") as session:
-    for batch in tf.data.Dataset.from_tensor_slices(paths).map(tf.io.read_file).repeat().batch(4).take(batches):
+    files = tf.data.Dataset.from_tensor_slices(paths).map(tf.io.read_file)
+    for batch in files.repeat().batch(4).take(batches):
         time.sleep(0.005)
     open(f"{name}.done", "w").close()
     while len(glob.glob("*.done")) < 2:
@@ -56,9 +57,8 @@ def sessions(shared_job):
     (folder / "go").touch()
     said = {name: job.communicate()[0] for name, job in jobs.items()}
     assert all(job.returncode == 0 for job in jobs.values())
-    return {
-        name: tfdarshan.open_session(folder / json.loads(text.splitlines()[-1])) for name, text in said.items()
-    }
+    paths = {name: json.loads(text.splitlines()[-1]) for name, text in said.items()}
+    return {name: tfdarshan.open_session(folder / path) for name, path in paths.items()}
 
 
 @pytest.mark.parametrize("name", list(BATCHES))
@@ -75,6 +75,7 @@ def test_steps_are_the_process_s_own_or_missing_with_a_sentence(sessions, name):
 
 
 def test_no_two_sessions_name_one_trace(sessions):
-    named = [session.meta[0]["tensorflow"]["trace"] for session in sessions.values() if "tensorflow" in session.meta[0]]
+    metas = [session.meta[0] for session in sessions.values()]
+    named = [meta["tensorflow"]["trace"] for meta in metas if "tensorflow" in meta]
     assert named
     assert len(set(named)) == len(named)

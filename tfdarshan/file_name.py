@@ -1,0 +1,52 @@
+r"""File names as they are written: exactly in tables and JSON, and without harm to a terminal in text.
+
+A name on Linux is any bytes but NUL. In Python it is text in which each byte that is not UTF-8 is a lone
+surrogate, as `os.fsdecode()` makes it, and JSON has that: `os.fsencode()` gives the bytes back. Tables hold
+UTF-8 only: there such a byte is `\xff`, and the backslash of a name that has these very characters `\x5c`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+BYTE = re.compile(rb"\\x([0-9a-f]{2})")
+LIKE_A_BYTE = re.compile(rb"\\(?=x[0-9a-f]{2})")
+ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def table_name(name: bytes) -> str:
+    """Gives a name as tables hold it: UTF-8, from which `exact_name()` makes the name again."""
+    if b"\\x" in name:
+        name = LIKE_A_BYTE.sub(rb"\\x5c", name)
+    return name.decode("utf-8", "backslashreplace")
+
+
+def exact_name(name: str) -> str:
+    """Gives the name that a table's text stands for, bytes that are not UTF-8 as lone surrogates."""
+    if "\\x" not in name:
+        return name
+    encoded = name.encode("utf-8", "surrogateescape")
+    return os.fsdecode(BYTE.sub(lambda found: bytes([int(found[1], 16)]), encoded))
+
+
+def printable(text: str) -> str:
+    """Gives text in one line that changes nothing on a terminal.
+
+    What is not printable, as `str.isprintable()` says, becomes an escape: line ends, ESC and other control
+    characters, marks that change the direction of writing, and bytes that are not UTF-8.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte, as os.fsdecode() has it
+        code -= 0xDC00
+    if char in ESCAPES:
+        return ESCAPES[char]
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
