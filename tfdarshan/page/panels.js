@@ -98,7 +98,7 @@ function buildCell(cell, [name, kind], actions) {
 }
 
 // How wide a table is only its font says: it is measured, and again when the window or the font changes.
-const FITS = ["whole", "broken", "stacked"];
+const FITS = ["whole", "tight", "broken", "stacked"];
 const sizes = new ResizeObserver((changes) => requestAnimationFrame(() => {
   for (const part of new Set(changes.map((change) => change.target.closest(".scroll")))) fit(part);
 }));
