@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -174,13 +176,31 @@ static tfd_target absolute_target(struct tfd_spool *spool, const char *path, siz
     return add_file(spool, path, length, hash);
 }
 
+/* Not getcwd(): where the path is beyond PATH_MAX, the C library lists one parent after the other. */
+static ssize_t working_directory(char *out)
+{
+    long bytes = syscall(SYS_getcwd, out, PATH_MAX);
+    return bytes > 0 ? bytes - 1 : -1;
+}
+
+/* The kernel names no directory beyond PATH_MAX, though a process may work in it: its number stands for it. */
+static size_t number_of(int dirfd, char *out)
+{
+    struct stat status;
+    if (fstatat(dirfd, "", &status, AT_EMPTY_PATH))
+        return 0;
+    int length = snprintf(out, PATH_MAX, "(beyond PATH_MAX, device %u:%u, inode %llu)", major(status.st_dev),
+                          minor(status.st_dev), (unsigned long long)status.st_ino);
+    return length > 0 ? (size_t)length : 0;
+}
+
 static size_t directory_of(int dirfd, char *out)
 {
-    if (dirfd == AT_FDCWD)
-        return getcwd(out, PATH_MAX) ? strlen(out) : 0;
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
-    ssize_t length = readlink(link, out, PATH_MAX - 1);
+    ssize_t length = dirfd == AT_FDCWD ? working_directory(out) : readlink(link, out, PATH_MAX - 1);
+    if (length < 0 && errno == ENAMETOOLONG)
+        return number_of(dirfd, out);
     return length > 0 && out[0] == '/' ? (size_t)length : 0;
 }
 
@@ -201,21 +221,33 @@ static size_t append_components(char *out, size_t length, const char *path)
     return length;
 }
 
+static size_t below_root(const char *path, char *out)
+{
+    size_t length = append_components(out, 0, path);
+    if (!length)
+        out[length++] = '/';
+    return length;
+}
+
+/* Below the directory's number where its name and the path are too long together. */
+static size_t join(int dirfd, const char *path, char *out)
+{
+    size_t length = directory_of(dirfd, out);
+    if (length <= 1)
+        return length ? below_root(path, out) : 0;
+    size_t joined = append_components(out, length, path);
+    if (joined)
+        return joined;
+    length = number_of(dirfd, out);
+    return length ? append_components(out, length, path) : 0;
+}
+
 /* Returns the length, 0 where the directory is unknown or the name too long. */
 static size_t make_absolute(int dirfd, const char *path, char *out)
 {
-    size_t length = 0;
     if (!path)
         return 0;
-    if (path[0] != '/') {
-        length = directory_of(dirfd, out);
-        if (!length)
-            return 0;
-        length -= length == 1; /* "/" */
-    }
-    length = append_components(out, length, path);
-    if (!length)
-        out[length++] = '/';
+    size_t length = path[0] == '/' ? below_root(path, out) : join(dirfd, path, out);
     out[length] = '\0';
     return length;
 }
@@ -243,9 +275,11 @@ tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offse
     struct stat status;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t got = readlink(link, path, PATH_MAX - 1);
+    if (got < 0 && errno == ENAMETOOLONG)
+        got = (ssize_t)number_of(fd, path);
     if (got <= 0 || fstat(fd, &status))
         return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
-    if (!S_ISREG(status.st_mode) || path[0] != '/' || !strncmp(path, "/memfd:", 7))
+    if (!S_ISREG(status.st_mode) || (path[0] != '/' && path[0] != '(') || !strncmp(path, "/memfd:", 7))
         return TFD_OTHER_BIT | kind_of_mode(S_ISREG(status.st_mode) ? 0 : status.st_mode);
     size_t length = (size_t)got, suffix = sizeof deleted - 1;
     if (!status.st_nlink && length > suffix && !memcmp(path + length - suffix, deleted, suffix))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import SessionDataError, StorageError, reason
-from tfdarshan.session_directory import PLUGIN_FOLDER, Recording, host_name
+from tfdarshan.session_directory import PLUGIN_FOLDER, Recording, host_name, no_logdir
 from tfdarshan.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
 from tfdarshan.versions import VERSION
 from tfdarshan.xspace import Space
@@ -35,9 +35,7 @@ def find_traces(logdir: Path) -> list[Path]:
         SessionDataError: The logdir does not exist.
     """
     if not logdir.is_dir():
-        raise SessionDataError(
-            f"there is no logdir {logdir}: give the folder that has plugins/profile in it."
-        )
+        raise no_logdir(Path(logdir), "give the folder that has plugins/profile in it")
     found = []
     for folder, names, _files in os.walk(logdir):
         if "plugins" in names:

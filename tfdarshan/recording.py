@@ -84,7 +84,7 @@ class ActiveRecording:
             self.finish()
         except Exception as error:
             warn(
-                f"the session {self.directory} was not written: {reason(error).rstrip('.')}. "
+                f"the session {self.directory} was not written: {_why(error).rstrip('.')}. "
                 f"What was recorded is kept in {self.spool_directory}; write it with "
                 f"{self._recover_commands()}."
             )
@@ -110,16 +110,20 @@ class ActiveRecording:
             f"`{self._recover_command()}` writes it later"
         )
 
+    def _marker_is_there(self) -> bool:
+        """Says whether the marker was not removed; it was not, if after a chroot no file of ours can be seen."""
+        return (self.directory / MARKER).exists() or not self.spool_directory.exists()
+
     def _recover_command(self) -> str:
         """Gives the command line that writes the session later."""
         logdir, spool = (shlex.quote(str(path)) for path in (self.logdir, self.spool_directory))
-        if (self.directory / MARKER).exists():
+        if self._marker_is_there():
             return f"tfdarshan recover {logdir}"
         return f"tfdarshan recover --spool {spool} {logdir}"
 
     def _recover_commands(self) -> str:
         command = f"`{self._recover_command()}`"
-        if (self.directory / MARKER).exists():
+        if self._marker_is_there():
             return f"{command}, or elsewhere with --to DIR"
         return f"{command}, or give another folder in place of the last one, which was removed"
 
@@ -284,6 +288,18 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
 def _excluded(options: Options) -> tuple[str, ...]:
     """Gives the patterns of what is left out: also what is read of a session before it has ended."""
     return (*options.exclude_patterns(), "*/tfdarshan-*/*.spool", f"*/{SO_FAR_PREFIX}*")
+
+
+def _why(error: Exception) -> str:
+    """Gives why a session was not written.
+
+    What writing needs is loaded when the session stops, for it takes the host time and memory: by then the
+    process may see other files.
+    """
+    if isinstance(error, ImportError):
+        name = error.name or reason(error)
+        return f"this process can no longer load {name}, as after chroot, seccomp or a change of user"
+    return reason(error)
 
 
 def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> Recording:

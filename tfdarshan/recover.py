@@ -17,6 +17,7 @@ from tfdarshan.session_directory import (
     checked_logdir,
     host_name,
     make_session_directory,
+    no_logdir,
     pid_namespace,
     process_start,
     read_marker,
@@ -42,7 +43,7 @@ def interrupted_sessions(logdir: Path) -> list[Path]:
         SessionDataError: The logdir does not exist.
     """
     if not logdir.is_dir():
-        raise SessionDataError(f"there is no logdir {logdir}: give the folder named in tfdarshan.profile().")
+        raise no_logdir(Path(logdir))
     if (logdir / MARKER).exists():
         return [logdir]
     return [directory for directory in walk_sessions(logdir) if (directory / MARKER).exists()]

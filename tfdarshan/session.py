@@ -11,7 +11,7 @@ from tfdarshan import pending
 from tfdarshan.errors import SessionDataError
 from tfdarshan.overlap import overlapping
 from tfdarshan.process_data import ProcessData, read_process
-from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
+from tfdarshan.session_directory import MARKER, META_SUFFIX, no_logdir, walk_sessions
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     pending.wait()
     folder = Path(logdir)
     if not folder.is_dir():
-        raise SessionDataError(f"there is no logdir {folder}: give the folder named in tfdarshan.profile().")
+        raise no_logdir(folder)
     return sorted((path for path in walk_sessions(folder) if _has_data(path)), key=_age)
 
 

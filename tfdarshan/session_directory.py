@@ -177,6 +177,17 @@ def is_complete(directory: Path) -> bool:
     return any(directory.glob(f"*{META_SUFFIX}"))
 
 
+def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profile()") -> SessionDataError:
+    """Gives the error for a path that is to be a logdir and is no folder."""
+    if not path.exists():
+        return SessionDataError(f"there is no logdir {path}: {give}.")
+    if path.suffix == ".darshan":
+        give = f"make a session of it with `tfdarshan import {path} --logdir DIR`"
+    elif (path.parent / MARKER).exists() or any(path.parent.glob(f"*{META_SUFFIX}")):
+        give = f"give the session it is in, {path.parent}"
+    return SessionDataError(f"{path} is a file, not a logdir: {give}.")
+
+
 def host_name() -> str:
     """Gives this host's name as files and tables have it."""
     return platform.node() or "localhost"

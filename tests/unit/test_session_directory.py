@@ -96,3 +96,23 @@ def test_damaged_marker_is_said(tmp_path):
     # WHEN / THEN
     with pytest.raises(SessionDataError, match=r"recording\.json is damaged"):
         read_marker(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("notes.txt", "give the folder named in tfdarshan.profile()"),
+        ("job.darshan", "make a session of it with `tfdarshan import .*job.darshan --logdir DIR`"),
+        ("session/host.1.files.parquet", "give the session it is in, .*session"),
+    ],
+)
+def test_a_file_is_no_logdir(tmp_path, name, hint):
+    # GIVEN a file, one of a session among them
+    path = tmp_path / name
+    (tmp_path / "session").mkdir()
+    (tmp_path / "session" / "host.1.meta.json").touch()
+    path.touch()
+
+    # WHEN / THEN
+    with pytest.raises(SessionDataError, match=f"is a file, not a logdir: {hint}"):
+        find_sessions(path)
