@@ -11,13 +11,9 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
-from tfdarshan.export.darshan_log import export_darshan
-
-pytest.importorskip("darshan")
-
-import darshan
-
 from tests.integration.darshan_log.test_export import assert_equal_counters, our_segments, summary_report
+from tests.pydarshan import darshan
+from tfdarshan.export.darshan_log import export_darshan
 
 RunChild = Callable[..., str]
 

@@ -4,7 +4,6 @@ import os
 import random
 import threading
 
-import darshan
 import numpy as np
 import pytest
 
@@ -75,4 +74,6 @@ def log(session, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report(log):
+    from tests.pydarshan import darshan
+
     return darshan.DarshanReport(str(log), read_all=True)

@@ -2,12 +2,12 @@ import os
 import subprocess
 import sys
 
-import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
 from tests.integration.darshan_log.conftest import do_random_io
+from tests.pydarshan import darshan
 from tfdarshan import schema
 from tfdarshan.commands import main
 from tfdarshan.export.darshan_log import export_darshan

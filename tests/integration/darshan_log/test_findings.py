@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
+from tests.pydarshan import darshan
 from tfdarshan.commands import main
 from tfdarshan.findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose

@@ -5,13 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
 from tests.conftest import LIBDARSHAN
 from tests.integration.darshan_log.test_export import summary_report
+from tests.pydarshan import darshan
 from tfdarshan import darshan_format, schema
 from tfdarshan.commands import main
 from tfdarshan.export.darshan_log import export_darshan

@@ -3,12 +3,12 @@
 import json
 import os
 
-import darshan
 import numpy as np
 import pytest
 
 import tfdarshan
 from tests.integration.darshan_log.test_export import our_segments, read_back
+from tests.pydarshan import darshan
 from tfdarshan import schema
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.commands import main
