@@ -21,8 +21,8 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help lint test test-core test-long test-native test-pythons \
-    test-tf-oldest
+.PHONY: bench clean demo distclean docs findings format help lint test test-core test-fresh test-long test-native \
+    test-pythons test-tf-oldest
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -31,6 +31,7 @@ help:
 	@echo "make test-native  the C hazard programs: plain, with sanitizers, under valgrind"
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
+	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
 	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
@@ -38,6 +39,7 @@ help:
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
+	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
 	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
 
 demo: $(STAMPS)/extra-demo
@@ -71,6 +73,10 @@ test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
 	@# The Python is the same: it takes the extension that was built for $(VENV) from this folder.
 	@PYTHONPATH=$(CURDIR) $(VENV)-tf-oldest/bin/python -m pytest tests/integration/tensorflow \
 	    --ignore-glob '*/test_xprof.py'
+
+test-fresh:
+	@tools/setup-debian.sh tools mmdebstrap git mount
+	@$(PYTHON) tools/fresh_debian.py $(FRESH)
 
 lint: $(STAMPS)/extra-lint
 	@echo "ruff check" && $(BIN)/ruff check --quiet .
