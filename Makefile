@@ -22,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: bench clean demo distclean docs findings format help lint test test-core test-fresh test-long test-native \
-    test-pythons test-tf-oldest
+    test-packages test-pythons test-tf-oldest
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -31,6 +31,7 @@ help:
 	@echo "make test-native  the C hazard programs: plain, with sanitizers, under valgrind"
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
+	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
 	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
 	@echo "make format       rewrite the sources in the project's format"
@@ -74,6 +75,9 @@ test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
 	@PYTHONPATH=$(CURDIR) $(VENV)-tf-oldest/bin/python -m pytest tests/integration/tensorflow \
 	    --ignore-glob '*/test_xprof.py'
 
+test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
+	@TFD_PACKAGES=$(abspath $(VENV)-packages) $(PYTEST) --timeout 600 tests/integration/packages
+
 test-fresh:
 	@tools/setup-debian.sh tools mmdebstrap git mount
 	@$(PYTHON) tools/fresh_debian.py $(FRESH)
@@ -114,7 +118,7 @@ clean:
 	@find csrc tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-orbax $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-orbax $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 
@@ -142,6 +146,17 @@ $(STAMPS)/tf-oldest: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core
 	@$(PYTHON) -m venv $(VENV)-tf-oldest
 	@$(BIN)/python tools/extra_requirements.py tf-oldest | xargs -d '\n' \
 	    $(VENV)-tf-oldest/bin/python -m pip $(PIP_INSTALL)
+	@touch $@
+
+# All at once, so that the versions fit; where one cannot be had, one after the other, so that it alone lacks.
+$(STAMPS)/packages: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core
+	@echo "making $(VENV)-packages, with what training jobs load (once, about 2 GB)"
+	@$(PYTHON) -m venv $(VENV)-packages
+	@$(BIN)/python tools/extra_requirements.py packages > $(VENV)-packages/requirements
+	@install="$(VENV)-packages/bin/python -m pip $(PIP_INSTALL)"; \
+	xargs -d '\n' $$install < $(VENV)-packages/requirements || while read -r requirement; do \
+	    $$install "$$requirement" || echo "tfdarshan: $$requirement cannot be installed here" >&2; \
+	done < $(VENV)-packages/requirements
 	@touch $@
 
 $(STAMPS)/dftracer: | $(STAMPS)/venv
