@@ -253,6 +253,7 @@ def folder_for(suite: str, keep: bool) -> Iterator[Path]:
         if keep:
             say(f"{suite}: kept in {folder / 'root'}")
         else:
+            say(f"{suite}: removing its root")
             remove(folder)
 
 
