@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -57,6 +57,8 @@ COPIED = (
     "/etc/apt/auth.conf.d",
     "/usr/local/share/ca-certificates",
 )
+# pip's settings that may name files of this machine on the way to packages.
+PIP_SOURCES = ("cert", "client-cert", "constraint", "extra-index-url", "find-links", "index-url")
 USER_PIP_FILES = (".pip/pip.conf", ".config/pip/pip.conf")
 
 # Makes the folder $1 the root of this mount namespace, as a container runtime does, and runs the rest there.
@@ -160,7 +162,7 @@ def local_paths(settings: Iterator[tuple[str, str]]) -> list[Path]:
     paths = set()
     for name, value in settings:
         path = Path(value.removeprefix("file://"))
-        if path.is_absolute() and path.exists():
+        if name in PIP_SOURCES and path.is_absolute() and path.exists():
             # The pages of an index name files beside it.
             paths.add(path.parent if name.endswith("index-url") and path.parent != Path("/") else path)
     return sorted(paths)
@@ -269,9 +271,13 @@ def detach_loop_devices(folder: Path) -> None:
     """Detaches the loop devices that what was killed left on files of the folder."""
     if not shutil.which("losetup"):
         return
-    for line in output("losetup", "--noheadings", "--raw", "--output", "NAME,BACK-INO").splitlines():
-        device, inode = line.split()[:2]
-        if output("find", str(folder), "-xdev", "-inum", inode, "-type", "f"):
+    number = folder.stat().st_dev
+    disk = f"{os.major(number)}:{os.minor(number)}"
+    columns = "NAME,BACK-MAJ:MIN,BACK-INO"
+    for line in output("losetup", "--noheadings", "--output", columns).splitlines():
+        device, *file = line.split()
+        # By number: the kernel gives the path as the process saw it that made the device.
+        if file[:1] == [disk] and output("find", str(folder), "-xdev", "-inum", file[1]):
             run("losetup", "--detach", device)
 
 
@@ -289,11 +295,16 @@ def run_suite(suite: str, sources: list[str], command: str, keep: bool) -> int:
 
 def end(child: subprocess.Popen[bytes]) -> None:
     """Ends the first process of the namespace, and with it every other one there."""
-    if child.poll() is None:
+    if child.poll() is not None:
+        return
+    with suppress(OSError):
         first = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-        for process in first or [str(child.pid)]:
+        for process in first:
             os.kill(int(process), signal.SIGKILL)
-        child.wait()
+        if first:
+            child.wait()
+    child.kill()
+    child.wait()
 
 
 def output(*command: str) -> str:

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tools" / "fresh_debian.py"
-WAIT = 'touch "$marker"; sleep 1000'
+LOOP = 'truncate -s 1M "$root/disk"; losetup --find "$root/disk" || true'
+WAIT = f'{LOOP}; touch "$marker"; sleep 1000'
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,11 @@ def test_folders_that_pip_is_configured_with_are_there(fresh_debian, tmp_path):
     wheels.mkdir()
     file = tmp_path / "pip.conf"
     file.write_text(f"[global]\nextra-index-url = https://index.example/simple\n    file://{index}\n")
-    environment = {"PIP_FIND_LINKS": f"{wheels} /nowhere", "FIND_LINKS": str(tmp_path)}
+    environment = {
+        "PIP_FIND_LINKS": f"{wheels} /nowhere",
+        "PIP_CACHE_DIR": str(tmp_path),
+        "FIND_LINKS": str(tmp_path),
+    }
 
     # WHEN
     paths = fresh_debian.local_paths(fresh_debian.pip_values([file], environment))
@@ -172,6 +177,10 @@ def made_by(tmp_path):
     return start
 
 
+def loop_devices():
+    return subprocess.run(["losetup", "--all"], capture_output=True, text=True).stdout
+
+
 def running(word):
     """Gives the command lines of this machine that contain a word."""
     found = []
@@ -200,7 +209,7 @@ def test_a_root_that_cannot_be_made_leaves_nothing(made_by):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_leaves_nothing(made_by, number):
-    # GIVEN a run that is making its root, with something mounted in it
+    # GIVEN a run that is making its root, with something mounted in it, and a loop device
     run = made_by(WAIT)
     while not made_by.marker.exists():
         assert run.poll() is None, run.communicate()
@@ -213,3 +222,4 @@ def test_an_interrupted_run_leaves_nothing(made_by, number):
     assert run.returncode == 128 + number
     assert_nothing_is_left(made_by.roots)
     assert not running(str(made_by.roots))
+    assert str(made_by.roots) not in loop_devices()
