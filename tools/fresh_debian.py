@@ -41,10 +41,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 CLONE = "/root/tfdarshan"
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 # What a fresh machine keeps of the environment: how the network is reached, and nothing else.
-KEPT = re.compile(
-    r"TERM|(https?|ftp|all|no)_proxy|PIP_.*|SSL_CERT_(FILE|DIR)|(REQUESTS|CURL)_CA_BUNDLE", re.I
-)
+KEPT = re.compile(rf"TERM|(https?|ftp|all|no)_proxy|PIP_.*|{'|'.join(CERTIFICATES)}", re.I)
 # apt's settings that say how packages are reached.
 APT_SETTINGS = ("http", "https", "ForceIPv4", "ForceIPv6", "Retries", "Check-Valid-Until", "Check-Date")
 # Files that say how packages and names are reached, where this machine has them.
@@ -155,6 +154,8 @@ def pip_values(files: list[Path], environment: Mapping[str, str]) -> Iterator[tu
         if variable.upper().startswith("PIP_"):
             name = variable[len("PIP_") :].lower().replace("_", "-")
             yield from ((name, word) for word in value.split())
+        elif variable in CERTIFICATES:
+            yield "cert", value
 
 
 def local_paths(settings: Iterator[tuple[str, str]]) -> list[Path]:

@@ -133,13 +133,14 @@ def test_folders_that_pip_is_configured_with_are_there(fresh_debian, tmp_path):
         "PIP_FIND_LINKS": f"{wheels} /nowhere",
         "PIP_CACHE_DIR": str(tmp_path),
         "FIND_LINKS": str(tmp_path),
+        "SSL_CERT_FILE": str(file),
     }
 
     # WHEN
     paths = fresh_debian.local_paths(fresh_debian.pip_values([file], environment))
 
-    # THEN an index comes with what lies beside it
-    assert paths == [tmp_path / "index", wheels]
+    # THEN an index comes with what lies beside it, and certificates come along
+    assert paths == [tmp_path / "index", file, wheels]
 
 
 @pytest.fixture
