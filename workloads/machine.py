@@ -55,6 +55,19 @@ def stolen_s() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def busy_elsewhere_s() -> float:
+    """Gives the seconds for which other processes had processors, all of them added up.
+
+    Children that this process waited for are none of the others.
+
+    Source: the first line of /proc/stat (proc_stat(5)), less this process's times(2).
+    """
+    user, nice, system, _idle, _iowait, irq, softirq = map(int, _first_line(Path("/proc/stat")).split()[1:8])
+    own = os.times()
+    busy_s = (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+    return busy_s - own.user - own.system - own.children_user - own.children_system
+
+
 def _cpu_fields() -> dict[str, str]:
     """Gives the fields of the first processor."""
     first = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0]

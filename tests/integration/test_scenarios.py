@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from workloads.scenarios.names import NAMES
-from workloads.scenarios.runner import DISTURBED
+from workloads.scenarios.runner import CROWDED, DISTURBED
 
 pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")
@@ -60,6 +60,8 @@ def test_the_right_finding_comes_first(quick: dict[str, dict[str, Any]], name: s
 
     if outcome["problems"] and outcome["disturbed"] >= DISTURBED:
         pytest.skip(f"other virtual machines had a processor for up to {outcome['disturbed']:.0%} of a run")
+    if outcome["problems"] and outcome["crowded"] >= CROWDED:
+        pytest.skip(f"other processes had a processor for up to {outcome['crowded']:.0%} of a run")
     assert outcome["problems"] == [], outcome["verdict"]
 
 

@@ -50,6 +50,7 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
         "after_s": outcome.after_s,
         "problems": outcome.problems,
         "disturbed": outcome.disturbed,
+        "crowded": outcome.crowded,
     }
 
 

@@ -12,13 +12,15 @@ from pathlib import Path
 import tfdarshan
 from tfdarshan.findings.diagnosis import Diagnosis, diagnose
 from tfdarshan.findings.finding import Finding, Gain
-from workloads.machine import stolen_s
+from workloads.machine import busy_elsewhere_s, stolen_s
 from workloads.scenarios.room import Room
 from workloads.scenarios.scenario import Scenario
 
 KINDS_THAT_ALARM = ("problem", "doubt")
 # A run for so much of which another virtual machine had a processor is made again, so often.
 DISTURBED = 0.02
+# A run for so much of which other processes had a processor says little: its threads waited for their turn.
+CROWDED = 0.25
 TRIES = 4
 # A quick run lasts less than a second: a machine that stalls meanwhile makes another job of it.
 QUICK_TRIES = 3
@@ -38,6 +40,7 @@ class Outcome:
         after_s: And of those with the cure.
         problems: What is not as it must be, one sentence each.
         disturbed: For what part of a run, at the most, another virtual machine had a processor.
+        crowded: And another process; above 1 where others had several processors.
     """
 
     scenario: Scenario
@@ -49,6 +52,7 @@ class Outcome:
     after_s: list[float]
     problems: list[str]
     disturbed: float = 0.0
+    crowded: float = 0.0
 
     @property
     def obtained(self) -> float | None:
@@ -94,21 +98,21 @@ def run_scenario(
     diagnoses: list[Diagnosis] = []
     before_s, after_s = [], []
     before_steps = after_steps = 0
-    disturbed = []
+    runs: list[Run] = []
     for number in range(repeats):
-        seconds, session, stolen = _undisturbed(scenario, room, scenario.job, say)
-        disturbed.append(stolen)
-        before_s.append(seconds)
-        before_steps = len(session.steps)
-        diagnoses.append(diagnose(session))
+        run = _undisturbed(scenario, room, scenario.job, say)
+        runs.append(run)
+        before_s.append(run.seconds)
+        before_steps = len(run.session.steps)
+        diagnoses.append(diagnose(run.session))
         first = _first(diagnoses[-1])
         if scenario.cured is not None and first is not None and first.name == scenario.finding:
             if scenario.convert is not None:
                 scenario.convert(room, first)
-            seconds, session, stolen = _undisturbed(scenario, room, partial(_cured, scenario, first), say)
-            disturbed.append(stolen)
-            after_s.append(seconds)
-            after_steps = len(session.steps)
+            run = _undisturbed(scenario, room, partial(_cured, scenario, first), say)
+            runs.append(run)
+            after_s.append(run.seconds)
+            after_steps = len(run.session.steps)
         say(f"{scenario.name}: run {number + 1} of {repeats}: {diagnoses[-1].verdict.sentence}")
     middle = before_s.index(statistics.median_low(before_s))
     chosen = _first(diagnoses[middle])
@@ -121,37 +125,44 @@ def run_scenario(
         before_s=before_s,
         after_s=after_s,
         problems=[],
-        disturbed=max(disturbed),
+        disturbed=max(run.disturbed for run in runs),
+        crowded=max(run.crowded for run in runs),
     )
     outcome.problems.extend(judged(outcome, quick=quick))
     return outcome
 
 
+@dataclass(frozen=True)
+class Run:
+    """One recorded run: its wall-clock seconds, and for what part of it others had a processor."""
+
+    seconds: float
+    session: tfdarshan.Session
+    disturbed: float
+    crowded: float
+
+
 def _undisturbed(
     scenario: Scenario, room: Room, job: Callable[[Room], None], say: Callable[[str], None]
-) -> tuple[float, tfdarshan.Session, float]:
-    """Records a run, again where others took the processors meanwhile; the last one, whatever it was like.
-
-    Gives its seconds, its session, and for what part of it others had a processor.
-    """
+) -> Run:
+    """Records a run, again if other machines took the processors meanwhile; the last one, whatever it was."""
     for left in reversed(range(TRIES)):
-        before_s = stolen_s()
-        seconds, session = _recorded(scenario, room, job)
-        disturbed = (stolen_s() - before_s) / seconds
-        if disturbed < DISTURBED or not left:
+        run = _recorded(scenario, room, job)
+        if run.disturbed < DISTURBED or not left:
             break
-        say(f"{scenario.name}: other machines took {disturbed:.0%} of a processor, once more")
-    return seconds, session, disturbed
+        say(f"{scenario.name}: other machines took {run.disturbed:.0%} of a processor, once more")
+    return run
 
 
-def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> tuple[float, tfdarshan.Session]:
+def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> Run:
     options = {"include": [f"{room.folder}/"], "tf_profiler": False} | dict(scenario.options(room))
     room.make_ready()
     with tfdarshan.profile(room.logs, **options) as recorded:
-        start_s = time.perf_counter()
+        stolen, elsewhere, start_s = stolen_s(), busy_elsewhere_s(), time.perf_counter()
         job(room)
         seconds = time.perf_counter() - start_s
-    return seconds, recorded.session
+        stolen, elsewhere = stolen_s() - stolen, busy_elsewhere_s() - elsewhere
+    return Run(seconds, recorded.session, stolen / seconds, max(0.0, elsewhere / seconds))
 
 
 def _cured(scenario: Scenario, finding: Finding, room: Room) -> None:
