@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -9,52 +10,56 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from tests.perf import progress
 from tests.perf.child import ROOT
-from tests.perf.row import Row, quartiles
+from tests.perf.row import Row, single_row
 
-GROUP = "the first stop of a process"
+GROUP = "the first session of a process"
 WANTED_CPU_S = 0.1
 
 
 def first_stop_cost(folder: Path, *, processes: int, at_once: int) -> list[Row]:
-    """Gives the rows; each has Arrow's import alone, measured in turn with it, as what it is without."""
+    """Gives the rows; a stop has Arrow's import alone, measured in turn with it, as what it is without."""
     progress.show("first stops, one after the other")
     kinds: dict[str, tuple[str, ...]] = {"nothing else imported": (), "NumPy imported": ("numpy",)}
     rows = []
     for kind, preloaded in kinds.items():
-        pairs = [
-            tuple(_run_at_once(folder, action, 1, *preloaded)[0]["cpu_s"] for action in ("import", "stop"))
-            for _ in range(processes)
-        ]
+        pairs = [_pair(folder, 1, *preloaded) for _ in range(processes)]
+        starts = [stop["start_cpu_s"] for _, stop in pairs]
+        rows.append(single_row(GROUP, f"CPU of start(), {kind}", "s", starts))
         # Arrow imports NumPy, which takes longer than that by itself.
-        rows.append(_row(f"CPU, {kind}", pairs, wanted=WANTED_CPU_S if preloaded else None))
+        wanted = WANTED_CPU_S if preloaded else None
+        rows.append(_stop_row(f"CPU of stop(), {kind}", "cpu_s", pairs, wanted=wanted))
     progress.show(f"{at_once} first stops at once")
-    pair = tuple(
-        max(took["wall_s"] for took in _run_at_once(folder, action, at_once)) for action in ("import", "stop")
-    )
-    return [*rows, _row(f"{at_once} at once, until the last has ended", [pair])]
+    together = [_pair(folder, at_once)]
+    return [*rows, _stop_row(f"stop() of {at_once} at once, until the last has ended", "wall_s", together)]
 
 
-def _row(name: str, pairs: list[tuple[float, ...]], *, wanted: float | None = None) -> Row:
-    values = [stop for _, stop in pairs]
-    return Row(
-        GROUP,
-        name,
-        "tfdarshan",
-        "s",
-        statistics.median(values),
-        *quartiles(values),
-        len(values),
-        base=statistics.median(alone for alone, _ in pairs),
-        wanted=wanted,
-        note="without: Arrow's import alone",
-    )
+def _pair(folder: Path, count: int, *preloaded: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Gives what took the longest of `count` processes that import Arrow, and of as many that stop."""
+    imports, stops = (_run_at_once(folder, action, count, *preloaded) for action in ("import", "stop"))
+    return _longest(imports), _longest(stops)
 
 
-def _run_at_once(folder: Path, action: str, count: int, *preloaded: str) -> list[dict[str, Any]]:
+def _longest(took: list[dict[str, float]]) -> dict[str, float]:
+    return {name: max(each[name] for each in took) for name in took[0]}
+
+
+def _stop_row(
+    name: str,
+    measure: str,
+    pairs: list[tuple[dict[str, float], dict[str, float]]],
+    *,
+    wanted: float | None = None,
+) -> Row:
+    base = statistics.median(alone[measure] for alone, _ in pairs)
+    values = [stop[measure] for _, stop in pairs]
+    row = single_row(GROUP, name, "s", values, wanted=wanted, note="without: Arrow's import alone")
+    return dataclasses.replace(row, base=base)
+
+
+def _run_at_once(folder: Path, action: str, count: int, *preloaded: str) -> list[dict[str, float]]:
     """Starts processes, lets all of them act at the same time, and gives what each took."""
     started = [_start(folder / "logs" / str(number), action, *preloaded) for number in range(count)]
     for process in started:

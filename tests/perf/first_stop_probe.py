@@ -1,11 +1,10 @@
-"""One process: waits for a line, then does its first stop, or imports Arrow alone. Prints what that took."""
+"""One process: waits for a line, then does its first stop, or imports Arrow alone. Prints what it took."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -13,22 +12,24 @@ import tfdarshan
 
 
 def main(logdir: Path, action: str, *preloaded: str) -> None:
-    """Prints CPU and wall seconds; `action` is "stop" or "import"."""
+    """Prints seconds of processor time and wall clock; `action` is "stop" or "import"."""
     for module in preloaded:
         import_module(module)
-    act = _first_stop(logdir) if action == "stop" else lambda: import_module("pyarrow")
+    cpu_s = time.process_time()
+    session = tfdarshan.profile(logdir).start() if action == "stop" else None
+    start_cpu_s = time.process_time() - cpu_s
+    Path(__file__).read_bytes()
     print("ready", flush=True)
     sys.stdin.readline()
     cpu_s, wall_s = time.process_time(), time.perf_counter()
-    act()
-    took = {"cpu_s": time.process_time() - cpu_s, "wall_s": time.perf_counter() - wall_s}
-    print(json.dumps(took), flush=True)
-
-
-def _first_stop(logdir: Path) -> Callable[[], object]:
-    session = tfdarshan.profile(logdir).start()
-    Path(__file__).read_bytes()
-    return session.stop
+    if session is None:
+        import_module("pyarrow")
+    else:
+        session.stop()
+    cpu_s, wall_s = time.process_time() - cpu_s, time.perf_counter() - wall_s
+    if session is not None and len(session.files) == 0:
+        raise RuntimeError("the session has no file")
+    print(json.dumps({"start_cpu_s": start_cpu_s, "cpu_s": cpu_s, "wall_s": wall_s}), flush=True)
 
 
 if __name__ == "__main__":
