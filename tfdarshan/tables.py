@@ -19,6 +19,10 @@ from tfdarshan.overview import Overview
 from tfdarshan.process_reader import ProcessReader
 from tfdarshan.spool_reader import Array, EventBatch, FileBatch, Mount
 
+# What _open_writer() takes, loaded with this module: a job may have left its files' system by then (chroot).
+with suppress(ImportError):
+    import pyarrow._parquet
+
 if TYPE_CHECKING:
     from tfdarshan.darshan_overlay import DarshanOverlay
 
