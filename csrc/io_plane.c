@@ -17,9 +17,9 @@
 #define NOTE_BYTES 256
 
 static const char *const stat_names[] = {
-    [TFD_STAT_BYTES] = "bytes",       [TFD_STAT_OFFSET] = "offset", [TFD_STAT_FILE] = "file",
-    [TFD_STAT_ERROR] = "errno",       [TFD_STAT_SIZE] = "size",     [TFD_STAT_MODE] = "mode",
-    [TFD_STAT_NEW_NAME] = "new name", [TFD_STAT_MB_PER_S] = "MB/s", [TFD_STAT_OPERATIONS] = "running",
+    [TFD_STAT_BYTES] = "bytes",         [TFD_STAT_OFFSET] = "offset", [TFD_STAT_FILE] = "file",
+    [TFD_STAT_ERROR] = "errno",         [TFD_STAT_SIZE] = "size",     [TFD_STAT_MODE] = "mode",
+    [TFD_STAT_NEW_NAME] = "new name",   [TFD_STAT_MB_PER_S] = "MB/s", [TFD_STAT_OPERATIONS] = "running",
     [TFD_STAT_MARK] = "tfdarshan mark",
 };
 static const char *const rate_names[TFD_RATE_COUNT] = {

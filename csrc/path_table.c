@@ -121,7 +121,8 @@ static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t lengt
     uint32_t hash = (uint32_t)name_hash;
     uint32_t file = atomic_load(&header->file_count);
     uint64_t name = 0;
-    if (tfd_overflow_name_is_known(name_hash)) /* also where there is room by now: a row has all of its file */
+    if (tfd_overflow_name_is_known(
+            name_hash)) /* also where there is room by now: a row has all of its file */
         return TFD_FILE_OVERFLOW;
     if (2 * (file + 1) > index_size)
         grow_index(spool, file);

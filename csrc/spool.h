@@ -148,7 +148,7 @@ struct tfd_file {
     uint32_t path_hash;
     uint32_t mount;    /* index into mounts, TFD_NO_MOUNT if unknown */
     uint32_t over_cap; /* 1: counted in files_over_cap, for its counters found no room */
-    uint64_t record; /* offset of the fold's record, 0 = none */
+    uint64_t record;   /* offset of the fold's record, 0 = none */
 };
 #define TFD_NO_MOUNT UINT32_MAX
 
@@ -190,7 +190,7 @@ struct tfd_spool_header {
     _Atomic uint32_t file_count;   /* includes files 0 and 1 */
     _Atomic uint32_t files_folded; /* have counters already */
     uint32_t reserved;
-    _Atomic uint64_t files_over_cap; /* that share the row of TFD_FILE_OVERFLOW; each once, see overflow_names.h */
+    _Atomic uint64_t files_over_cap; /* share the row of TFD_FILE_OVERFLOW: each once, see overflow_names.h */
     _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
     uint32_t mount_count;
     uint32_t pad;

@@ -165,7 +165,7 @@ struct tfd_spool_info {
     int64_t thread_ns;                                           /* all calls' durations added up */
     int64_t first_event_ns, last_event_ns;                       /* relative to start */
     int64_t first_dropped_ns; /* when the first call began that is not in the trace, -1: none is missing */
-    uint64_t capacity_bytes, trace_limit_bytes;                  /* the bounds that it was recorded with */
+    uint64_t capacity_bytes, trace_limit_bytes; /* the bounds that it was recorded with */
 };
 
 struct tfd_thread_info {

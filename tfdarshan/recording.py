@@ -111,7 +111,7 @@ class ActiveRecording:
         )
 
     def _marker_is_there(self) -> bool:
-        """Says whether the marker was not removed; it was not, if after a chroot no file of ours can be seen."""
+        """Says whether the marker was not removed: so after a chroot, if nothing of ours can be seen."""
         return (self.directory / MARKER).exists() or not self.spool_directory.exists()
 
     def _recover_command(self) -> str:
