@@ -1,5 +1,6 @@
 """Every view of every kind of session: figures that plotly accepts, JSON that browsers accept."""
 
+import importlib
 import json
 import os
 import time
@@ -55,7 +56,7 @@ def counters_only(folder):
 
 
 def imported(folder):
-    pytest.importorskip("darshan")
+    importlib.import_module("tests.pydarshan")
     recorded = write_session(folder, image_job(30, 2, 2))
     assert main(["export", "--darshan", str(folder / "job.darshan"), str(recorded.path)]) == 0
     assert main(["import", str(folder / "job.darshan"), "--logdir", str(folder / "imported")]) == 0
