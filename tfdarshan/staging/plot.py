@@ -48,6 +48,7 @@ def write_plot(advice: Advice, path: Path) -> None:
         template="plotly_white",
     )
     try:
-        figure.write_html(path, include_plotlyjs=True, full_html=True, config=CONFIG)
+        # A copy: plotly removes entries from what it is given.
+        figure.write_html(path, include_plotlyjs=True, full_html=True, config=dict(CONFIG))
     except OSError as error:
         raise StorageError(f"the plot {path} cannot be written: {reason(error)}.") from error

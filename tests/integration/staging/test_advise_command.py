@@ -10,6 +10,7 @@ import pytest
 
 from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.commands import main
+from tfdarshan.figures.theme import CONFIG
 from tfdarshan.staging.plan import read_plan
 from tfdarshan.staging.render import WIDTH
 
@@ -113,6 +114,18 @@ def test_plot_holds_its_script_and_offers_no_upload(capsys, job):
     assert code == 0
     assert '"showSendToCloud": false' in page
     assert "<script src=" not in page
+
+
+def test_a_plot_leaves_the_settings_of_later_pages_as_they_were(capsys, job):
+    # GIVEN
+    before = dict(CONFIG)
+
+    # WHEN plotly, which takes entries out of what it is given, writes a plot
+    assert advise(capsys, job, "--slow", job / "data", "--plot", job / "plot.html")[0] == 0
+
+    # THEN
+    assert before == CONFIG
+    assert CONFIG["plotlyServerURL"] == ""
 
 
 @pytest.mark.parametrize(
