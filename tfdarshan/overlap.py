@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.file_name import printable
@@ -15,15 +16,31 @@ CLOCK_SLACK_NS = 60 * 10**9
 MOST_NAMED = 3
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """Which process recorded a session, and when, in ns since the epoch."""
+
+    host: str
+    pid: int
+    start_ns: int
+    end_ns: int
+
+    def meets(self, other: Recorded) -> bool:
+        """Says whether both were recording at one time; copies of one session were not."""
+        return self != other and self.start_ns < other.end_ns and other.start_ns < self.end_ns
+
+
 def overlapping(directory: Path, candidates: Iterable[Path]) -> list[Path]:
     """Lists the sessions among `candidates` that were recording while the one in `directory` was.
 
     Metadata is written after its session: what was written before ours began is not read.
     """
-    own = _span(directory)
+    own = _recorded(directory)
     if own is None:
         return []
-    return [path for path in candidates if path != directory and _meets(path, own)]
+    since_ns = own.start_ns - CLOCK_SLACK_NS
+    found = ((path, _recorded(path, since_ns)) for path in candidates if path != directory)
+    return [path for path, other in found if other is not None and own.meets(other)]
 
 
 def overlap_lines(others: Sequence[Path]) -> list[str]:
@@ -38,31 +55,26 @@ def overlap_lines(others: Sequence[Path]) -> list[str]:
     return lines
 
 
-def _meets(directory: Path, own: tuple[int, int]) -> bool:
-    span = _span(directory, own[0] - CLOCK_SLACK_NS)
-    return span is not None and span[0] < own[1] and own[0] < span[1]
-
-
-def _span(directory: Path, written_since_ns: int = 0) -> tuple[int, int] | None:
-    """Gives when a session began and ended, in ns since the epoch, as its owner's metadata says."""
+def _recorded(directory: Path, written_since_ns: int = 0) -> Recorded | None:
+    """Gives what a session's owner says in its metadata, if that was written since; None if there is none."""
     try:
         for path in directory.glob(f"*{META_SUFFIX}"):
             written_ns = path.stat().st_mtime_ns
-            span = _span_in(path, written_ns) if written_ns >= written_since_ns else None
-            if span is not None:
-                return span
+            found = _read(path, written_ns) if written_ns >= written_since_ns else None
+            if found is not None:
+                return found
     except OSError:
         pass
     return None
 
 
 @functools.lru_cache(maxsize=4096)
-def _span_in(path: Path, _written_ns: int) -> tuple[int, int] | None:
+def _read(path: Path, _written_ns: int) -> Recorded | None:
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
         if not meta["owner"]:
             return None
         start_ns = int(meta["origin_realtime_ns"])
-        return start_ns, start_ns + int(meta["duration_ns"])
+        return Recorded(str(meta["host"]), int(meta["pid"]), start_ns, start_ns + int(meta["duration_ns"]))
     except (OSError, ValueError, TypeError, KeyError):  # said by whoever reads that session
         return None

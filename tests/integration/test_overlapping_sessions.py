@@ -132,3 +132,13 @@ def test_the_report_says_it_on_every_view(logdir, tmp_path):
     write_report(Source(tfdarshan.open_session(logdir)), tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert text.count("1 of 4 sessions that overlap in time") > 3
+
+
+def test_a_copy_of_a_session_is_no_other_one(tmp_path):
+    # GIVEN a session, and a copy of it under another name
+    with tfdarshan.profile(tmp_path / "logs", tf_profiler=False) as recorded:
+        (tmp_path / "data").write_bytes(b"1")
+    shutil.copytree(recorded.path, recorded.path.with_name("2020_01_01_00_00_00"))
+
+    # THEN neither says that it is one of two
+    assert tfdarshan.open_session(tmp_path / "logs").overlapping == []
