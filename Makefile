@@ -14,9 +14,9 @@ PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
 C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc \
     -Itests/native
-CORE_INPUTS := $(wildcard csrc/*.c csrc/*.h csrc/*.py) setup.py pyproject.toml
-C_FILES := $(wildcard csrc/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
-C_HEADERS := $(wildcard csrc/*.h tests/native/*.h tests/native/*/*.h)
+CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyproject.toml
+C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
+C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help

@@ -45,7 +45,7 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
         name,
         f'#include <stddef.h>\n#include <stdint.h>\n#include "{header}"\n',
         sources=sorted(str(source) for source in sources),
-        depends=sorted(str(path) for path in [*CSRC.glob("*.h"), CSRC / "build_core.py"]),
+        depends=sorted(str(path) for path in [*CSRC.rglob("*.h"), CSRC / "build_core.py"]),
         include_dirs=[str(CSRC)],
         libraries=["dl", "pthread"],
         extra_compile_args=COMPILE_ARGS,
@@ -54,9 +54,9 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 
 def core_sources() -> list[Path]:
-    """Returns all of csrc/*.c but the probe, which is an extension module of its own."""
-    return [source for source in CSRC.glob("*.c") if not source.name.startswith("probe")]
+    """Returns all C files but the probe's, which is an extension module of its own."""
+    return [source for source in CSRC.rglob("*.c") if source.parent != CSRC / "probe"]
 
 
 core = extension("tfdarshan._core", "tfdarshan.h", core_sources())
-probe = extension("tfdarshan._probe", "probe.h", list(CSRC.glob("probe*.c")))
+probe = extension("tfdarshan._probe", "probe/probe.h", list(CSRC.glob("probe/*.c")))

@@ -1,6 +1,6 @@
 """Proves each hook with one known call: slots patched, the expected events, errno kept, slots restored.
 
-The calls are made by an extension of their own (csrc/probe*.c), through its own slots. Each gets a session of
+The calls are made by an extension of their own (csrc/probe/), through its own slots. Each gets a session of
 its own, so that whatever the spool holds must come from this call.
 """
 

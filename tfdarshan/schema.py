@@ -1,7 +1,7 @@
 """Every table's columns, declared once: name, dtype, unit, meaning.
 
 A session's files carry SCHEMA_VERSION; readers refuse a newer one. The per-file counters are declared in C
-(csrc/counters.h) and reach this module through the bridge, so `files_columns()` needs the extension;
+(csrc/counters/counters.h) and reach this module through the bridge, so `files_columns()` needs the extension;
 everything else here works without it.
 """
 

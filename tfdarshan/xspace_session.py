@@ -33,7 +33,7 @@ from tfdarshan.xspace import Event, Plane, Space
 IO_PLANE = "/device:CUSTOM:I/O"
 SESSION_PLANE = "/tfdarshan"
 IO_THREAD = "I/O thread"
-FIRST_FILE_STAT = 100  # csrc/io_plane_ids.h
+FIRST_FILE_STAT = 100  # csrc/tensorflow/io_plane_ids.h
 NUMBERS_BEFORE_COUNTERS = 4  # file, module, mount, size
 LAYOUT_VERSION = 1
 

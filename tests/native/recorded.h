@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "spool.h"
+#include "spool/spool.h"
 
 struct tally {
     int64_t calls; /* that succeeded */

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "counters.h"
-#include "fold.h"
-#include "spool_file.h"
+#include "counters/counters.h"
+#include "counters/fold.h"
+#include "spool/spool_file.h"
 
 /* Ticks are nanoseconds here: start on both clocks. */
 #define BUILDER_START 1000000000

@@ -39,14 +39,14 @@ def test_declarations_have_neither_comments_nor_preprocessor_lines(build_core, t
 
 
 def test_every_source_but_the_probe_is_compiled_into_the_core(build_core):
-    names = {source.name for source in build_core.core_sources()}
+    names = {str(source) for source in build_core.core_sources()}
 
-    sources = {path.name for path in (ROOT / "csrc").glob("*.c")}
-    assert names == {name for name in sources if not name.startswith("probe")}
+    sources = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.c")}
+    assert names == {name for name in sources if not name.startswith("csrc/probe/")}
     assert names < sources
 
 
 def test_every_header_is_a_dependency(build_core):
     _name, _source, _extension, options = build_core.core._assigned_source
 
-    assert {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").glob("*.h")} < set(options["depends"])
+    assert {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.h")} < set(options["depends"])

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "record_id.h"
+#include "reader/record_id.h"
 #include "spool_builder.h"
 
 #define MOUNT 0

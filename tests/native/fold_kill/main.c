@@ -7,7 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "fold_state.h"
+#include "counters/fold_state.h"
 #include "spool_builder.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 
 #include "counted.h"
-#include "counters.h"
-#include "spool.h"
+#include "counters/counters.h"
+#include "spool/spool.h"
 
 #define FILES 3000
 #ifndef MADV_POPULATE_WRITE

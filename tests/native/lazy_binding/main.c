@@ -4,7 +4,7 @@
 #include <libgen.h>
 #include <sys/uio.h>
 
-#include "elf_image.h"
+#include "hooks/elf_image.h"
 #include "recorded.h"
 
 static void **preadv_slot;

@@ -1,7 +1,7 @@
 /* Whatever values an event has, it comes back from a chunk as it was, in the shortest form they fit. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "spool.h"
+#include "spool/spool.h"
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof *(array))
 #define BASE 1000000000000ull

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "session.h"
+#include "recorder/session.h"
 
 #define FILES 10000
 /* Of so many random hashes of 32 bits, 0.01 pairs are alike. */

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <sys/stat.h>
 
-#include "fold_state.h"
+#include "counters/fold_state.h"
 #include "spool_builder.h"
 
 #define FILES 40

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "fold_state.h"
-#include "reader_state.h"
+#include "counters/fold_state.h"
+#include "reader/reader_state.h"
 #include "spool_builder.h"
 
 static const char *directory;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "check.h"
-#include "tf_profiler_api.h"
+#include "tensorflow/tf_profiler_api.h"
 
 #define READS 30
 #define MAX_EVENTS 10

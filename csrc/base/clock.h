@@ -1,0 +1,28 @@
+/* Ticks for the hot path: the time-stamp counter where the kernel itself
+ * trusts it, else CLOCK_MONOTONIC in nanoseconds. */
+#ifndef TFD_CLOCK_H
+#define TFD_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "spool/spool.h"
+
+extern bool tfd_clock_uses_tsc;
+
+void tfd_clock_initialize(void);
+struct tfd_clock_sample tfd_clock_sample_now(void);
+
+static inline uint64_t tfd_ticks(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(tfd_clock_uses_tsc, 1))
+        return __builtin_ia32_rdtsc();
+#endif
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

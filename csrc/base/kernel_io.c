@@ -1,0 +1,48 @@
+#define _GNU_SOURCE
+#include "base/kernel_io.h"
+#include "tfdarshan.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Atomic int64_t own_bytes_read;
+
+void tfd_kernel_io_exclude(int64_t bytes_read)
+{
+    atomic_fetch_add(&own_bytes_read, bytes_read);
+}
+
+static bool field(const char *text, const char *name, int64_t *value)
+{
+    const char *found = strstr(text, name);
+    if (found)
+        *value = strtoll(found + strlen(name), NULL, 10);
+    return found;
+}
+
+/* Format: proc(5), /proc/pid/io. "write_bytes: " also ends "cancelled_write_bytes: ", which comes later. */
+struct tfd_kernel_io tfd_kernel_io_now(void)
+{
+    struct tfd_kernel_io io = {0};
+    char text[512] = "";
+    int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return io;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    io.valid = got > 0 && field(text, "rchar: ", &io.rchar) && field(text, "wchar: ", &io.wchar) &&
+               field(text, "syscr: ", &io.syscr) && field(text, "syscw: ", &io.syscw) &&
+               field(text, "read_bytes: ", &io.read_bytes) && field(text, "write_bytes: ", &io.write_bytes);
+    io.rchar -= atomic_load(&own_bytes_read);
+    tfd_kernel_io_exclude(got > 0 ? got : 0); /* this very read is charged from now on */
+    return io;
+}
+
+void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes)
+{
+    struct tfd_kernel_io io = tfd_kernel_io_now();
+    *rchar = io.valid ? io.rchar : -1;
+    *read_bytes = io.valid ? io.read_bytes : -1;
+}

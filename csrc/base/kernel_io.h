@@ -1,0 +1,11 @@
+/* The kernel's own count of this process's I/O. */
+#ifndef TFD_KERNEL_IO_H
+#define TFD_KERNEL_IO_H
+
+#include "spool/spool.h"
+
+/* What the recorder itself read (/proc/self/maps and its like) is taken out of rchar. */
+struct tfd_kernel_io tfd_kernel_io_now(void);
+void tfd_kernel_io_exclude(int64_t bytes_read);
+
+#endif

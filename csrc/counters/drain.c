@@ -1,0 +1,167 @@
+/* Merges the threads' events by their ends and folds them. */
+#include "counters/fold.h"
+#include "counters/fold_state.h"
+
+/* Room in the heap from the start. */
+#define EXPECTED_THREADS 256u
+
+/* Where the merge is in one thread's events. */
+struct cursor {
+    uint64_t end; /* ticks, of the next event */
+    uint64_t chunk;
+    uint32_t thread;
+    uint32_t index, next, count; /* places of the next event and of the one after it; places seen published */
+};
+
+struct merge {
+    struct tfd_spool *spool;
+    struct cursor *heap; /* the one that ends first is on top */
+    uint32_t size;
+};
+
+static struct tfd_chunk *chunk_at(const struct merge *merge, const struct cursor *cursor)
+{
+    return tfd_at(merge->spool, cursor->chunk);
+}
+
+/* Calls count when they end, closes when they begin: from then on the descriptor
+ * is nobody's. Darshan is told of them at that time too. */
+static uint64_t order_of(const struct tfd_event *event)
+{
+    bool closes = event->operation == TFD_OP_CLOSE || event->operation == TFD_OP_FCLOSE;
+    return closes ? event->start : event->end;
+}
+
+/* Goes on to the next published event, in this chunk or a later one. The
+ * owner links a chunk's successor only when it will add nothing more to it:
+ * so `next` is read before `count`. */
+static bool find_event(const struct merge *merge, struct cursor *cursor)
+{
+    while (cursor->chunk) {
+        struct tfd_chunk *chunk = chunk_at(merge, cursor);
+        if (cursor->index >= cursor->count) {
+            uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+            cursor->count = tfd_chunk_count(chunk);
+            if (cursor->index >= cursor->count) {
+                if (!next)
+                    return false;
+                struct tfd_chunk *successor = tfd_at(merge->spool, next);
+                cursor->chunk = tfd_thread_at(merge->spool, cursor->thread)->fold_chunk = next;
+                cursor->index = atomic_load_explicit(&successor->folded, memory_order_relaxed);
+                cursor->count = 0;
+                continue;
+            }
+        }
+        struct tfd_event event;
+        cursor->next = tfd_chunk_event(chunk, cursor->index, &event);
+        cursor->end = order_of(&event);
+        return true;
+    }
+    return false;
+}
+
+static bool first_event(const struct merge *merge, uint32_t index, struct cursor *cursor)
+{
+    const struct tfd_thread *thread = tfd_thread_at(merge->spool, index);
+    uint64_t chunk =
+        thread->fold_chunk ? thread->fold_chunk : __atomic_load_n(&thread->first_chunk, __ATOMIC_ACQUIRE);
+    *cursor = (struct cursor){.chunk = chunk, .thread = index};
+    if (chunk)
+        cursor->index = atomic_load_explicit(&chunk_at(merge, cursor)->folded, memory_order_relaxed);
+    return find_event(merge, cursor);
+}
+
+/* The place among `place` and its children of the cursor that ends first. */
+static uint32_t first_of_family(const struct merge *merge, uint32_t place)
+{
+    uint32_t first = place, end = 2 * place + 3 < merge->size ? 2 * place + 3 : merge->size;
+    for (uint32_t child = 2 * place + 1; child < end; child++)
+        if (merge->heap[child].end < merge->heap[first].end)
+            first = child;
+    return first;
+}
+
+static void sift_down(struct merge *merge, uint32_t place)
+{
+    uint32_t first;
+    while ((first = first_of_family(merge, place)) != place) {
+        struct cursor moving = merge->heap[place];
+        merge->heap[place] = merge->heap[first];
+        merge->heap[first] = moving;
+        place = first;
+    }
+}
+
+static void collect_threads(struct merge *merge, uint32_t thread_count)
+{
+    merge->size = 0;
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (first_event(merge, i, &merge->heap[merge->size]))
+            merge->size++;
+    for (uint32_t place = merge->size / 2; place-- > 0;)
+        sift_down(merge, place);
+}
+
+static void advance_first(struct merge *merge)
+{
+    struct cursor *first = &merge->heap[0];
+    first->index = first->next;
+    if (!find_event(merge, first))
+        *first = merge->heap[--merge->size];
+    if (merge->size > 1)
+        sift_down(merge, 0);
+}
+
+/* The heap stays in the arena from drain to drain; a successor has twice its size. */
+static struct cursor *reserve_heap(struct tfd_spool *spool, struct fold_root *root, uint32_t thread_count)
+{
+    if (thread_count > root->heap_capacity) {
+        uint64_t capacity = root->heap_capacity ? root->heap_capacity : 32;
+        while (capacity < thread_count)
+            capacity *= 2;
+        uint64_t heap = tfd_arena_allocate(spool, capacity * sizeof(struct cursor));
+        if (!heap)
+            return NULL;
+        root->heap = heap;
+        root->heap_capacity = capacity;
+    }
+    return root->heap ? tfd_at(spool, root->heap) : NULL;
+}
+
+bool tfd_drain_reserve(struct tfd_spool *spool, struct fold_root *root)
+{
+    return reserve_heap(spool, root, EXPECTED_THREADS);
+}
+
+static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full when_full)
+{
+    uint32_t thread_count = atomic_load_explicit(&spool->header->thread_count, memory_order_acquire);
+    struct fold_root *root = thread_count ? tfd_fold_root(spool) : NULL;
+    if (!thread_count)
+        return 0;
+    struct merge merge = {.spool = spool};
+    if (!root || !(merge.heap = reserve_heap(spool, root, thread_count)))
+        return -1;
+    collect_threads(&merge, thread_count);
+    uint64_t folded = 0;
+    while (folded < limit && merge.size) {
+        const struct cursor *first = &merge.heap[0];
+        if (!tfd_fold_event(spool, root, chunk_at(&merge, first), first->index, when_full))
+            return -1;
+        folded++;
+        advance_first(&merge);
+    }
+    return (int64_t)folded;
+}
+
+int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)
+{
+    return drain(spool, limit, FOLD_FULL_SHARES_A_ROW);
+}
+
+void tfd_fold_finish(struct tfd_spool *spool)
+{
+    const struct fold_root *root = tfd_fold_root(spool);
+    if (root && root->totals.events && !atomic_load(&spool->header->spool_full))
+        drain(spool, UINT64_MAX, FOLD_FULL_STOPS);
+}

@@ -1,0 +1,31 @@
+/* What is known of a file's size. */
+#include "counters/fold_step.h"
+
+void tfd_size_is(struct fold_record *record, int64_t size)
+{
+    record->extent = size;
+    record->flags |= TFD_RECORD_SIZE_KNOWN;
+}
+
+void tfd_size_grows(struct fold_record *record, int64_t offset, int64_t length)
+{
+    if (offset >= 0 && length > 0)
+        tfd_highest(&record->extent, tfd_sum(offset, length));
+}
+
+/* Reading beyond what was known shows that it is not true any more. */
+void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length)
+{
+    int64_t before = record->extent;
+    tfd_size_grows(record, offset, length);
+    if (record->extent != before)
+        record->flags &= (uint8_t)~TFD_RECORD_SIZE_KNOWN;
+}
+
+/* A read of nothing shows the end only where something was read or written up
+ * to there: a program may also ask for zero bytes, or read beyond the end. */
+void tfd_size_ends_at(struct fold_record *record, int64_t offset)
+{
+    if (offset == record->extent)
+        record->flags |= TFD_RECORD_SIZE_KNOWN;
+}

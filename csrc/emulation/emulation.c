@@ -1,0 +1,401 @@
+#define _GNU_SOURCE
+#include "emulation/emulation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/stream_descriptor.h"
+#include "emulation/emulated_calls.h"
+#include "emulation/storage_queue.h"
+#include "hooks/hook_table.h"
+#include "recorder/descriptor_table.h"
+#include "recorder/path_filter.h"
+#include "wrappers/wrappers.h"
+
+/* What a descriptor is: UNKNOWN until its first use, or the number of a file that is emulated. */
+enum { UNKNOWN, OUTSIDE, FIRST_FILE };
+#define FILE_NUMBERS 0xffffffu /* as many as the device's head can tell apart */
+
+static _Atomic uint32_t file_on[TFD_MAX_DESCRIPTORS];
+static _Atomic uint32_t files_opened;
+static _Atomic int highest_used;
+static char **patterns;
+static size_t pattern_count;
+static bool configured, installed;
+static void
+    *next_of[TFD_HOOK_COUNT]; /* what the functions below call; kept after a session for late callers */
+
+static void free_patterns(void)
+{
+    for (size_t i = 0; i < pattern_count; i++)
+        free(patterns[i]);
+    free(patterns);
+    patterns = NULL;
+    pattern_count = 0;
+}
+
+int tfd_emulate(const struct tfd_storage_model *model, const char *const *paths, size_t path_count)
+{
+    if (installed)
+        return tfd_fail(EBUSY, "a session with emulated storage is recording in this process");
+    configured = false;
+    free_patterns();
+    if (!model)
+        return 0;
+    if (!model->concurrency || model->concurrency > TFD_STORAGE_PLACES)
+        return tfd_fail(EINVAL, "a storage model serves 1 to %d calls at once", TFD_STORAGE_PLACES);
+    patterns = calloc(path_count ? path_count : 1, sizeof *patterns);
+    for (; patterns && pattern_count < path_count; pattern_count++)
+        if (!(patterns[pattern_count] = strdup(paths[pattern_count])))
+            break;
+    if (!patterns || pattern_count < path_count)
+        return tfd_fail(ENOMEM, "no memory for the paths of the emulated storage");
+    configured = true;
+    return tfd_storage_reset(model);
+}
+
+void tfd_emulation_totals(struct tfd_emulation_totals *totals)
+{
+    tfd_storage_totals(totals);
+}
+
+/* Without patterns: every path that is recorded. */
+static bool is_emulated(const char *path, size_t length)
+{
+    if (!pattern_count)
+        return tfd_path_wanted(path, length);
+    for (size_t i = 0; i < pattern_count; i++)
+        if (!fnmatch(patterns[i], path, 0))
+            return true;
+    return false;
+}
+
+static uint32_t new_file_number(void)
+{
+    return FIRST_FILE +
+           atomic_fetch_add_explicit(&files_opened, 1, memory_order_relaxed) % (FILE_NUMBERS - FIRST_FILE);
+}
+
+static uint32_t look_up(int fd)
+{
+    char link[32], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0 || path[0] != '/')
+        return OUTSIDE;
+    path[length] = 0;
+    return is_emulated(path, (size_t)length) ? new_file_number() : OUTSIDE;
+}
+
+/* Gives OUTSIDE, or the number of an emulated file. Keeps errno. */
+static uint32_t file_of(int fd)
+{
+    if (fd < 0 || fd >= TFD_MAX_DESCRIPTORS)
+        return OUTSIDE;
+    uint32_t file = atomic_load_explicit(&file_on[fd], memory_order_relaxed);
+    if (file != UNKNOWN)
+        return file;
+    int saved_errno = errno;
+    file = look_up(fd);
+    errno = saved_errno;
+    atomic_store_explicit(&file_on[fd], file, memory_order_relaxed);
+    int highest = atomic_load_explicit(&highest_used, memory_order_relaxed);
+    while (fd > highest && !atomic_compare_exchange_weak(&highest_used, &highest, fd))
+        ;
+    return file;
+}
+
+static void forget(int fd)
+{
+    if (fd >= 0 && fd < TFD_MAX_DESCRIPTORS)
+        atomic_store_explicit(&file_on[fd], UNKNOWN, memory_order_relaxed);
+}
+
+static int64_t position_of(int fd)
+{
+    int saved_errno = errno;
+    int64_t position = lseek(fd, 0, SEEK_CUR);
+    errno = saved_errno;
+    return position;
+}
+
+static void opened(int fd, uint64_t arrival_ns)
+{
+    if (fd < 0)
+        return;
+    forget(fd);
+    if (file_of(fd) >= FIRST_FILE)
+        tfd_storage_ask(TFD_ASK_OPEN, arrival_ns);
+}
+
+static void transferred(int fd, int64_t offset, ssize_t bytes, bool writes, uint64_t arrival_ns)
+{
+    uint32_t file = bytes >= 0 ? file_of(fd) : OUTSIDE;
+    if (file < FIRST_FILE)
+        return;
+    if (!bytes) {
+        if (!writes)
+            tfd_storage_ask(TFD_ASK_END_OF_FILE, arrival_ns);
+        return;
+    }
+    if (offset < 0) {
+        int64_t position = position_of(fd);
+        offset = position >= bytes ? position - bytes : -1;
+    }
+    struct tfd_request request = {arrival_ns, file, offset, (uint64_t)bytes, writes};
+    tfd_storage_transfer(&request);
+}
+
+/* Where a stream's descriptor stands, -1 if that does not matter. */
+static int64_t stream_position(FILE *stream)
+{
+    int fd = tfd_descriptor_of(stream);
+    return file_of(fd) >= FIRST_FILE ? position_of(fd) : -1;
+}
+
+static void streamed(FILE *stream, int64_t before, bool writes, uint64_t arrival_ns)
+{
+    if (before < 0)
+        return;
+    int fd = tfd_descriptor_of(stream);
+    int64_t after = position_of(fd);
+    if (after > before)
+        transferred(fd, before, after - before, writes, arrival_ns);
+}
+
+#define NEXT(symbol, result, parameters) ((result(*) parameters)next_of[TFD_HOOK_##symbol])
+
+#define X(symbol, result, parameters, arguments)                                                             \
+    static result emulated_##symbol parameters                                                               \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        result fd = NEXT(symbol, result, parameters) arguments;                                              \
+        opened(fd, arrival_ns);                                                                              \
+        return fd;                                                                                           \
+    }
+TFD_EMULATED_OPENS(X)
+#undef X
+
+#define X(symbol, result, parameters, arguments)                                                             \
+    static result emulated_##symbol parameters                                                               \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        result stream = NEXT(symbol, result, parameters) arguments;                                          \
+        opened(tfd_descriptor_of(stream), arrival_ns);                                                       \
+        return stream;                                                                                       \
+    }
+TFD_EMULATED_STREAM_OPENS(X)
+#undef X
+
+#define X(symbol, result, parameters, arguments, at, writes)                                                 \
+    static result emulated_##symbol parameters                                                               \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        result bytes = NEXT(symbol, result, parameters) arguments;                                           \
+        transferred(fd, at, bytes, writes, arrival_ns);                                                      \
+        return bytes;                                                                                        \
+    }
+TFD_EMULATED_TRANSFERS(X)
+#undef X
+
+#define X(symbol, result, parameters, arguments, writes)                                                     \
+    static result emulated_##symbol parameters                                                               \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        int64_t before = stream_position(stream);                                                            \
+        result outcome = NEXT(symbol, result, parameters) arguments;                                         \
+        streamed(stream, before, writes, arrival_ns);                                                        \
+        return outcome;                                                                                      \
+    }
+TFD_EMULATED_STREAMS(X)
+#undef X
+
+static bool is_emulated_below(int dirfd, const char *path)
+{
+    char absolute[PATH_MAX], link[32];
+    if (path[0] == '/')
+        return is_emulated(path, strlen(path));
+    snprintf(link, sizeof link, dirfd == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d", dirfd);
+    ssize_t length = readlink(link, absolute, sizeof absolute - 1);
+    if (length <= 0 || absolute[0] != '/')
+        return false;
+    int rest = snprintf(absolute + length, sizeof absolute - (size_t)length, "/%s", path);
+    return rest > 0 && (size_t)(length + rest) < sizeof absolute &&
+           is_emulated(absolute, (size_t)(length + rest));
+}
+
+static void looked_at(int dirfd, const char *path, uint64_t arrival_ns)
+{
+    int saved_errno = errno;
+    bool emulated = path && is_emulated_below(dirfd, path);
+    errno = saved_errno;
+    if (emulated)
+        tfd_storage_ask(TFD_ASK_STAT, arrival_ns);
+}
+
+#define X(symbol, parameters, arguments, from)                                                               \
+    static int emulated_##symbol parameters                                                                  \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        int result = NEXT(symbol, int, parameters) arguments;                                                \
+        if (!result)                                                                                         \
+            looked_at(from, path, arrival_ns);                                                               \
+        return result;                                                                                       \
+    }
+TFD_EMULATED_STATS(X)
+#undef X
+
+#define X(symbol)                                                                                            \
+    static int emulated_##symbol(int fd)                                                                     \
+    {                                                                                                        \
+        uint64_t arrival_ns = tfd_storage_now();                                                             \
+        int result = NEXT(symbol, int, (int))(fd);                                                           \
+        if (!result && file_of(fd) >= FIRST_FILE)                                                            \
+            tfd_storage_ask(TFD_ASK_SYNC, arrival_ns);                                                       \
+        return result;                                                                                       \
+    }
+TFD_EMULATED_SYNCS(X)
+#undef X
+
+/* The number may be another file's at once: it is forgotten before the call. */
+static int emulated_close(int fd)
+{
+    forget(fd);
+    return NEXT(close, int, (int))(fd);
+}
+
+static int emulated_dup2(int fd, int copy)
+{
+    if (fd != copy)
+        forget(copy);
+    return NEXT(dup2, int, (int, int))(fd, copy);
+}
+
+static int emulated_dup3(int fd, int copy, int flags)
+{
+    if (fd != copy)
+        forget(copy);
+    return NEXT(dup3, int, (int, int, int))(fd, copy, flags);
+}
+
+static void forget_range(unsigned first, unsigned last)
+{
+    unsigned highest = (unsigned)atomic_load(&highest_used);
+    for (unsigned fd = first; fd <= last && fd <= highest; fd++)
+        forget((int)fd);
+}
+
+static int emulated_close_range(unsigned first, unsigned last, int flags)
+{
+    forget_range(first, last);
+    return NEXT(close_range, int, (unsigned, unsigned, int))(first, last, flags);
+}
+
+static void emulated_closefrom(int first)
+{
+    forget_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
+    NEXT(closefrom, void, (int))(first);
+}
+
+/* What is left in the buffer is written here: after the close nobody could tell how much it was. */
+static int emulated_fclose(FILE *stream)
+{
+    int fd = tfd_descriptor_of(stream);
+    if (file_of(fd) >= FIRST_FILE && __fwriting(stream)) {
+        uint64_t arrival_ns = tfd_storage_now();
+        int64_t before = position_of(fd);
+        int saved_errno = errno;
+        fflush(stream); /* a failure comes again in fclose */
+        errno = saved_errno;
+        streamed(stream, before, true, arrival_ns);
+    }
+    forget(fd);
+    return NEXT(fclose, int, (FILE *))(stream);
+}
+
+/* Both sides may be emulated: what is read and what is written, one after the other. */
+static void copied(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
+                   uint64_t arrival_ns)
+{
+    transferred(in_fd, in_offset, bytes, false, arrival_ns);
+    transferred(out_fd, out_offset, bytes, true, arrival_ns);
+}
+
+static int64_t offset_before(const off_t *offset, ssize_t moved)
+{
+    return offset && moved >= 0 ? *offset - moved : -1;
+}
+
+static ssize_t emulated_sendfile(int out_fd, int in_fd, off_t *offset, size_t count)
+{
+    uint64_t arrival_ns = tfd_storage_now();
+    ssize_t moved = NEXT(sendfile, ssize_t, (int, int, off_t *, size_t))(out_fd, in_fd, offset, count);
+    copied(in_fd, offset_before(offset, moved), out_fd, -1, moved, arrival_ns);
+    return moved;
+}
+
+static ssize_t emulated_sendfile64(int out_fd, int in_fd, off64_t *offset, size_t count)
+{
+    uint64_t arrival_ns = tfd_storage_now();
+    ssize_t moved = NEXT(sendfile64, ssize_t, (int, int, off64_t *, size_t))(out_fd, in_fd, offset, count);
+    copied(in_fd, offset_before(offset, moved), out_fd, -1, moved, arrival_ns);
+    return moved;
+}
+
+static ssize_t emulated_copy_file_range(int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset,
+                                        size_t count, unsigned flags)
+{
+    uint64_t arrival_ns = tfd_storage_now();
+    ssize_t moved = NEXT(copy_file_range, ssize_t, (int, off64_t *, int, off64_t *, size_t, unsigned))(
+        in_fd, in_offset, out_fd, out_offset, count, flags);
+    copied(in_fd, offset_before(in_offset, moved), out_fd, offset_before(out_offset, moved), moved,
+           arrival_ns);
+    return moved;
+}
+
+static const struct {
+    unsigned hook;
+    void *emulated;
+} routes[] = {
+#define X(symbol, ...) {TFD_HOOK_##symbol, (void *)emulated_##symbol},
+    TFD_EMULATED_OPENS(X) TFD_EMULATED_STREAM_OPENS(X) TFD_EMULATED_TRANSFERS(X) TFD_EMULATED_STREAMS(X)
+        TFD_EMULATED_STATS(X) TFD_EMULATED_SYNCS(X) X(close) X(dup2) X(dup3) X(close_range) X(closefrom)
+            X(fclose) X(sendfile) X(sendfile64) X(copy_file_range)
+#undef X
+};
+
+void tfd_emulation_install(void)
+{
+    if (!configured || installed)
+        return;
+    forget_range(0, UINT_MAX); /* what they meant in an earlier session */
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        unsigned hook = routes[i].hook;
+        if (!tfd_next[hook])
+            continue;
+        __atomic_store_n(&next_of[hook], tfd_next[hook], __ATOMIC_RELAXED);
+        __atomic_store_n(&tfd_next[hook], routes[i].emulated, __ATOMIC_RELEASE);
+    }
+    installed = true;
+}
+
+void tfd_emulation_remove(void)
+{
+    configured = false; /* for one session only */
+    if (!installed)
+        return;
+    installed = false;
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
+        if (tfd_next[routes[i].hook] == routes[i].emulated)
+            __atomic_store_n(&tfd_next[routes[i].hook], next_of[routes[i].hook], __ATOMIC_RELEASE);
+}

@@ -1,0 +1,76 @@
+#define _GNU_SOURCE
+#include "hooks/hook_index.h"
+
+#include <string.h>
+
+#include "attach.h"
+#include "tfdarshan.h"
+#include "wrappers/wrappers.h"
+
+const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT] = {
+#define X(symbol, operation) {#symbol, operation, (void *)tfd_wrap_##symbol},
+    TFD_HOOKS(X)
+#undef X
+};
+
+void *tfd_next[TFD_HOOK_COUNT];
+void *tfd_definition[TFD_HOOK_COUNT];
+
+#define INDEX_SIZE 1024u /* a power of two, several times TFD_HOOK_COUNT */
+
+static uint16_t index_of_hash[INDEX_SIZE]; /* hook + 1; 0 = free */
+static uint64_t first_letters[4];          /* bit set: some symbol begins with this byte */
+
+static uint32_t hash(const char *name)
+{
+    uint32_t value = 2166136261u;
+    for (; *name; name++)
+        value = (value ^ (unsigned char)*name) * 16777619u;
+    return value;
+}
+
+void tfd_hook_index_build(void)
+{
+    memset(index_of_hash, 0, sizeof index_of_hash);
+    for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++) {
+        const char *name = tfd_hooks[hook].symbol;
+        uint32_t place = hash(name) % INDEX_SIZE;
+        while (index_of_hash[place])
+            place = (place + 1) % INDEX_SIZE;
+        index_of_hash[place] = (uint16_t)(hook + 1);
+        unsigned char first = (unsigned char)name[0];
+        first_letters[first / 64] |= 1ull << (first % 64);
+    }
+}
+
+int tfd_hook_by_name(const char *name)
+{
+    unsigned char first = (unsigned char)name[0];
+    /* most names are mangled C++ */
+    if (!(first_letters[first / 64] >> (first % 64) & 1) || (first == '_' && name[1] == 'Z'))
+        return -1;
+    for (uint32_t place = hash(name) % INDEX_SIZE; index_of_hash[place]; place = (place + 1) % INDEX_SIZE)
+        if (!strcmp(tfd_hooks[index_of_hash[place] - 1].symbol, name))
+            return index_of_hash[place] - 1;
+    return -1;
+}
+
+size_t tfd_hook_count(void)
+{
+    return TFD_HOOK_COUNT;
+}
+
+const char *tfd_hook_name(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].symbol : "";
+}
+
+const char *tfd_hook_operation(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].operation : "";
+}
+
+int tfd_hook_available(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next[hook];
+}

@@ -1,0 +1,17 @@
+/* Gives a reader a private copy of a spool file, with room behind it to fold. */
+#ifndef TFD_SPOOL_MAP_H
+#define TFD_SPOOL_MAP_H
+
+#include "spool/spool.h"
+
+struct spool_image {
+    struct tfd_spool spool; /* its arena is the room behind the file's bytes */
+    uint64_t limit;         /* bytes that come from the file */
+    bool damaged;           /* the file is shorter than it says */
+};
+
+/* 0, or -errno with tfd_last_error(): no spool, of a newer version, not readable. */
+int tfd_spool_map(struct spool_image *image, const char *path);
+void tfd_spool_image_unmap(struct spool_image *image);
+
+#endif

@@ -1,0 +1,114 @@
+#define _GNU_SOURCE
+#include "recorder/path_filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define SPECIALS "*?[\\"
+
+/* Most patterns are "below this directory", "with this ending" or "with this
+ * inside": those are compared. fnmatch, which converts pattern and path to wide
+ * characters in a UTF-8 locale, is asked only where the literal beginning fits. */
+enum shape { PREFIX, SUFFIX, INFIX, GLOB };
+
+struct pattern {
+    enum shape shape;
+    char *text;
+    const char *part; /* of the text, without special characters: what is compared */
+    size_t length;    /* of the part; may be 0 for GLOB */
+};
+
+struct pattern_list {
+    struct pattern *patterns;
+    size_t count;
+};
+
+static struct pattern_list included, excluded;
+
+static void find_part(struct pattern *pattern)
+{
+    const char *text = pattern->text;
+    size_t head = strcspn(text, SPECIALS);
+    bool ends_in_slash = head && !text[head] && text[head - 1] == '/';
+    pattern->part = text;
+    pattern->length = head;
+    pattern->shape = head && (ends_in_slash || !strcmp(text + head, "*")) ? PREFIX : GLOB;
+    size_t inner = text[0] == '*' ? strcspn(text + 1, SPECIALS) : 0;
+    const char *rest = text + 1 + inner;
+    if (inner && (!*rest || !strcmp(rest, "*"))) {
+        pattern->shape = *rest ? INFIX : SUFFIX;
+        pattern->part = text + 1;
+        pattern->length = inner;
+    }
+}
+
+static int compile(struct pattern *pattern, const char *text)
+{
+    pattern->text = strdup(text);
+    if (!pattern->text)
+        return -ENOMEM;
+    find_part(pattern);
+    return 0;
+}
+
+static void clear(struct pattern_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->patterns[i].text);
+    free(list->patterns);
+    *list = (struct pattern_list){0};
+}
+
+static int fill(struct pattern_list *list, const char *const *texts, size_t count)
+{
+    clear(list);
+    list->patterns = calloc(count ? count : 1, sizeof *list->patterns);
+    if (!list->patterns)
+        return -ENOMEM;
+    for (; list->count < count; list->count++)
+        if (compile(&list->patterns[list->count], texts[list->count]))
+            return -ENOMEM;
+    return 0;
+}
+
+int tfd_path_filter_set(const char *const *include, size_t include_count, const char *const *exclude,
+                        size_t exclude_count)
+{
+    if (fill(&included, include, include_count) || fill(&excluded, exclude, exclude_count))
+        return tfd_fail(ENOMEM, "no memory for the path patterns");
+    return 0;
+}
+
+static bool matches(const struct pattern *pattern, const char *path, size_t length)
+{
+    size_t part = pattern->length;
+    if (length < part)
+        return false;
+    switch (pattern->shape) {
+    case SUFFIX:
+        return !memcmp(path + length - part, pattern->part, part);
+    case INFIX:
+        return memmem(path, length, pattern->part, part);
+    case PREFIX:
+        return !memcmp(path, pattern->part, part);
+    default:
+        return !memcmp(path, pattern->part, part) && !fnmatch(pattern->text, path, 0);
+    }
+}
+
+static bool any_matches(const struct pattern_list *list, const char *path, size_t length)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (matches(&list->patterns[i], path, length))
+            return true;
+    return false;
+}
+
+bool tfd_path_wanted(const char *path, size_t length)
+{
+    return !any_matches(&excluded, path, length) || any_matches(&included, path, length);
+}

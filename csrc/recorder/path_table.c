@@ -1,0 +1,291 @@
+#define _GNU_SOURCE
+#include "recorder/path_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "recorder/mount_table.h"
+#include "recorder/overflow_names.h"
+#include "recorder/path_filter.h"
+#include "spool/path_hash.h"
+#include "spool/spool_file.h"
+
+#define FIRST_INDEX_SIZE 4096u
+/* Kept free so that folding never fails: room for the counters of each file
+ * that has none yet, and a share for those that will need another group. */
+#define FOLD_RESERVE_BYTES 512u
+#define FOLD_GROWTH_BYTES 64u
+/* Also for the order of the threads' events, and for what all files share. */
+#define FOLD_THREAD_BYTES 128u
+#define FOLD_SHARED_BYTES (2u << 20)
+#define FOLD_LEAST_SHARED_BYTES (64u << 10)
+
+/* Room for a directory and a path below it. Not on the stack: a caller may have
+ * a signal handler's few kilobytes. */
+static char path_buffer[PATH_MAX + 256];
+
+/* Open addressing, in private memory: the spool's readers do not need it. */
+static uint32_t *index_of_hash;
+static uint32_t index_size;
+
+static uint32_t *new_index(uint32_t size)
+{
+    void *memory = mmap(NULL, size * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int tfd_paths_reset(void)
+{
+    if (index_of_hash)
+        munmap(index_of_hash, index_size * sizeof(uint32_t));
+    tfd_overflow_names_reset();
+    index_size = FIRST_INDEX_SIZE;
+    index_of_hash = new_index(index_size);
+    return index_of_hash ? 0 : tfd_fail(ENOMEM, "no memory for the index of file names");
+}
+
+static void place(uint32_t *index, uint32_t size, uint32_t hash, uint32_t file)
+{
+    uint32_t at = hash & (size - 1);
+    while (index[at])
+        at = (at + 1) & (size - 1);
+    index[at] = file;
+}
+
+static void grow_index(const struct tfd_spool *spool, uint32_t files)
+{
+    uint32_t larger_size = 2 * index_size;
+    uint32_t *larger = new_index(larger_size);
+    if (!larger)
+        return;
+    for (uint32_t file = TFD_FIRST_FILE; file < files; file++)
+        place(larger, larger_size, tfd_file_at(spool, file)->path_hash, file);
+    uint32_t *smaller = index_of_hash, smaller_size = index_size;
+    index_of_hash = larger;
+    index_size = larger_size;
+    munmap(smaller,
+           smaller_size * sizeof(uint32_t)); /* last: a child forked just now unmaps what it finds here */
+}
+
+/* Elements of a growing array appear segment by segment. */
+static bool ensure_segment(struct tfd_spool *spool, uint32_t file)
+{
+    uint32_t within, segment = tfd_segment_of(file, TFD_FILES_IN_FIRST_SEGMENT, &within);
+    uint64_t *offset = &spool->header->file_segments[segment];
+    if (!*offset)
+        *offset = tfd_arena_allocate_leaving(
+            spool, ((uint64_t)TFD_FILES_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_file),
+            tfd_fold_reserve_bytes(spool));
+    return *offset;
+}
+
+static uint64_t fold_bytes(const struct tfd_spool *spool)
+{
+    uint64_t files = atomic_load_explicit(&spool->header->file_count, memory_order_relaxed);
+    uint64_t folded = atomic_load_explicit(&spool->header->files_folded, memory_order_relaxed);
+    uint64_t threads = atomic_load_explicit(&spool->header->thread_count, memory_order_relaxed);
+    return FOLD_RESERVE_BYTES * (files > folded ? files - folded : 0) + FOLD_GROWTH_BYTES * folded +
+           FOLD_THREAD_BYTES * threads;
+}
+
+uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool)
+{
+    uint64_t shared = spool->capacity_bytes / 8;
+    return fold_bytes(spool) + (shared < FOLD_SHARED_BYTES ? shared : FOLD_SHARED_BYTES);
+}
+
+bool tfd_fold_keep_usable(struct tfd_spool *spool)
+{
+    return tfd_arena_keep_usable(spool, fold_bytes(spool) + FOLD_LEAST_SHARED_BYTES);
+}
+
+static bool has_room_for_file(const struct tfd_spool *spool, size_t path_length)
+{
+    uint64_t need = path_length + 2 * FOLD_RESERVE_BYTES + tfd_fold_reserve_bytes(spool);
+    return atomic_load(&spool->header->used_bytes) + need < spool->capacity_bytes;
+}
+
+static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t length, uint64_t name_hash)
+{
+    struct tfd_spool_header *header = spool->header;
+    uint32_t hash = (uint32_t)name_hash;
+    uint32_t file = atomic_load(&header->file_count);
+    uint64_t name = 0;
+    if (tfd_overflow_name_is_known(
+            name_hash)) /* also where there is room by now: a row has all of its file */
+        return TFD_FILE_OVERFLOW;
+    if (2 * (file + 1) > index_size)
+        grow_index(spool, file);
+    if (file < TFD_MAX_FILES && file + 1 < index_size && has_room_for_file(spool, length) &&
+        ensure_segment(spool, file) && tfd_fold_keep_usable(spool))
+        name = tfd_arena_copy_string(spool, path, length);
+    if (!name) {
+        atomic_fetch_add(&header->files_over_cap, tfd_overflow_name_is_new(name_hash));
+        return TFD_FILE_OVERFLOW;
+    }
+    *tfd_file_at(spool, file) = (struct tfd_file){.path = name,
+                                                  .path_length = (uint32_t)length,
+                                                  .path_hash = hash,
+                                                  .mount = tfd_mount_of(spool, path, length)};
+    atomic_store(&header->file_count, file + 1);
+    place(index_of_hash, index_size, hash, file);
+    return file;
+}
+
+int tfd_paths_prepare_spool(struct tfd_spool *spool)
+{
+    if (!ensure_segment(spool, TFD_FILE_OVERFLOW))
+        return tfd_fail(ENOSPC, "no room for the file table in the spool %s", spool->path);
+    tfd_file_at(spool, TFD_FILE_NONE)->mount = TFD_NO_MOUNT;
+    tfd_file_at(spool, TFD_FILE_OVERFLOW)->mount = TFD_NO_MOUNT;
+    atomic_store(&spool->header->file_count, TFD_FIRST_FILE);
+    return 0;
+}
+
+/* 0 where it is not in the table. */
+static uint32_t find_file(const struct tfd_spool *spool, const char *path, size_t length, uint32_t hash)
+{
+    for (uint32_t at = hash & (index_size - 1); index_of_hash[at]; at = (at + 1) & (index_size - 1)) {
+        const struct tfd_file *file = tfd_file_at(spool, index_of_hash[at]);
+        if (file->path_hash == hash && file->path_length == length &&
+            !memcmp(tfd_at(spool, file->path), path, length))
+            return index_of_hash[at];
+    }
+    return 0;
+}
+
+static tfd_target absolute_target(struct tfd_spool *spool, const char *path, size_t length)
+{
+    if (!length)
+        return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
+    uint64_t hash = tfd_path_hash(path, length);
+    uint32_t file = find_file(spool, path, length, (uint32_t)hash);
+    if (file)
+        return file;
+    if (!tfd_path_wanted(path, length))
+        return TFD_OTHER_BIT | TFD_OTHER_EXCLUDED;
+    return add_file(spool, path, length, hash);
+}
+
+/* Not getcwd(): where the path is beyond PATH_MAX, the C library lists one parent after the other. */
+static ssize_t working_directory(char *out)
+{
+    long bytes = syscall(SYS_getcwd, out, PATH_MAX);
+    return bytes > 0 ? bytes - 1 : -1;
+}
+
+/* The kernel names no directory beyond PATH_MAX, though a process may work in it: its number stands for it. */
+static size_t number_of(int dirfd, char *out)
+{
+    struct stat status;
+    if (fstatat(dirfd, "", &status, AT_EMPTY_PATH))
+        return 0;
+    int length = snprintf(out, PATH_MAX, "(beyond PATH_MAX, device %u:%u, inode %llu)", major(status.st_dev),
+                          minor(status.st_dev), (unsigned long long)status.st_ino);
+    return length > 0 ? (size_t)length : 0;
+}
+
+static size_t directory_of(int dirfd, char *out)
+{
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+    ssize_t length = dirfd == AT_FDCWD ? working_directory(out) : readlink(link, out, PATH_MAX - 1);
+    if (length < 0 && errno == ENAMETOOLONG)
+        return number_of(dirfd, out);
+    return length > 0 && out[0] == '/' ? (size_t)length : 0;
+}
+
+/* Appends path components, leaving out empty ones and ".". */
+static size_t append_components(char *out, size_t length, const char *path)
+{
+    while (*path) {
+        size_t part = strcspn(path, "/");
+        if (part && !(part == 1 && path[0] == '.')) {
+            if (length + 1 + part >= sizeof path_buffer)
+                return 0;
+            out[length++] = '/';
+            memcpy(out + length, path, part);
+            length += part;
+        }
+        path += part + (path[part] == '/');
+    }
+    return length;
+}
+
+static size_t below_root(const char *path, char *out)
+{
+    size_t length = append_components(out, 0, path);
+    if (!length)
+        out[length++] = '/';
+    return length;
+}
+
+/* Below the directory's number where its name and the path are too long together. */
+static size_t join(int dirfd, const char *path, char *out)
+{
+    size_t length = directory_of(dirfd, out);
+    if (length <= 1)
+        return length ? below_root(path, out) : 0;
+    size_t joined = append_components(out, length, path);
+    if (joined)
+        return joined;
+    length = number_of(dirfd, out);
+    return length ? append_components(out, length, path) : 0;
+}
+
+/* Returns the length, 0 where the directory is unknown or the name too long. */
+static size_t make_absolute(int dirfd, const char *path, char *out)
+{
+    if (!path)
+        return 0;
+    size_t length = path[0] == '/' ? below_root(path, out) : join(dirfd, path, out);
+    out[length] = '\0';
+    return length;
+}
+
+tfd_target tfd_path_target(struct tfd_spool *spool, int dirfd, const char *path)
+{
+    return absolute_target(spool, path_buffer, make_absolute(dirfd, path, path_buffer));
+}
+
+static enum tfd_other_kind kind_of_mode(mode_t mode)
+{
+    if (S_ISFIFO(mode))
+        return TFD_OTHER_PIPE;
+    if (S_ISSOCK(mode))
+        return TFD_OTHER_SOCKET;
+    if (S_ISCHR(mode) || S_ISBLK(mode))
+        return TFD_OTHER_DEVICE;
+    return TFD_OTHER_ANONYMOUS;
+}
+
+tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offset)
+{
+    static const char deleted[] = " (deleted)";
+    char link[40], *path = path_buffer;
+    struct stat status;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t got = readlink(link, path, PATH_MAX - 1);
+    if (got < 0 && errno == ENAMETOOLONG)
+        got = (ssize_t)number_of(fd, path);
+    if (got <= 0 || fstat(fd, &status))
+        return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
+    if (!S_ISREG(status.st_mode) || (path[0] != '/' && path[0] != '(') || !strncmp(path, "/memfd:", 7))
+        return TFD_OTHER_BIT | kind_of_mode(S_ISREG(status.st_mode) ? 0 : status.st_mode);
+    size_t length = (size_t)got, suffix = sizeof deleted - 1;
+    if (!status.st_nlink && length > suffix && !memcmp(path + length - suffix, deleted, suffix))
+        length -= suffix;
+    path[length] = '\0';
+    *offset = lseek(fd, 0, SEEK_CUR);
+    return absolute_target(spool, path, length);
+}

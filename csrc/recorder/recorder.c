@@ -1,0 +1,421 @@
+#define _GNU_SOURCE
+#include "recorder/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "counters/fold.h"
+#include "recorder/path_table.h"
+#include "spool/spool_file.h"
+
+#include <linux/membarrier.h>
+
+#define MAX_SLOTS (1u << 16)
+#define FIRST_CHUNK_BYTES (4u << 10)
+#define LARGEST_CHUNK_BYTES (256u << 10)
+#define RECYCLED_CHUNK_BYTES (64u << 10)
+#define FOLD_BATCH_EVENTS 65536u
+
+__thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
+/* Since its vfork this thread's memory may be in use by a child: process that called it, and its slot. */
+__thread int32_t tfd_lender_pid __attribute__((tls_model("initial-exec")));
+static __thread struct tfd_slot *lent_slot __attribute__((tls_model("initial-exec")));
+
+static struct tfd_slot *slots;       /* MAX_SLOTS */
+static _Atomic uint32_t *slots_used; /* beside tfd_shared, zeroed in a forked child */
+
+/* For threads that get no chunk of their own any more: one chunk, under the fold lock. */
+static struct tfd_chunk *shared_chunk;
+/* The chunk of a thread that has none yet: always full. */
+static struct tfd_chunk no_chunk = {.kept = 1};
+
+bool tfd_slots_initialize(void)
+{
+    if (slots)
+        return true;
+    size_t state_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = state_bytes + MAX_SLOTS * sizeof *slots;
+    char *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    /* The slots themselves stay: zeroed, a slot would seem set up for the child's session number 0. */
+    madvise(memory, state_bytes, MADV_WIPEONFORK);
+    tfd_shared = (struct tfd_shared_state *)memory;
+    slots_used = (_Atomic uint32_t *)(memory + 64);
+    slots = (struct tfd_slot *)(memory + state_bytes);
+    return true;
+}
+
+/* Not getpid(): old C libraries remember it, also across a vfork. */
+static int32_t own_pid(void)
+{
+    return (int32_t)syscall(SYS_getpid);
+}
+
+static int32_t own_tid(void)
+{
+    return (int32_t)syscall(SYS_gettid);
+}
+
+static bool thread_is_gone(int32_t tid)
+{
+    return tid && syscall(SYS_tgkill, tfd_session.pid, tid, 0) < 0 && errno == ESRCH;
+}
+
+/* No session has this number, so the slot's first use sets it up. */
+#define NEVER_SET_UP UINT32_MAX
+
+static struct tfd_slot *clean_slot(struct tfd_slot *slot)
+{
+    atomic_store(&slot->generation, NEVER_SET_UP);
+    atomic_store(&slot->busy, 0);
+    atomic_store(&slot->owed, 0);
+    slot->early = (struct tfd_other_traffic){0};
+    return slot;
+}
+
+/* A new slot, or that of a thread that ended. Slots outlive threads: the
+ * stopping thread reads them, and a thread's own memory is gone when it ends. */
+static struct tfd_slot *take_slot(void)
+{
+    int32_t tid = own_tid();
+    uint32_t index = atomic_load(slots_used);
+    while (index < MAX_SLOTS)
+        if (atomic_compare_exchange_weak(slots_used, &index, index + 1)) {
+            atomic_store(&slots[index].tid, tid);
+            return clean_slot(&slots[index]);
+        }
+    for (index = 0; index < MAX_SLOTS; index++) {
+        int32_t old = atomic_load(&slots[index].tid);
+        if (thread_is_gone(old) && atomic_compare_exchange_strong(&slots[index].tid, &old, tid))
+            return clean_slot(&slots[index]);
+    }
+    return NULL;
+}
+
+void tfd_lend_to_vfork_child(void)
+{
+    if (tfd_own_slot)
+        lent_slot = tfd_own_slot;
+    tfd_own_slot = NULL;
+    if (!tfd_lender_pid)
+        tfd_lender_pid = own_pid();
+}
+
+/* The child has left this memory as soon as its parent runs again. */
+bool tfd_memory_is_ours(void)
+{
+    if (tfd_lender_pid == own_pid())
+        tfd_lender_pid = 0;
+    return !tfd_lender_pid;
+}
+
+static struct tfd_slot *take_back_lent_slot(void)
+{
+    struct tfd_slot *slot = lent_slot;
+    lent_slot = NULL;
+    return slot;
+}
+
+/* In this order: a starting child sets its generation before it is no longer pending. */
+static bool is_recording_or_about_to(void)
+{
+    return atomic_load(&tfd_shared->child_pending) || atomic_load(&tfd_shared->generation);
+}
+
+struct tfd_slot *tfd_find_slot(void)
+{
+    if (!is_recording_or_about_to())
+        return NULL;
+    if (tfd_memory_is_lent())
+        return NULL;
+    int saved_errno = errno;
+    struct tfd_slot *slot = lent_slot ? take_back_lent_slot() : take_slot();
+    tfd_own_slot = slot;
+    errno = saved_errno;
+    return slot;
+}
+
+bool tfd_is_interrupted(void)
+{
+    return tfd_own_slot && atomic_load(&tfd_own_slot->busy);
+}
+
+void tfd_slots_reset_in_child(void)
+{
+    tfd_own_slot = lent_slot = NULL;
+    tfd_lender_pid = 0;
+    shared_chunk = &no_chunk;
+}
+
+/* Each field in one instruction: a signal handler of the same thread may add to it at any moment. */
+static void add_traffic(struct tfd_other_traffic *sum, const struct tfd_other_traffic *more)
+{
+    __atomic_fetch_add(&sum->reads, more->reads, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->bytes_read, more->bytes_read, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->writes, more->writes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->bytes_written, more->bytes_written, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->other_calls, more->other_calls, __ATOMIC_RELAXED);
+}
+
+/* A signal handler came in while its thread was recording: that window is some
+ * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
+void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
+{
+    if (!is_recording_or_about_to())
+        return;
+    struct tfd_other_traffic *skipped = &slot->early;
+    if (atomic_load(&slot->generation) == atomic_load(&tfd_shared->generation) && slot->thread)
+        skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
+    const struct tfd_other_traffic call = {bytes_read > 0, bytes_read, bytes_written > 0, bytes_written,
+                                           !bytes_read && !bytes_written};
+    add_traffic(skipped, &call);
+}
+
+/* Thread record 0 is the shared chunk's. */
+static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const char *name)
+{
+    struct tfd_spool_header *header = spool->header;
+    uint32_t index = atomic_load(&header->thread_count), within;
+    if (index >= TFD_MAX_THREADS)
+        return NULL;
+    uint32_t segment = tfd_segment_of(index, TFD_THREADS_IN_FIRST_SEGMENT, &within);
+    uint64_t *offset = &header->thread_segments[segment];
+    if (!*offset)
+        *offset = tfd_arena_allocate_leaving(
+            spool, ((uint64_t)TFD_THREADS_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_thread),
+            tfd_fold_reserve_bytes(spool));
+    if (!*offset)
+        return NULL;
+    struct tfd_thread *thread = tfd_thread_at(spool, index);
+    thread->tid = tid;
+    strncpy(thread->name, name, sizeof thread->name - 1);
+    atomic_store(&header->thread_count, index + 1);
+    return thread;
+}
+
+static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes,
+                                   bool kept)
+{
+    uint64_t offset = tfd_arena_allocate_leaving(spool, bytes, tfd_fold_reserve_bytes(spool));
+    if (!offset)
+        return NULL;
+    if (!tfd_fold_keep_usable(spool)) {
+        tfd_arena_give_back(spool, offset, bytes);
+        return NULL;
+    }
+    struct tfd_chunk *chunk = tfd_at(spool, offset);
+    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(tfd_place));
+    chunk->kept = kept;
+    if (thread->current_chunk)
+        ((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next = offset;
+    else
+        thread->first_chunk = offset;
+    thread->current_chunk = offset;
+    return chunk;
+}
+
+bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
+{
+    struct tfd_thread *thread = add_thread(spool, 0, "(other threads)");
+    shared_chunk = thread ? add_chunk(spool, thread, FIRST_CHUNK_BYTES, false) : NULL;
+    return shared_chunk && tfd_fold_prepare(spool);
+}
+
+/* Number of the session this call belongs to, 0 for none. Read once: a session
+ * may stop at any moment, and a slot set up for none would seem current ever
+ * after. A vfork child whose vfork we did not see shows by its process number. */
+static uint32_t session_to_join(void)
+{
+    if (atomic_load(&tfd_shared->child_pending))
+        tfd_child_begin();
+    uint32_t generation = atomic_load(&tfd_shared->generation);
+    return generation && own_pid() == tfd_session.pid ? generation : 0;
+}
+
+/* What signal handlers did while the slot was being set up. Those that come now add to the thread's sums. */
+static void add_early(struct tfd_slot *slot)
+{
+    add_traffic(&slot->thread->other[TFD_OTHER_SKIPPED], &slot->early);
+    slot->early = (struct tfd_other_traffic){0};
+}
+
+struct tfd_slot *tfd_set_up(struct tfd_slot *slot)
+{
+    int saved_errno = errno, cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    uint32_t generation = session_to_join();
+    if (generation) {
+        char name[17] = "";
+        prctl(PR_GET_NAME, name);
+        pthread_mutex_lock(&tfd_tables_lock);
+        slot->thread = add_thread(&tfd_session.spool, atomic_load(&slot->tid), name);
+        pthread_mutex_unlock(&tfd_tables_lock);
+        slot->chunk = &no_chunk;
+        slot->chunks_taken = 0;
+        atomic_store(&slot->generation, generation);
+        if (slot->thread)
+            add_early(slot);
+    } else {
+        tfd_leave(slot);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return generation ? slot : NULL;
+}
+
+static bool claim_trace_bytes(struct tfd_spool_header *header, uint32_t bytes)
+{
+    uint64_t claimed = atomic_load(&header->trace_bytes);
+    do {
+        if (claimed + bytes > header->trace_limit_bytes)
+            return false;
+    } while (!atomic_compare_exchange_weak(&header->trace_bytes, &claimed, claimed + bytes));
+    return true;
+}
+
+/* From half of the trace limit on, whoever takes a chunk folds two chunks'
+ * worth: at the limit nothing is left to fold, and no thread ever waits for
+ * millions of events at once. */
+static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_places)
+{
+    struct tfd_spool_header *header = spool->header;
+    if (2 * atomic_load(&header->trace_bytes) < header->trace_limit_bytes)
+        return;
+    if (pthread_mutex_trylock(&tfd_fold_lock))
+        return;
+    tfd_drain(spool, 2 * chunk_places / TFD_SHORT_PLACES);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+static void note_dropped(struct tfd_thread *thread, uint64_t start)
+{
+    if (start && (!thread->dropped_start || start < thread->dropped_start))
+        thread->dropped_start = start;
+}
+
+/* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
+static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
+{
+    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
+        if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
+            return false;
+    if (!thread->dropped_start || chunk == shared_chunk)
+        note_dropped(thread, tfd_chunk_first_start(chunk));
+    thread->events_dropped += tfd_chunk_events(chunk);
+    /* in this order: a process killed in between leaves nothing to fold twice */
+    atomic_store(&chunk->fill, 0);
+    atomic_store(&chunk->folded, 0);
+    return true;
+}
+
+static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    uint32_t bytes = FIRST_CHUNK_BYTES << (2 * (slot->chunks_taken < 3 ? slot->chunks_taken : 3));
+    bytes = bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
+    slot->chunks_taken++;
+    if (claim_trace_bytes(spool->header, bytes)) {
+        struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, true);
+        if (chunk)
+            return chunk;
+    }
+    return add_chunk(spool, slot->thread, bytes < RECYCLED_CHUNK_BYTES ? bytes : RECYCLED_CHUNK_BYTES, false);
+}
+
+static bool empty_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    pthread_mutex_lock(&tfd_fold_lock);
+    bool emptied = recycle(spool, slot->thread, slot->chunk);
+    pthread_mutex_unlock(&tfd_fold_lock);
+    return emptied;
+}
+
+/* A thread that gets no further chunk uses its last one again. */
+static bool next_chunk(struct tfd_slot *slot)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    if (!slot->thread)
+        return false;
+    if (!slot->chunk->kept)
+        return empty_own_chunk(spool, slot);
+    fold_ahead(spool, slot->chunk->capacity);
+    /* what was refused once is not asked for again at every call */
+    struct tfd_chunk *chunk = atomic_load(&spool->header->spool_full) ? NULL : add_own_chunk(spool, slot);
+    if (chunk) {
+        slot->chunk = chunk;
+        return true;
+    }
+    if (slot->chunk == &no_chunk)
+        return false;
+    slot->chunk->kept = 0;
+    return empty_own_chunk(spool, slot);
+}
+
+/* For a thread that gets no chunk any more. */
+static void emit_shared(const struct tfd_event *event)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    struct tfd_thread *thread = tfd_thread_at(spool, 0);
+    pthread_mutex_lock(&tfd_fold_lock);
+    bool appended = tfd_chunk_append(shared_chunk, event) ||
+                    (recycle(spool, thread, shared_chunk) && tfd_chunk_append(shared_chunk, event));
+    if (!appended)
+        tfd_add_other(thread, TFD_OTHER_BIT | TFD_OTHER_SKIPPED, event->operation, event->length);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event)
+{
+    int saved_errno = errno;
+    if (tfd_stop_was_requested())
+        tfd_abandon();
+    else if (!next_chunk(slot) || !tfd_chunk_append(slot->chunk, &event))
+        emit_shared(&event);
+    errno = saved_errno;
+}
+
+static bool is_busy(struct tfd_slot *slot)
+{
+    return atomic_load(&slot->busy);
+}
+
+static bool owes_event(struct tfd_slot *slot)
+{
+    return atomic_load(&slot->owed);
+}
+
+/* Waits for all other threads, a second at most: false if one of them is still so. */
+static bool wait_while(bool (*is_so)(struct tfd_slot *))
+{
+    int64_t deadline_ns = tfd_clock_sample_now().monotonic_ns + 1000000000;
+    uint32_t used = atomic_load(slots_used);
+    for (uint32_t i = 0; i < used; i++)
+        while (is_so(&slots[i]) && &slots[i] != tfd_own_slot && !thread_is_gone(atomic_load(&slots[i].tid))) {
+            if (tfd_clock_sample_now().monotonic_ns > deadline_ns)
+                return false;
+            sched_yield();
+        }
+    return true;
+}
+
+/* Every thread is now outside the recorder, or will see that the session is over:
+ * the barrier makes its busy mark and our generation visible to each other. */
+bool tfd_quiesce(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+    return wait_while(is_busy);
+}
+
+void tfd_await_owed_events(void)
+{
+    wait_while(owes_event);
+}

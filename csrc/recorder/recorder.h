@@ -1,0 +1,175 @@
+/* The hot path: one event per call into the calling thread's own chunk.
+ *
+ * No lock, no allocation and no system call while the descriptor is known and
+ * the chunk has room; everything else is in recorder.c and keeps errno.
+ *
+ * A thread marks itself busy while it writes. That lets stop() wait until
+ * nobody writes before it unmaps the spool, and a signal handler that
+ * interrupts the writing sees it and stays away. */
+#ifndef TFD_RECORDER_H
+#define TFD_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "recorder/darshan_passage.h"
+#include "recorder/descriptor_table.h"
+#include "recorder/session.h"
+
+struct tfd_slot {                /* of one thread, in this process's memory; never unmapped */
+    _Atomic uint32_t generation; /* session it is set up for */
+    _Atomic uint32_t busy;
+    _Atomic uint32_t owed; /* Darshan has recorded a call of which there is no event yet */
+    struct tfd_chunk *chunk;
+    struct tfd_thread *thread;
+    _Atomic int32_t tid;
+    uint32_t chunks_taken;
+    struct tfd_other_traffic early; /* nested calls while the slot was being set up */
+} __attribute__((aligned(64)));
+
+extern __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
+
+struct tfd_slot *tfd_find_slot(void);
+struct tfd_slot *tfd_set_up(struct tfd_slot *slot);
+void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written);
+/* The current chunk is full: appends to another, or to the shared one. By
+ * value, as in tfd_record_slowly: the caller's event can stay in registers. */
+void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event);
+void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
+                       bool failed);
+
+/* For what every call of a hot symbol passes: a copy in each of its wrappers. */
+#define TFD_HOT __attribute__((always_inline))
+#define TFD_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* NULL: not recording. Else the slot, busy until tfd_leave. The byte counts
+ * are what would be lost if this call interrupted the recorder itself. */
+static inline struct tfd_slot *tfd_enter(int64_t bytes_read, int64_t bytes_written)
+{
+    struct tfd_slot *slot = tfd_own_slot;
+    if (!TFD_LIKELY(slot) && !(slot = tfd_find_slot()))
+        return NULL;
+    if (!TFD_LIKELY(!atomic_load_explicit(&slot->busy, memory_order_relaxed))) {
+        tfd_count_nested(slot, bytes_read, bytes_written);
+        return NULL;
+    }
+    atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* stop() supplies the other half, see quiesce() */
+    if (!TFD_LIKELY(atomic_load_explicit(&slot->generation, memory_order_relaxed) ==
+                    atomic_load_explicit(&tfd_shared->generation, memory_order_relaxed)))
+        return tfd_set_up(slot);
+    return slot;
+}
+
+static inline void tfd_leave(struct tfd_slot *slot)
+{
+    atomic_store_explicit(&slot->owed, 0, memory_order_release);
+    atomic_store_explicit(&slot->busy, 0, memory_order_release);
+}
+
+static inline bool tfd_is_owed(void)
+{
+    return tfd_own_slot && atomic_load_explicit(&tfd_own_slot->owed, memory_order_relaxed);
+}
+
+/* For the calling thread's slot, which it may have to find first. Before Darshan records, under a lock that the
+ * stopping thread takes too. */
+static inline void tfd_set_owed(bool owed)
+{
+    struct tfd_slot *slot = tfd_own_slot ? tfd_own_slot : tfd_find_slot();
+    if (slot)
+        atomic_store_explicit(&slot->owed, owed, memory_order_relaxed);
+}
+
+static inline TFD_HOT void tfd_emit(struct tfd_slot *slot, const struct tfd_event *event)
+{
+    if (!TFD_LIKELY(tfd_chunk_append(slot->chunk, event)))
+        tfd_emit_slowly(slot, *event);
+}
+
+static inline uint8_t tfd_alignment_flag(const void *buffer)
+{
+    return (uintptr_t)buffer % TFD_MEM_ALIGNMENT ? TFD_FLAG_MEM_UNALIGNED : 0;
+}
+
+/* A transfer of `result` bytes at `offset`; at the descriptor's own position where `implicit_offset`. */
+static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, bool writes, int fd,
+                                               bool implicit_offset, int64_t offset, ssize_t result,
+                                               uint8_t flags, uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    int64_t bytes = result > 0 ? result : 0;
+    struct tfd_slot *slot = tfd_enter(writes ? 0 : bytes, writes ? bytes : 0);
+    if (!slot)
+        return;
+    struct tfd_event event = {start, end, offset, bytes, 0, (uint8_t)operation, flags, 0};
+    if (tfd_unseen_by_darshan(start))
+        event.flags |= TFD_FLAG_UNSEEN;
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    uint64_t word = descriptor ? atomic_load_explicit(&descriptor->word, memory_order_acquire) : 0;
+    if (TFD_LIKELY(result >= 0 && tfd_word_is_file(word, slot->generation))) {
+        event.file = (uint32_t)word;
+        if (implicit_offset)
+            event.offset =
+                atomic_fetch_add_explicit(&descriptor->position->offset, bytes, memory_order_relaxed);
+        tfd_emit(slot, &event);
+    } else {
+        tfd_record_slowly(slot, fd, event, implicit_offset, result < 0);
+    }
+    tfd_leave(slot);
+}
+
+/* Adds a call on something that is not a recorded file to the thread's sums. */
+void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes);
+void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes);
+
+/* Calls that are rarer or slower: open, close, stat and their like (recorder_calls.c). `failed` takes errno. */
+void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
+                     unsigned mode, uint64_t start);
+/* The same for an absolute path that will be opened again; `kept`, at first 0, keeps which file that is. */
+void tfd_record_open_again(enum tfd_operation operation, const char *path, _Atomic uint64_t *kept, int fd,
+                           int open_flags, uint64_t start);
+void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, int64_t length, bool failed,
+                     uint64_t start);
+void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset, int64_t length, bool failed,
+                           uint64_t start);
+void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
+                       uint64_t start);
+void tfd_record_dup(int old_fd, int new_fd, uint64_t start);
+void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start);
+void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
+                     uint64_t start);
+
+/* What a descriptor meant until now; forgets it. Called before the call that
+ * frees the number: another thread may be given it at once. */
+uint64_t tfd_forget(int fd);
+void tfd_forget_range(unsigned first, unsigned last);
+void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, uint64_t start);
+/* True if calls on the descriptor become events (a file, tracked). Resolves an unknown one. */
+bool tfd_descriptor_is_file(int fd);
+
+bool tfd_slots_initialize(void);
+bool tfd_recorder_prepare_spool(struct tfd_spool *spool);
+/* True in a signal handler that came while its thread was recording. */
+bool tfd_is_interrupted(void);
+/* Waits until no thread is writing events. False after a second: somebody still was. */
+bool tfd_quiesce(void);
+/* Waits until every call that Darshan has recorded is an event too; a second at most. */
+void tfd_await_owed_events(void);
+void tfd_slots_reset_in_child(void);
+/* In tfd_before_vfork: this thread's memory is lent to a child until it execs. */
+void tfd_lend_to_vfork_child(void);
+/* Process that lent this thread's memory to a child of vfork, or 0. */
+extern __thread int32_t tfd_lender_pid __attribute__((tls_model("initial-exec")));
+bool tfd_memory_is_ours(void);
+
+/* In a child of vfork: nothing here may be changed. */
+static inline bool tfd_memory_is_lent(void)
+{
+    return tfd_lender_pid && !tfd_memory_is_ours();
+}
+
+#endif

@@ -1,0 +1,367 @@
+/* Recording of everything but plain transfers on known descriptors. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "recorder/mount_table.h"
+#include "recorder/path_table.h"
+#include "recorder/recorder.h"
+
+static const uint8_t class_of_operation[] = {
+#define X(suffix, name, module, io_class) TFD_CLASS_##io_class,
+    TFD_OPERATIONS(X)
+#undef X
+};
+
+static uint8_t seen_flag(uint64_t start)
+{
+    return tfd_unseen_by_darshan(start) ? TFD_FLAG_UNSEEN : 0;
+}
+
+void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes)
+{
+    struct tfd_other_traffic *other = &thread->other[target & ~TFD_OTHER_BIT];
+    bool moves = operation != TFD_OP_FSYNC && operation != TFD_OP_FDATASYNC && operation != TFD_OP_FFLUSH;
+    if (class_of_operation[operation] == TFD_CLASS_READ) {
+        other->reads++;
+        other->bytes_read += bytes;
+    } else if (class_of_operation[operation] == TFD_CLASS_WRITE && moves) {
+        other->writes++;
+        other->bytes_written += bytes;
+    } else {
+        other->other_calls++;
+    }
+}
+
+void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes)
+{
+    if (slot->thread) {
+        tfd_add_other(slot->thread, target, operation, bytes);
+        return;
+    }
+    pthread_mutex_lock(&tfd_fold_lock); /* the record of all threads that got none */
+    tfd_add_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+static void emit_or_count(struct tfd_slot *slot, tfd_target target, struct tfd_event *event)
+{
+    if (target & TFD_OTHER_BIT) {
+        tfd_count_other(slot, target, event->operation, event->length);
+        return;
+    }
+    event->file = target;
+    tfd_emit(slot, event);
+}
+
+/* The descriptor's entry, looked up through /proc at its first use in this session. */
+static uint64_t known_word(struct tfd_slot *slot, int fd, bool *resolved)
+{
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    uint64_t word = descriptor ? atomic_load(&descriptor->word) : 0;
+    *resolved = false;
+    if (!descriptor)
+        return tfd_word(slot->generation, TFD_OTHER_BIT | TFD_OTHER_UNKNOWN);
+    if (tfd_word_is_current(word, slot->generation))
+        return word;
+    int64_t offset = 0;
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
+    if (target != (TFD_OTHER_BIT | TFD_OTHER_UNKNOWN))
+        tfd_descriptor_set(fd, slot->generation, target, offset);
+    pthread_mutex_unlock(&tfd_tables_lock);
+    *resolved = !(target & TFD_OTHER_BIT);
+    return tfd_word(slot->generation, target);
+}
+
+void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
+                       bool failed)
+{
+    int saved_errno = errno;
+    bool resolved;
+    uint64_t word = known_word(slot, fd, &resolved);
+    if (failed) {
+        event.error = (uint16_t)saved_errno;
+        event.offset = -1;
+    } else if (implicit_offset && !(word & TFD_OTHER_BIT)) {
+        struct tfd_position *position = tfd_descriptor_at(fd)->position;
+        /* looked up only now, the position is already behind this transfer */
+        event.offset = resolved ? atomic_load(&position->offset) - event.length
+                                : atomic_fetch_add(&position->offset, event.length);
+        event.offset = event.offset < 0 ? 0 : event.offset;
+    }
+    /* a call on a number that is not open belongs to no file */
+    if (failed && saved_errno == EBADF)
+        word = TFD_FILE_NONE;
+    emit_or_count(slot, (tfd_target)word, &event);
+    errno = saved_errno;
+}
+
+void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset, int64_t length, bool failed,
+                           uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_event event = {start, end, offset, length, 0, (uint8_t)operation, seen_flag(start), 0};
+    tfd_record_slowly(slot, fd, event, false, failed);
+    tfd_leave(slot);
+}
+
+void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_event event = {start, end, position, 0, 0, (uint8_t)operation, seen_flag(start), 0};
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    tfd_record_slowly(slot, fd, event, false, position < 0);
+    if (position >= 0 && descriptor && tfd_word_is_file(atomic_load(&descriptor->word), slot->generation))
+        atomic_store_explicit(&descriptor->position->offset, position, memory_order_relaxed);
+    tfd_leave(slot);
+}
+
+/* The path of a call that failed with `error`. EFAULT: the pointer is not to be followed. */
+static const char *readable_path(const char *path, bool failed, int error)
+{
+    return failed && error == EFAULT ? NULL : path;
+}
+
+static tfd_target path_target(int dirfd, const char *path)
+{
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_target target = tfd_path_target(&tfd_session.spool, dirfd, path);
+    pthread_mutex_unlock(&tfd_tables_lock);
+    return target;
+}
+
+/* An O_TMPFILE file has no name: the path is its directory's. */
+static tfd_target opened_target(int dirfd, const char *path, int fd, int open_flags)
+{
+    if (fd < 0 || (open_flags & O_TMPFILE) != O_TMPFILE)
+        return path_target(dirfd, path);
+    int64_t offset;
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
+    pthread_mutex_unlock(&tfd_tables_lock);
+    return target;
+}
+
+static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, int open_flags)
+{
+    struct tfd_spool *spool = &tfd_session.spool;
+    struct stat status;
+    int64_t offset = (open_flags & O_APPEND) && !fstat(fd, &status) ? status.st_size : 0;
+    if (!(target & TFD_OTHER_BIT) && target >= TFD_FIRST_FILE)
+        tfd_mount_learn_block_size(spool, tfd_file_at(spool, target)->mount, fd);
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_descriptor_set(fd, slot->generation, target, offset);
+    pthread_mutex_unlock(&tfd_tables_lock);
+}
+
+/* The target of a path that is opened again and again, without looking it up each time. */
+static tfd_target kept_target(const struct tfd_slot *slot, const char *path, _Atomic uint64_t *kept)
+{
+    uint64_t word = atomic_load_explicit(kept, memory_order_relaxed);
+    if (tfd_word_is_current(word, slot->generation))
+        return (tfd_target)word;
+    tfd_target target = path_target(AT_FDCWD, path);
+    if (target != TFD_FILE_OVERFLOW)
+        atomic_store_explicit(kept, tfd_word(slot->generation, target), memory_order_relaxed);
+    return target;
+}
+
+static inline TFD_HOT void record_open(enum tfd_operation operation, int dirfd, const char *path,
+                                       _Atomic uint64_t *kept, int fd, int open_flags, unsigned mode,
+                                       uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    if (tfd_stop_was_requested()) {
+        tfd_abandon();
+        tfd_leave(slot);
+        return;
+    }
+    uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) |
+                    (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0) | seen_flag(start);
+    struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
+    tfd_target target = kept ? kept_target(slot, path, kept)
+                             : opened_target(dirfd, readable_path(path, fd < 0, saved_errno), fd, open_flags);
+    if (fd < 0)
+        event.error = (uint16_t)saved_errno;
+    else
+        adopt_descriptor(slot, fd, target, open_flags);
+    emit_or_count(slot, target, &event);
+    tfd_leave(slot);
+    errno = saved_errno;
+}
+
+void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
+                     unsigned mode, uint64_t start)
+{
+    record_open(operation, dirfd, path, NULL, fd, open_flags, mode, start);
+}
+
+void tfd_record_open_again(enum tfd_operation operation, const char *path, _Atomic uint64_t *kept, int fd,
+                           int open_flags, uint64_t start)
+{
+    record_open(operation, AT_FDCWD, path, kept, fd, open_flags, 0, start);
+}
+
+void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, int64_t length, bool failed,
+                     uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, seen_flag(start),
+                              0};
+    event.error = failed ? (uint16_t)saved_errno : 0;
+    emit_or_count(slot, path_target(dirfd, readable_path(path, failed, saved_errno)), &event);
+    tfd_leave(slot);
+    errno = saved_errno;
+}
+
+/* A rename out of or into what the filter leaves out is a call on the side that is recorded. */
+void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
+                       uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    tfd_target source = path_target(old_dirfd, readable_path(old_path, failed, saved_errno));
+    tfd_target target = path_target(new_dirfd, readable_path(new_path, failed, saved_errno));
+    struct tfd_event event = {start, end, 0, 0, 0, TFD_OP_RENAME, seen_flag(start), 0};
+    event.offset = target & TFD_OTHER_BIT ? TFD_FILE_NONE : target;
+    event.error = failed ? (uint16_t)saved_errno : 0;
+    emit_or_count(slot, source, &event);
+    tfd_leave(slot);
+    errno = saved_errno;
+}
+
+void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_event event = {start, end, -1, 0, 0, TFD_OP_DUP, seen_flag(start), 0};
+    if (new_fd >= 0) {
+        bool resolved;
+        known_word(slot, old_fd, &resolved);
+        pthread_mutex_lock(&tfd_tables_lock);
+        tfd_descriptor_share(old_fd, new_fd, slot->generation);
+        pthread_mutex_unlock(&tfd_tables_lock);
+    }
+    errno = saved_errno;
+    tfd_record_slowly(slot, old_fd, event, false, new_fd < 0);
+    tfd_leave(slot);
+}
+
+/* The kernel moved bytes from one descriptor to another: a read of the one and a write of the other. */
+void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
+                     uint64_t start)
+{
+    uint64_t end = tfd_end_ticks(start);
+    int64_t moved = bytes > 0 ? bytes : 0;
+    struct tfd_slot *slot = tfd_enter(moved, moved);
+    if (!slot)
+        return;
+    struct tfd_event from = {start, end, in_offset, moved, 0, TFD_OP_COPY_READ, 0, 0};
+    struct tfd_event to = {start, end, out_offset, moved, 0, TFD_OP_COPY_WRITE, 0, 0};
+    from.flags = to.flags = seen_flag(start);
+    tfd_record_slowly(slot, in_fd, from, in_offset < 0, bytes < 0);
+    tfd_record_slowly(slot, out_fd, to, out_offset < 0, bytes < 0);
+    tfd_leave(slot);
+}
+
+/* In a signal handler that came in while its thread was recording: that thread
+ * may hold the lock, so entries are dropped without it. */
+static bool is_nested(void)
+{
+    const struct tfd_slot *slot = tfd_own_slot;
+    return slot && atomic_load_explicit(&slot->busy, memory_order_relaxed);
+}
+
+uint64_t tfd_forget(int fd)
+{
+    if (is_nested()) {
+        tfd_descriptor_drop_range((unsigned)fd, (unsigned)fd);
+        return 0;
+    }
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    uint64_t word = 0;
+    if (!slot)
+        return 0;
+    if (tfd_descriptor_at(fd)) {
+        bool resolved;
+        word = known_word(slot, fd, &resolved);
+        pthread_mutex_lock(&tfd_tables_lock);
+        tfd_descriptor_forget(fd, slot->generation);
+        pthread_mutex_unlock(&tfd_tables_lock);
+    }
+    tfd_leave(slot);
+    errno = saved_errno;
+    return word;
+}
+
+void tfd_forget_range(unsigned first, unsigned last)
+{
+    tfd_darshan_forget_range(first, last);
+    if (is_nested()) {
+        tfd_descriptor_drop_range(first, last);
+        return;
+    }
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_descriptor_forget_range(first, last, slot->generation);
+    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_leave(slot);
+}
+
+void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, uint64_t start)
+{
+    uint64_t end = tfd_ticks();
+    uint8_t flags = seen_flag(start);
+    /* Darshan is told of a close before the close */
+    start = tfd_darshan_recorded > start ? tfd_darshan_recorded : start;
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_event event = {
+        start, end, -1, 0, 0, (uint8_t)operation, flags, failed ? (uint16_t)saved_errno : 0};
+    if (tfd_word_is_current(word, slot->generation))
+        emit_or_count(slot, (tfd_target)word, &event);
+    tfd_leave(slot);
+    errno = saved_errno;
+}
+
+bool tfd_descriptor_is_file(int fd)
+{
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return false;
+    bool resolved;
+    bool is_file = fd >= 0 && !(known_word(slot, fd, &resolved) & TFD_OTHER_BIT);
+    tfd_leave(slot);
+    errno = saved_errno;
+    return is_file;
+}

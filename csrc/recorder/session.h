@@ -1,0 +1,49 @@
+/* What the recorder knows of the running session. */
+#ifndef TFD_SESSION_H
+#define TFD_SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spool/spool.h"
+
+/* On pages that a child of fork finds zeroed (MADV_WIPEONFORK), also after
+ * _Fork() and clone(), which run no handlers: a child never records into its
+ * parent's spool. */
+struct tfd_shared_state {
+    _Atomic uint32_t generation;    /* of the running session; 0 = not recording */
+    _Atomic uint32_t child_pending; /* a fresh child: record from its first call on */
+};
+
+enum { TFD_CHILD_NOT_PENDING, TFD_CHILD_PENDING, TFD_CHILD_STARTING };
+
+struct tfd_session {
+    bool active;
+    bool follow_children;
+    int32_t pid, owner_pid; /* this process, and the one that started the session */
+    uint32_t generation;    /* last one given out */
+    uint64_t capacity_bytes, trace_limit_bytes;
+    char directory[TFD_SPOOL_PATH_MAX];
+    struct tfd_spool spool;
+    uint64_t forks;
+};
+
+extern struct tfd_shared_state *tfd_shared;
+extern struct tfd_session tfd_session;
+
+/* Held while tables of names and descriptors change, or chunks are folded. Both
+ * only by a thread that is marked busy, so a signal handler never waits for its own thread. */
+extern pthread_mutex_t tfd_tables_lock, tfd_fold_lock;
+
+/* Starts recording in a forked child, at its first call. */
+bool tfd_child_begin(void);
+/* Ends recording without undoing the slots: the session's owner asked for it. */
+void tfd_abandon(void);
+static inline bool tfd_stop_was_requested(void)
+{
+    return atomic_load_explicit(&tfd_session.spool.header->stop_requested, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,209 @@
+#define _GNU_SOURCE
+#include "spool/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "spool/spool_file.h"
+
+#define FIRST_RESERVE_BYTES (128u << 10)
+#define RESERVE_STEP_BYTES (512u << 10)
+#define LARGE_BYTES (64u << 10)
+#define ALIGNMENT 16u
+
+/* What the file system refused once is not asked for again: that would be at every call from then on. */
+static _Atomic uint64_t refused_end;
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void tfd_spool_reset_locks_in_child(void)
+{
+    pthread_mutex_init(&reserve_lock, NULL);
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* No descriptor is kept open for this: the host may close descriptors it does
+ * not know (closefrom), and its next file would then get ours. */
+static int allocate_blocks(const struct tfd_spool *spool, uint64_t start, uint64_t end)
+{
+    if (!madvise(spool->base + start, end - start, MADV_POPULATE_WRITE))
+        return 0;
+    if (errno != EINVAL)
+        return ENOSPC;
+    int fd = open(spool->path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int error = posix_fallocate(fd, (off_t)start, (off_t)(end - start));
+    close(fd);
+    return error;
+}
+
+static bool reserve_until(struct tfd_spool *spool, uint64_t reserved, uint64_t end)
+{
+    uint64_t target = (end + 4095) & ~(uint64_t)4095;
+    if (target > spool->capacity_bytes)
+        target = spool->capacity_bytes;
+    bool done = !allocate_blocks(spool, reserved, target);
+    if (done)
+        atomic_store(&spool->header->reserved_bytes, target);
+    return done;
+}
+
+/* Blocks are reserved before they are touched: on a full file system that is
+ * an error code here instead of a SIGBUS in somebody's training step. */
+static bool reserve(struct tfd_spool *spool, uint64_t end)
+{
+    struct tfd_spool_header *header = spool->header;
+    if (!spool->path[0] || end <= atomic_load(&header->reserved_bytes))
+        return true;
+    if (end >= atomic_load(&refused_end))
+        return false;
+    pthread_mutex_lock(&reserve_lock);
+    uint64_t reserved = atomic_load(&header->reserved_bytes);
+    uint64_t step = reserved < RESERVE_STEP_BYTES ? reserved : RESERVE_STEP_BYTES;
+    bool done =
+        end <= reserved || reserve_until(spool, reserved, end + step) || reserve_until(spool, reserved, end);
+    if (!done)
+        atomic_store(&refused_end, end);
+    pthread_mutex_unlock(&reserve_lock);
+    return done;
+}
+
+/* A block of events is reserved by the thread that takes it, beside others
+ * doing the same; small pieces share what one of them reserved. */
+static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
+{
+    if (size < LARGE_BYTES)
+        return reserve(spool, start + size);
+    uint64_t first_page = start & ~(uint64_t)4095;
+    return !spool->path[0] || !allocate_blocks(spool, first_page, (start + size + 4095) & ~(uint64_t)4095);
+}
+
+void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size)
+{
+    uint64_t used = offset + ((size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1));
+    atomic_compare_exchange_strong(&spool->header->used_bytes, &used, offset);
+}
+
+uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size)
+{
+    return tfd_arena_allocate_leaving(spool, size, 0);
+}
+
+uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint64_t free_bytes)
+{
+    struct tfd_spool_header *header = spool->header;
+    size = (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+    uint64_t needed = size + free_bytes, offset = atomic_load(&header->used_bytes);
+    do {
+        if (needed > spool->capacity_bytes || offset > spool->capacity_bytes - needed)
+            return 0;
+    } while (!atomic_compare_exchange_weak(&header->used_bytes, &offset, offset + size));
+    if (make_usable(spool, offset, size))
+        return offset;
+    atomic_store(&header->spool_full, 1);
+    tfd_arena_give_back(spool, offset, size);
+    return 0;
+}
+
+bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size)
+{
+    uint64_t end = atomic_load(&spool->header->used_bytes) + size;
+    bool usable = end <= spool->capacity_bytes && reserve(spool, end);
+    if (!usable)
+        atomic_store(&spool->header->spool_full, 1);
+    return usable;
+}
+
+uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length)
+{
+    uint64_t offset = tfd_arena_allocate(spool, length + 1);
+    if (offset)
+        memcpy(tfd_at(spool, offset), text, length);
+    return offset;
+}
+
+static int map_new_file(struct tfd_spool *spool, uint64_t capacity_bytes)
+{
+    int fd = open(spool->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return tfd_fail(errno, "cannot create the spool %s: %s", spool->path, strerror(errno));
+    spool->base = MAP_FAILED;
+    int error = ftruncate(fd, (off_t)capacity_bytes) ? errno : 0;
+    if (!error) {
+        spool->base = mmap(NULL, capacity_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        error = spool->base == MAP_FAILED ? errno : allocate_blocks(spool, 0, FIRST_RESERVE_BYTES);
+    }
+    close(fd);
+    if (!error) {
+        /* A child must never write into its parent's spool, also not after _Fork(). */
+        madvise(spool->base, capacity_bytes, MADV_DONTFORK);
+        return 0;
+    }
+    if (spool->base != MAP_FAILED)
+        munmap(spool->base, capacity_bytes);
+    unlink(spool->path);
+    return tfd_fail(error, "cannot reserve memory for the spool %s: %s; choose another spool directory",
+                    spool->path, strerror(error));
+}
+
+/* A file longer than the process may make would end the host with SIGXFSZ. */
+static uint64_t within_file_size_limit(uint64_t capacity_bytes)
+{
+    struct rlimit limit;
+    bool limited = !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < capacity_bytes;
+    return limited ? limit.rlim_cur : capacity_bytes;
+}
+
+int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t capacity_bytes)
+{
+    int length = snprintf(spool->path, sizeof spool->path, "%s/%d.spool", directory, (int)getpid());
+    if (length < 0 || (size_t)length >= sizeof spool->path)
+        return tfd_fail(ENAMETOOLONG, "the spool directory's name is too long: %s", directory);
+    atomic_store(&refused_end, UINT64_MAX);
+    capacity_bytes = within_file_size_limit(capacity_bytes) & ~(uint64_t)4095;
+    if (capacity_bytes < FIRST_RESERVE_BYTES)
+        return tfd_fail(EFBIG, "a spool needs more than the %llu bytes that it may take here (ulimit -f)",
+                        (unsigned long long)capacity_bytes);
+    int status = map_new_file(spool, capacity_bytes);
+    if (status)
+        return status;
+    spool->capacity_bytes = capacity_bytes;
+    spool->header = (struct tfd_spool_header *)spool->base;
+    struct tfd_spool_header *header = spool->header;
+    header->version = TFD_SPOOL_VERSION;
+    header->place_bytes = sizeof(tfd_place);
+    header->capacity_bytes = capacity_bytes;
+    header->pid = (int32_t)getpid();
+    atomic_store(&header->reserved_bytes, FIRST_RESERVE_BYTES);
+    atomic_store(&header->used_bytes, (sizeof *header + 63) & ~(uint64_t)63);
+    return 0;
+}
+
+void tfd_spool_publish(struct tfd_spool *spool)
+{
+    atomic_store(&spool->header->state, TFD_SPOOL_RECORDING);
+    memcpy(spool->header->magic, TFD_SPOOL_MAGIC, sizeof spool->header->magic);
+}
+
+void tfd_spool_unmap(struct tfd_spool *spool)
+{
+    munmap(spool->base, spool->capacity_bytes);
+    memset(spool, 0, sizeof *spool);
+}
+
+void tfd_spool_replace_in_child(struct tfd_spool *spool)
+{
+    spool->path[0] = '\0'; /* nobody reserves blocks in the parent's file */
+    mmap(spool->base, spool->capacity_bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}

@@ -1,0 +1,244 @@
+/* Layout of a spool: the memory-mapped file a process records into.
+ *
+ * The file is sparse, `capacity_bytes` long, and handed out from the front by
+ * a bump allocator (arena_allocate). Everything inside refers to everything
+ * else by byte offset from the start of the file, so another process, or this
+ * one after a crash, can read it. Offset 0 is the header and means "none".
+ *
+ * One spool belongs to one process; a forked child makes its own. */
+#ifndef TFD_SPOOL_H
+#define TFD_SPOOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spool/packed_event.h"
+
+#define TFD_SPOOL_MAGIC "TFDSPOOL"
+#define TFD_SPOOL_VERSION 3u
+#define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
+#define TFD_FILES_IN_FIRST_SEGMENT 1024u
+#define TFD_THREADS_IN_FIRST_SEGMENT 64u
+#define TFD_MAX_FILES (1u << 26)
+#define TFD_MAX_THREADS (1u << 20)
+#define TFD_MAX_MOUNTS 512
+#define TFD_SPOOL_PATH_MAX 512
+
+/* The same instant on three clocks. Two samples turn ticks into nanoseconds. */
+struct tfd_clock_sample {
+    uint64_t ticks;
+    int64_t monotonic_ns;
+    int64_t realtime_ns;
+};
+
+/* /proc/self/io at one instant. */
+struct tfd_kernel_io {
+    int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes;
+    int64_t valid; /* 0: could not be read */
+};
+
+/* What a descriptor that is not a recorded file is; calls on these are
+ * counted per thread and never become events. */
+enum tfd_other_kind {
+    TFD_OTHER_EXCLUDED, /* file left out by the path filter */
+    TFD_OTHER_PIPE,
+    TFD_OTHER_SOCKET,
+    TFD_OTHER_DEVICE,    /* terminals and other character or block devices */
+    TFD_OTHER_ANONYMOUS, /* memfd, eventfd, epoll ... */
+    TFD_OTHER_UNKNOWN,
+    TFD_OTHER_SKIPPED, /* calls made while the recorder itself was interrupted, by a signal handler */
+    TFD_OTHER_KIND_COUNT
+};
+
+struct tfd_other_traffic {
+    int64_t reads, bytes_read, writes, bytes_written, other_calls;
+};
+
+/* A block of one thread's events, see packed_event.h. `fill` is published
+ * after the event is complete. A chunk with `kept` 0 is recycled once folded:
+ * its events are in the counters and not in the trace. */
+struct tfd_chunk {
+    uint64_t next;           /* offset of this thread's next chunk, 0 = last */
+    uint64_t base;           /* ticks that starts are relative to */
+    _Atomic uint64_t fill;   /* events << 32 | places in use: both in one store */
+    _Atomic uint32_t folded; /* places of these whose events are in the counters already */
+    uint32_t capacity;       /* places */
+    uint32_t kept;
+    uint32_t reserved;
+    tfd_place places[];
+};
+
+#define TFD_FILL(events, places) ((uint64_t)(events) << 32 | (places))
+
+/* Appends an event; false where it might not fit. One writer at a time. */
+static inline __attribute__((always_inline)) bool tfd_chunk_append(struct tfd_chunk *chunk,
+                                                                   const struct tfd_event *event)
+{
+    uint64_t fill = atomic_load_explicit(&chunk->fill, memory_order_relaxed);
+    uint32_t place = (uint32_t)fill;
+    if (place + TFD_PLACES_MAX > chunk->capacity)
+        return false;
+    if (!place)
+        chunk->base = event->start;
+    uint32_t places = tfd_pack(event, chunk->base, &chunk->places[place]);
+    atomic_store_explicit(&chunk->fill, fill + TFD_FILL(1, places), memory_order_release);
+    return true;
+}
+
+/* Places in use, and how many events they hold. */
+static inline uint32_t tfd_chunk_count(const struct tfd_chunk *chunk)
+{
+    return (uint32_t)atomic_load_explicit(&chunk->fill, memory_order_acquire);
+}
+
+static inline uint32_t tfd_chunk_events(const struct tfd_chunk *chunk)
+{
+    return (uint32_t)(atomic_load_explicit(&chunk->fill, memory_order_acquire) >> 32);
+}
+
+/* How many places the event at `place` takes. In a damaged chunk there may be
+ * none, or its end may lie outside: that counts as an event of one place. */
+static inline uint32_t tfd_chunk_places(const struct tfd_chunk *chunk, uint32_t place)
+{
+    uint32_t places = tfd_places_of(chunk->places[place]);
+    return places <= chunk->capacity - place ? places : 1;
+}
+
+/* Reads the event at `place` and returns the place of the next. What is no event has no valid operation. */
+static inline uint32_t tfd_chunk_event(const struct tfd_chunk *chunk, uint32_t place, struct tfd_event *event)
+{
+    uint32_t places = tfd_chunk_places(chunk, place);
+    if (places > 1)
+        tfd_unpack(&chunk->places[place], chunk->base, event);
+    else
+        *event = (struct tfd_event){.operation = UINT8_MAX};
+    return place + places;
+}
+
+/* When the chunk's first call began, in ticks; 0 where it has none. Calls are in order of their ends. */
+static inline uint64_t tfd_chunk_first_start(const struct tfd_chunk *chunk)
+{
+    uint64_t first = 0;
+    struct tfd_event event;
+    for (uint32_t place = 0, count = tfd_chunk_count(chunk); place < count && place < chunk->capacity;) {
+        place = tfd_chunk_event(chunk, place, &event);
+        if (event.operation != UINT8_MAX && (!first || event.start < first))
+            first = event.start;
+    }
+    return first;
+}
+
+struct tfd_thread {
+    int32_t tid;
+    uint32_t pad;
+    char name[16];
+    uint64_t first_chunk;
+    uint64_t current_chunk;
+    uint64_t fold_chunk;     /* where folding goes on; 0 = at first_chunk */
+    uint64_t events_dropped; /* folded, then recycled: not in the trace */
+    uint64_t dropped_start;  /* ticks: when the first of these began, 0 = there are none */
+    struct tfd_other_traffic other[TFD_OTHER_KIND_COUNT];
+};
+
+struct tfd_file {
+    uint64_t path; /* offset of path_length bytes, no terminator */
+    uint32_t path_length;
+    uint32_t path_hash;
+    uint32_t mount;    /* index into mounts, TFD_NO_MOUNT if unknown */
+    uint32_t over_cap; /* 1: counted in files_over_cap, for its counters found no room */
+    uint64_t record;   /* offset of the fold's record, 0 = none */
+};
+#define TFD_NO_MOUNT UINT32_MAX
+
+/* Files 0 and 1 are not real: 0 stands for "no file" (a call on a bad
+ * descriptor), 1 takes every file beyond the memory cap, so totals stay exact. */
+enum { TFD_FILE_NONE = 0, TFD_FILE_OVERFLOW = 1, TFD_FIRST_FILE = 2 };
+
+struct tfd_mount {
+    uint64_t point; /* offset of a NUL-terminated path */
+    uint64_t fs_type;
+    uint64_t source;
+    uint32_t point_length;
+    _Atomic uint32_t block_size; /* statfs f_bsize, 0 until a file there was opened */
+};
+
+enum { TFD_SPOOL_RECORDING = 1, TFD_SPOOL_STOPPED = 2 };
+
+struct tfd_spool_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t place_bytes; /* sizeof(tfd_place) */
+    uint64_t capacity_bytes;
+    _Atomic uint64_t used_bytes;     /* bump pointer */
+    _Atomic uint64_t reserved_bytes; /* of the file, backed by storage (fallocate) */
+    uint64_t trace_limit_bytes;      /* kept chunks stop here */
+    _Atomic uint64_t trace_bytes;    /* in kept chunks */
+    int32_t pid;
+    int32_t parent_pid; /* 0 in the process that started the session */
+    char host[64];
+    char command[1024];
+    struct tfd_clock_sample calibration; /* taken early in the process's life */
+    struct tfd_clock_sample start;
+    struct tfd_clock_sample stop; /* ticks 0 until stopped */
+    struct tfd_kernel_io kernel_start;
+    struct tfd_kernel_io kernel_stop;
+    _Atomic uint32_t state;
+    _Atomic uint32_t stop_requested; /* set by the session's owner for live children */
+    _Atomic uint32_t thread_count;
+    _Atomic uint32_t file_count;   /* includes files 0 and 1 */
+    _Atomic uint32_t files_folded; /* have counters already */
+    uint32_t reserved;
+    _Atomic uint64_t files_over_cap; /* share the row of TFD_FILE_OVERFLOW: each once, see overflow_names.h */
+    _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
+    uint32_t mount_count;
+    uint32_t pad;
+    uint64_t mounts;                             /* offset of struct tfd_mount[mount_count] */
+    uint64_t thread_segments[TFD_SEGMENT_COUNT]; /* struct tfd_thread; segment k has FIRST << k */
+    uint64_t file_segments[TFD_SEGMENT_COUNT];   /* struct tfd_file */
+    _Atomic uint64_t fold;                       /* offset of the fold's root, 0 = nothing folded yet */
+};
+
+/* An open spool, in the recording process or in a reader. */
+struct tfd_spool {
+    char *base;
+    struct tfd_spool_header *header; /* == base */
+    uint64_t capacity_bytes;         /* of the mapping: a reader may map more than the file has */
+    char path[TFD_SPOOL_PATH_MAX];   /* empty in a reader: memory is anonymous, nothing to reserve */
+    const uint8_t *seen_files;       /* not NULL: only these files are folded, and what libdarshan saw */
+};
+
+/* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file
+ * system refuses (never SIGBUS: the file's blocks are reserved first). */
+uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size);
+/* The same where `free_bytes` are left after it, else 0. */
+uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint64_t free_bytes);
+
+static inline void *tfd_at(const struct tfd_spool *spool, uint64_t offset)
+{
+    return spool->base + offset;
+}
+
+/* Segment and place of element `index` of a growing array whose first segment holds `first`. */
+static inline uint32_t tfd_segment_of(uint32_t index, uint32_t first, uint32_t *place)
+{
+    uint32_t scaled = index / first + 1;
+    uint32_t segment = 31u - (uint32_t)__builtin_clz(scaled);
+    *place = index - first * ((1u << segment) - 1);
+    return segment;
+}
+
+static inline struct tfd_file *tfd_file_at(const struct tfd_spool *spool, uint32_t index)
+{
+    uint32_t place, segment = tfd_segment_of(index, TFD_FILES_IN_FIRST_SEGMENT, &place);
+    return (struct tfd_file *)tfd_at(spool, spool->header->file_segments[segment]) + place;
+}
+
+static inline struct tfd_thread *tfd_thread_at(const struct tfd_spool *spool, uint32_t index)
+{
+    uint32_t place, segment = tfd_segment_of(index, TFD_THREADS_IN_FIRST_SEGMENT, &place);
+    return (struct tfd_thread *)tfd_at(spool, spool->header->thread_segments[segment]) + place;
+}
+
+#endif

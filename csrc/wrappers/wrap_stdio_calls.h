@@ -1,0 +1,240 @@
+/* The bodies that several STDIO symbols share. */
+#ifndef TFD_WRAP_STDIO_CALLS_H
+#define TFD_WRAP_STDIO_CALLS_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/stream_descriptor.h"
+#include "hooks/hook_table.h"
+#include "recorder/recorder.h"
+#include "wrappers/redirect.h"
+#include "wrappers/wrappers.h"
+
+typedef int vfscanf_function(FILE *, const char *, va_list);
+
+/* fopen(3)'s modes in open(2)'s terms. */
+static inline int open_flags_of(const char *mode)
+{
+    int access = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+    if (mode[0] == 'w')
+        return access | O_CREAT | O_TRUNC;
+    return mode[0] == 'a' ? access | O_CREAT | O_APPEND : access;
+}
+
+static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *), struct tfd_redirected *file,
+                                     const char *mode)
+{
+    uint64_t start = tfd_ticks();
+    int saved_errno = errno;
+    FILE *stream = next(tfd_redirect_copy(file), mode);
+    int fd = tfd_descriptor_of(stream);
+    bool good = tfd_redirect_is_good(file, fd);
+    if (stream)
+        tfd_record_open_again(TFD_OP_FOPEN, tfd_redirect_copy(file), tfd_redirect_kept(file), fd,
+                              open_flags_of(mode), start);
+    if (stream && !good) {
+        tfd_wrap_fclose(stream);
+        stream = NULL;
+    }
+    errno = saved_errno;
+    return stream;
+}
+
+static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), const char *path,
+                                  const char *mode)
+{
+    struct tfd_redirected *file = tfd_redirect_find(path, open_flags_of(mode));
+    FILE *copy = file ? open_copy_stream(next, file, mode) : NULL;
+    if (copy)
+        return copy;
+    uint64_t start = tfd_ticks();
+    FILE *stream = next(path, mode);
+    tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, tfd_descriptor_of(stream), open_flags_of(mode), 0, start);
+    return stream;
+}
+
+/* Without a path only the mode changes and the descriptor's name is looked up anew. */
+static inline FILE *counted_freopen(FILE *(*next)(const char *, const char *, FILE *), const char *path,
+                                    const char *mode, FILE *stream)
+{
+    int old_fd = tfd_descriptor_of(stream);
+    if (old_fd >= 0)
+        tfd_forget(old_fd);
+    uint64_t start = tfd_ticks();
+    FILE *reopened = next(path, mode, stream);
+    if (path)
+        tfd_record_open(TFD_OP_FOPEN, AT_FDCWD, path, tfd_descriptor_of(reopened), open_flags_of(mode), 0,
+                        start);
+    return reopened;
+}
+
+/* The file has no name; its first use finds what the kernel calls it. */
+static inline FILE *counted_tmpfile(FILE *(*next)(void))
+{
+    uint64_t start = tfd_ticks();
+    FILE *stream = next();
+    int fd = tfd_descriptor_of(stream);
+    if (fd >= 0)
+        tfd_record_descriptor(TFD_OP_FOPEN, fd, -1, 0, false, start);
+    return stream;
+}
+
+static inline int counted_fclose(int (*next)(FILE *), FILE *stream)
+{
+    int fd = tfd_descriptor_of(stream);
+    uint64_t word = fd >= 0 ? tfd_forget(fd) : 0, start = tfd_ticks();
+    int status = next(stream);
+    if (fd >= 0)
+        tfd_record_close(TFD_OP_FCLOSE, word, status != 0, start);
+    return status;
+}
+
+static inline int counted_fileno(int (*next)(FILE *), FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    int fd = next(stream);
+    if (fd >= 0)
+        tfd_record_descriptor(TFD_OP_FILENO, fd, -1, 0, false, start);
+    return fd;
+}
+
+/* Nothing read at the end of the file is a read of zero bytes; after an error it is a failed one. */
+static inline void record_stream_read(FILE *stream, size_t bytes, uint8_t flags, uint64_t start)
+{
+    int fd = tfd_descriptor_of(stream);
+    if (fd < 0)
+        return;
+    ssize_t result = bytes || !ferror_unlocked(stream) ? (ssize_t)bytes : -1;
+    tfd_record_transfer(TFD_OP_FREAD, false, fd, true, -1, result, flags, start);
+}
+
+static inline void record_stream_write(FILE *stream, ssize_t bytes, uint8_t flags, uint64_t start)
+{
+    int fd = tfd_descriptor_of(stream);
+    if (fd >= 0)
+        tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
+}
+
+static inline TFD_HOT size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *), void *buffer,
+                                           size_t size, size_t items, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    size_t got = next(buffer, size, items, stream);
+    record_stream_read(stream, got * size, 0, start);
+    return got;
+}
+
+static inline size_t counted_fread_checked(size_t (*next)(void *, size_t, size_t, size_t, FILE *),
+                                           void *buffer, size_t room, size_t size, size_t items, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    size_t got = next(buffer, room, size, items, stream);
+    record_stream_read(stream, got * size, 0, start);
+    return got;
+}
+
+static inline char *counted_fgets(char *(*next)(char *, int, FILE *), char *buffer, int size, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    char *line = next(buffer, size, stream);
+    record_stream_read(stream, line ? strlen(line) : 0, 0, start);
+    return line;
+}
+
+static inline char *counted_fgets_checked(char *(*next)(char *, size_t, int, FILE *), char *buffer,
+                                          size_t room, int size, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    char *line = next(buffer, room, size, stream);
+    record_stream_read(stream, line ? strlen(line) : 0, 0, start);
+    return line;
+}
+
+static inline int counted_getc(int (*next)(FILE *), FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    int character = next(stream);
+    record_stream_read(stream, character != EOF, 0, start);
+    return character;
+}
+
+static inline ssize_t counted_getdelim(ssize_t (*next)(char **, size_t *, int, FILE *), char **line,
+                                       size_t *capacity, int delimiter, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    ssize_t length = next(line, capacity, delimiter, stream);
+    record_stream_read(stream, length < 0 ? 0 : (size_t)length, 0, start);
+    return length;
+}
+
+/* How much a conversion consumed only the stream's position tells. */
+static inline int counted_vfscanf(vfscanf_function *next, FILE *stream, const char *format, va_list arguments)
+{
+    bool is_file = tfd_descriptor_is_file(tfd_descriptor_of(stream));
+    off_t before = is_file ? ftello(stream) : 0;
+    uint64_t start = tfd_ticks();
+    int items = next(stream, format, arguments);
+    int saved_errno = errno;
+    off_t after = is_file ? ftello(stream) : 0;
+    errno = saved_errno;
+    record_stream_read(stream, after > before ? (size_t)(after - before) : 0,
+                       items ? TFD_FLAG_EMPTY_COUNTS : 0, start);
+    return items;
+}
+
+static inline size_t counted_fwrite(size_t (*next)(const void *, size_t, size_t, FILE *), const void *buffer,
+                                    size_t size, size_t items, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    size_t put = next(buffer, size, items, stream);
+    record_stream_write(stream, put || !size || !items ? (ssize_t)(put * size) : -1, 0, start);
+    return put;
+}
+
+static inline int counted_fputs(int (*next)(const char *, FILE *), const char *text, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    int status = next(text, stream);
+    record_stream_write(stream, status == EOF ? -1 : (ssize_t)strlen(text), TFD_FLAG_EMPTY_COUNTS, start);
+    return status;
+}
+
+static inline int counted_putc(int (*next)(int, FILE *), int character, FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    int written = next(character, stream);
+    record_stream_write(stream, written == EOF ? -1 : 1, 0, start);
+    return written;
+}
+
+static inline int record_stream_seek(FILE *stream, int status, uint64_t start)
+{
+    int saved_errno = errno, fd = tfd_descriptor_of(stream);
+    if (fd >= 0 && tfd_descriptor_is_file(fd)) {
+        off_t position = status ? -1 : ftello(stream);
+        errno = saved_errno;
+        tfd_record_seek(TFD_OP_FSEEK, fd, position, start);
+    }
+    errno = saved_errno;
+    return status;
+}
+
+/* fflush(NULL) flushes every stream and belongs to no file. */
+static inline int counted_fflush(int (*next)(FILE *), FILE *stream)
+{
+    uint64_t start = tfd_ticks();
+    int status = next(stream);
+    int fd = tfd_descriptor_of(stream);
+    if (fd >= 0)
+        tfd_record_descriptor(TFD_OP_FFLUSH, fd, -1, 0, status != 0, start);
+    return status;
+}
+
+#endif
