@@ -213,3 +213,22 @@ def test_what_cannot_run_is_one_sentence(tmp_path, capsys, monkeypatch, name, co
     said = capsys.readouterr().err
     assert (code, said.count("\n")) == (2, 1)
     assert said.startswith(f"tfdarshan: {sentence}")
+
+
+def test_no_package_is_imported_before_the_program(tmp_path):
+    # GIVEN a program that sets what a package reads when it is imported, as OPENBLAS_NUM_THREADS
+    (tmp_path / "job.py").write_text(
+        "import json, sys\n"
+        "packages = {'numpy', 'pyarrow', 'pandas', 'plotly', 'matplotlib', 'tensorflow'}\n"
+        "json.dump(sorted(packages & set(sys.modules)), open('found.json', 'w'))\n"
+    )
+
+    # WHEN
+    ran = subprocess.run(
+        [sys.executable, "-c", ENTRY_POINT, "run", "--logdir", "logs", "job.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+    # THEN it is the first to import it
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads((tmp_path / "found.json").read_text()) == []

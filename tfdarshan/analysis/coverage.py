@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tfdarshan.analysis.file_totals import BYTES_READ, BYTES_WRITTEN, FileTotals
+from tfdarshan.analysis.counter_groups import BYTES_READ, BYTES_WRITTEN
+from tfdarshan.analysis.file_totals import FileTotals
 
 # With more of the bytes recorded by processes without figures, what storage gave the others says little.
 FEW = 0.01

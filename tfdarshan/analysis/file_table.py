@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from tfdarshan.analysis.file_totals import (
+from tfdarshan.analysis.counter_groups import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,

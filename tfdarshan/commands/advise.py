@@ -16,7 +16,7 @@ from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
 from tfdarshan.staging.checksum import POLICIES
 from tfdarshan.staging.plan_formats import FORMATS, emit
 from tfdarshan.staging.progress import Progress
-from tfdarshan.staging.unit import UNITS
+from tfdarshan.staging.question import UNITS, Question
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
@@ -173,7 +173,6 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     """Gives the decision and what must stay free on the fast tier."""
     from tfdarshan.staging.advice import decide_on, read_run
     from tfdarshan.staging.probe import probe_tier
-    from tfdarshan.staging.question import Question
 
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
-from tfdarshan.hook_proof import FAILED, MISSING, OK, UNTRIED, HookProof, prove_hooks
 from tfdarshan.options import ENGINES
-from tfdarshan.self_check import Check, run_checks
 
-STATES = (OK, MISSING, UNTRIED, FAILED)
+if TYPE_CHECKING:
+    from tfdarshan.hook_proof import HookProof
+    from tfdarshan.self_check import Check
 
 
 def add_parser(verbs: Any) -> None:
@@ -42,6 +42,9 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Runs the checks; the exit code is 1 if one fails."""
+    from tfdarshan.hook_proof import FAILED, prove_hooks
+    from tfdarshan.self_check import run_checks
+
     # A library that is named is to be used.
     named = arguments.darshan_library is not None and arguments.engine == "auto"
     checks = run_checks("darshan" if named else arguments.engine, arguments.darshan_library)
@@ -60,11 +63,13 @@ def _line(check: Check) -> str:
 
 
 def _table(proofs: list[HookProof]) -> list[str]:
+    from tfdarshan.hook_proof import FAILED, MISSING, OK, UNTRIED
+
     if not proofs:
         return []
     width = max(len(proof.hook) for proof in proofs)
     counts = Counter(proof.state for proof in proofs)
-    said = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    said = ", ".join(f"{counts[state]} {state}" for state in (OK, MISSING, UNTRIED, FAILED) if counts[state])
     rows = [f"{proof.hook:<{width}}  {proof.slots or '-':>5}  {_said(proof)}" for proof in proofs]
     return ["", f"{'hook':<{width}}  slots  proof", *rows, "", f"{len(proofs)} hooks: {said}"]
 

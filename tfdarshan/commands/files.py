@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.file_totals import (
+from tfdarshan.analysis.counter_groups import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import TfdarshanError
-from tfdarshan.rebuild import Rebuilt, find_traces, missing_sessions, rebuild_session
+
+if TYPE_CHECKING:
+    from tfdarshan.rebuild import Rebuilt
 
 
 def add_parser(verbs: Any) -> None:
@@ -28,6 +30,8 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Makes all that can be made, and says of each what became of it."""
+    from tfdarshan.rebuild import find_traces, missing_sessions, rebuild_session
+
     traces = (find_traces if arguments.force else missing_sessions)(arguments.logdir)
     rebuilt: list[Rebuilt] = []
     failed: list[str] = []

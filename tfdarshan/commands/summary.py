@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, add_session, check_least, print_json, session_of
 from tfdarshan.file_name import exact_name
-from tfdarshan.summary import render
-from tfdarshan.summary_data import SummaryData, summarize
+
+if TYPE_CHECKING:
+    from tfdarshan.summary_data import SummaryData
 
 
 def add_parser(verbs: Any) -> None:
@@ -31,6 +32,8 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.findings.text import verdict_text
+    from tfdarshan.summary import render
+    from tfdarshan.summary_data import summarize
 
     check_least("--top", arguments.top, 0)
     session = session_of(arguments)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.file_totals import (
+from tfdarshan.analysis.counter_groups import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,

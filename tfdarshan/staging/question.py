@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tfdarshan.staging.expectation import Expectation
+if TYPE_CHECKING:
+    from tfdarshan.staging.expectation import Expectation
+
+UNITS = ("auto", "file", "directory")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +22,7 @@ class Question:
         epochs: Epochs the job will run, None if unknown: bounds when the copy has to have paid.
         session_epochs: Epochs in the sessions; None to take the median of the files' passes.
         input_wait: Share of the time in which training waits for input; None to take what the steps say.
-        unit: "auto", "file" or "directory".
+        unit: One of UNITS.
         block_bytes: What the fast tier allots space in.
         least_gain: Smaller gains are not worth staging for.
     """

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 Array = Any
 
-UNITS = ("auto", "file", "directory")
 # With more files than this, "auto" takes whole folders where they save almost as much as single files.
 MANY_FILES = 1_000_000
 FOLDERS_DO = 0.95
