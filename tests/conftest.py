@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,11 @@ from tfdarshan import _bridge, profiler, tf_profiler
 
 # Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
 LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
+
+# A shell without job control starts what goes to its background with SIGINT ignored, which every program that
+# a test starts, and interrupts, would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A shared machine may stop for longer than any deadline.
 hypothesis.settings.register_profile("no deadline", deadline=None)
