@@ -106,9 +106,16 @@ def load_string(source: str, arguments: Sequence[str]) -> Program:
         SyntaxError: It is no Python.
     """
     name, text = "<string>", f"{source}\n"
-    if sys.version_info >= (3, 13):  # Python shows these lines in tracebacks since then
-        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    return Program(("-c", *arguments), "", compile(text, name, "exec", dont_inherit=True))
+    program_code = compile(text, name, "exec", dont_inherit=True)
+    _show_in_tracebacks(program_code, text, name)
+    return Program(("-c", *arguments), "", program_code)
+
+
+def _show_in_tracebacks(program_code: CodeType, text: str, name: str) -> None:
+    """Keeps the lines of `-c` for tracebacks, as Python does since 3.13: first by name, later by the code."""
+    register = getattr(linecache, "_register_code", None)
+    if register is not None:
+        register(program_code if hasattr(linecache, "_interactive_cache") else name, text, name)
 
 
 def hide_our_frames(error: BaseException) -> None:
