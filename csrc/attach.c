@@ -30,11 +30,6 @@
 #include "tensorflow/tf_settings.h"
 #include "tfdarshan.h"
 
-static struct tfd_shared_state before_initialization;
-struct tfd_shared_state *tfd_shared = &before_initialization;
-struct tfd_session tfd_session;
-pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */
 static struct tfd_clock_sample calibration;
 static struct tfd_attach_report late; /* of libraries loaded since the session began */

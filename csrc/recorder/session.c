@@ -1,0 +1,7 @@
+/* The running session's state and locks. Who starts, stops or forks changes them. */
+#include "recorder/session.h"
+
+static struct tfd_shared_state before_initialization;
+struct tfd_shared_state *tfd_shared = &before_initialization;
+struct tfd_session tfd_session;
+pthread_mutex_t tfd_tables_lock = PTHREAD_MUTEX_INITIALIZER, tfd_fold_lock = PTHREAD_MUTEX_INITIALIZER;
