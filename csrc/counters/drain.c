@@ -1,6 +1,7 @@
-/* Merges the threads' events by their ends and folds them. */
+/* Merges the threads' events by their ends and folds them, and takes at the start the room that this needs. */
 #include "counters/fold.h"
 #include "counters/fold_state.h"
+#include "counters/fold_step.h"
 
 /* Room in the heap from the start. */
 #define EXPECTED_THREADS 256u
@@ -128,9 +129,30 @@ static struct cursor *reserve_heap(struct tfd_spool *spool, struct fold_root *ro
     return root->heap ? tfd_at(spool, root->heap) : NULL;
 }
 
-bool tfd_drain_reserve(struct tfd_spool *spool, struct fold_root *root)
+static bool prepare_overflow_record(struct tfd_spool *spool)
 {
-    return reserve_heap(spool, root, EXPECTED_THREADS);
+    struct fold_record *record;
+    struct fold_rare *rare;
+    struct fold_stdio *stdio;
+    struct fold_direction *direction;
+    return tfd_plan_record(spool, TFD_FILE_OVERFLOW, &record) && tfd_plan_rare(spool, record, &rare) &&
+           tfd_plan_stdio(spool, record, &stdio) &&
+           tfd_plan_direction(spool, record, TFD_CLASS_READ, &direction) &&
+           tfd_plan_direction(spool, record, TFD_CLASS_WRITE, &direction);
+}
+
+bool tfd_fold_prepare(struct tfd_spool *spool)
+{
+    struct fold_root *root = tfd_fold_root(spool);
+    if (!root || !tfd_journal_reserve(spool, &root->journal, TFD_JOURNAL_BYTES))
+        return false;
+    for (int i = 0; i < TFD_UNION_COUNT; i++) {
+        struct interval_step step;
+        struct interval nothing = {0, 0};
+        if (!tfd_interval_plan(spool, &root->unions[i], TFD_RECORDER_INTERVALS, nothing, &step))
+            return false;
+    }
+    return reserve_heap(spool, root, EXPECTED_THREADS) && prepare_overflow_record(spool);
 }
 
 static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full when_full)

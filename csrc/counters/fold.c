@@ -127,32 +127,6 @@ static void apply(struct fold_root *root, struct fold_step *step)
         tfd_stdio_apply(step);
 }
 
-static bool prepare_overflow_record(struct tfd_spool *spool)
-{
-    struct fold_record *record;
-    struct fold_rare *rare;
-    struct fold_stdio *stdio;
-    struct fold_direction *direction;
-    return tfd_plan_record(spool, TFD_FILE_OVERFLOW, &record) && tfd_plan_rare(spool, record, &rare) &&
-           tfd_plan_stdio(spool, record, &stdio) &&
-           tfd_plan_direction(spool, record, TFD_CLASS_READ, &direction) &&
-           tfd_plan_direction(spool, record, TFD_CLASS_WRITE, &direction);
-}
-
-bool tfd_fold_prepare(struct tfd_spool *spool)
-{
-    struct fold_root *root = tfd_fold_root(spool);
-    if (!root || !tfd_journal_reserve(spool, &root->journal, TFD_JOURNAL_BYTES))
-        return false;
-    for (int i = 0; i < TFD_UNION_COUNT; i++) {
-        struct interval_step step;
-        struct interval nothing = {0, 0};
-        if (!tfd_interval_plan(spool, &root->unions[i], TFD_RECORDER_INTERVALS, nothing, &step))
-            return false;
-    }
-    return tfd_drain_reserve(spool, root) && prepare_overflow_record(spool);
-}
-
 static bool has_row(const struct tfd_spool *spool, const struct tfd_file *file)
 {
     const struct fold_record *record = file->record ? tfd_at(spool, file->record) : NULL;

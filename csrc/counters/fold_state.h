@@ -146,9 +146,6 @@ static inline uint32_t tfd_stride_entries(const struct fold_record *record)
     return (uint32_t)record->stride_count - !!(record->flags & TFD_RECORD_ZERO_STRIDE);
 }
 
-/* Makes the drain's work space. */
-bool tfd_drain_reserve(struct tfd_spool *spool, struct fold_root *root);
-
 /* A process that records may be killed at any instruction; a reader only ends. */
 static inline bool tfd_is_recording(const struct tfd_spool *spool)
 {

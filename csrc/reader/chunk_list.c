@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/spool_check.h"
-
 void tfd_chunk_list_add_segment(struct chunk_list *list, uint64_t offset, uint64_t size)
 {
     list->segments[list->segment_count].start = offset;

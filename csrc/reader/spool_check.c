@@ -11,17 +11,6 @@
 #define FILE_SEGMENTS 17u   /* the last one ends beyond TFD_MAX_FILES */
 #define THREAD_SEGMENTS 15u /* the last one ends beyond TFD_MAX_THREADS */
 
-bool tfd_image_holds(const struct spool_image *image, uint64_t offset, uint64_t size)
-{
-    return offset >= sizeof(struct tfd_spool_header) && offset <= image->limit &&
-           size <= image->limit - offset;
-}
-
-bool tfd_image_holds_block(const struct spool_image *image, uint64_t offset, uint64_t size)
-{
-    return offset % 16 == 0 && tfd_image_holds(image, offset, size);
-}
-
 static bool is_free(const struct spool_image *image, const struct chunk_list *list, uint64_t offset,
                     uint64_t size)
 {

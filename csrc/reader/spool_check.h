@@ -13,11 +13,6 @@ struct spool_contents {
     bool damaged;
 };
 
-/* True if `size` bytes at `offset` are of the file, behind the header. */
-bool tfd_image_holds(const struct spool_image *image, uint64_t offset, uint64_t size);
-/* The same, for a block of the arena. */
-bool tfd_image_holds_block(const struct spool_image *image, uint64_t offset, uint64_t size);
-
 /* Cuts off, in the image, what cannot be read: after this every count, and
  * every offset to threads, files, mounts and chunks, is in bounds, and none
  * of these overlap. -ENOMEM when there is no memory to check. */

@@ -148,3 +148,14 @@ void tfd_spool_image_unmap(struct spool_image *image)
         munmap(image->spool.base, image->spool.capacity_bytes);
     memset(image, 0, sizeof *image);
 }
+
+bool tfd_image_holds(const struct spool_image *image, uint64_t offset, uint64_t size)
+{
+    return offset >= sizeof(struct tfd_spool_header) && offset <= image->limit &&
+           size <= image->limit - offset;
+}
+
+bool tfd_image_holds_block(const struct spool_image *image, uint64_t offset, uint64_t size)
+{
+    return offset % 16 == 0 && tfd_image_holds(image, offset, size);
+}

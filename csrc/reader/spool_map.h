@@ -14,4 +14,9 @@ struct spool_image {
 int tfd_spool_map(struct spool_image *image, const char *path);
 void tfd_spool_image_unmap(struct spool_image *image);
 
+/* True if `size` bytes at `offset` are of the file, behind the header. */
+bool tfd_image_holds(const struct spool_image *image, uint64_t offset, uint64_t size);
+/* The same, for a block of the arena. */
+bool tfd_image_holds_block(const struct spool_image *image, uint64_t offset, uint64_t size);
+
 #endif
