@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "spool/spool.h"
+#include "base/clock_sample.h"
 
 extern bool tfd_clock_uses_tsc;
 

@@ -3,6 +3,8 @@
 #include "tfdarshan.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,13 @@
 #ifndef TFD_KERNEL_IO_H
 #define TFD_KERNEL_IO_H
 
-#include "spool/spool.h"
+#include <stdint.h>
+
+/* /proc/self/io at one instant. */
+struct tfd_kernel_io {
+    int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes;
+    int64_t valid; /* 0: could not be read */
+};
 
 /* What the recorder itself read (/proc/self/maps and its like) is taken out of rchar. */
 struct tfd_kernel_io tfd_kernel_io_now(void);

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock_sample.h"
+#include "base/kernel_io.h"
 #include "spool/packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
@@ -25,19 +27,6 @@
 #define TFD_MAX_THREADS (1u << 20)
 #define TFD_MAX_MOUNTS 512
 #define TFD_SPOOL_PATH_MAX 512
-
-/* The same instant on three clocks. Two samples turn ticks into nanoseconds. */
-struct tfd_clock_sample {
-    uint64_t ticks;
-    int64_t monotonic_ns;
-    int64_t realtime_ns;
-};
-
-/* /proc/self/io at one instant. */
-struct tfd_kernel_io {
-    int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes;
-    int64_t valid; /* 0: could not be read */
-};
 
 /* What a descriptor that is not a recorded file is; calls on these are
  * counted per thread and never become events. */

@@ -1,0 +1,14 @@
+/* One instant, as a spool keeps it and clock.c takes it. */
+#ifndef TFD_CLOCK_SAMPLE_H
+#define TFD_CLOCK_SAMPLE_H
+
+#include <stdint.h>
+
+/* The same instant on three clocks. Two samples turn ticks into nanoseconds. */
+struct tfd_clock_sample {
+    uint64_t ticks;
+    int64_t monotonic_ns;
+    int64_t realtime_ns;
+};
+
+#endif
