@@ -8,10 +8,6 @@
 /* Darshan records a call in less than a microsecond: whoever holds the lock for longer is not running. */
 #define LOOKS_BEFORE_SLEEP 100
 
-__thread uint64_t tfd_darshan_recorded __attribute__((tls_model("initial-exec")));
-uint32_t tfd_darshan_attached;
-uint64_t tfd_darshan_copied = UINT64_MAX;
-
 __thread struct tfd_gate_passage tfd_gate_passage __attribute__((tls_model("initial-exec")));
 __thread uint32_t tfd_gate_passed_in __attribute__((tls_model("initial-exec")));
 _Atomic uint32_t tfd_gate_generation;

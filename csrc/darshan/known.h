@@ -83,4 +83,8 @@ void tfd_known_distrust(int fd);
 /* Before a session: Darshan forgets descriptors and streams of the one before, whose numbers may be others' now. */
 void tfd_known_sweep(void);
 
+/* Numbers that a call libdarshan has no wrapper for is about to free. */
+void tfd_darshan_forget(int fd);
+void tfd_darshan_forget_range(unsigned first, unsigned last);
+
 #endif

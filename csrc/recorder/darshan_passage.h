@@ -1,4 +1,4 @@
-/* What the recorder and the wrappers know of Darshan's side. */
+/* What the recorder knows of Darshan's side. */
 #ifndef TFD_DARSHAN_PASSAGE_H
 #define TFD_DARSHAN_PASSAGE_H
 
@@ -27,9 +27,5 @@ static inline int tfd_unseen_by_darshan(uint64_t start)
     return __builtin_expect(tfd_darshan_attached, 0) &&
            (tfd_darshan_recorded < start || tfd_darshan_recorded >= tfd_darshan_copied);
 }
-
-/* Numbers that a call libdarshan has no wrapper for is about to free. */
-void tfd_darshan_forget(int fd);
-void tfd_darshan_forget_range(unsigned first, unsigned last);
 
 #endif

@@ -321,7 +321,6 @@ uint64_t tfd_forget(int fd)
 
 void tfd_forget_range(unsigned first, unsigned last)
 {
-    tfd_darshan_forget_range(first, last);
     if (is_nested()) {
         tfd_descriptor_drop_range(first, last);
         return;

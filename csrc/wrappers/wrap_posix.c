@@ -1,6 +1,7 @@
 /* Wrappers of the POSIX family. Names that mean the same call share one body,
  * but each calls its own next function: an interposer may define only one. */
 #define _GNU_SOURCE
+#include "darshan/known.h"
 #include "wrappers/wrap_posix_calls.h"
 #include "wrappers/wrappers.h"
 
@@ -127,14 +128,18 @@ int tfd_wrap_close(int fd)
 
 int tfd_wrap_close_range(unsigned first, unsigned last, int flags)
 {
-    if (!(flags & CLOSE_RANGE_CLOEXEC))
+    if (!(flags & CLOSE_RANGE_CLOEXEC)) {
+        tfd_darshan_forget_range(first, last);
         tfd_forget_range(first, last);
+    }
     return TFD_NEXT(close_range)(first, last, flags);
 }
 
 void tfd_wrap_closefrom(int first)
 {
-    tfd_forget_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
+    unsigned lowest = first < 0 ? 0 : (unsigned)first;
+    tfd_darshan_forget_range(lowest, UINT32_MAX);
+    tfd_forget_range(lowest, UINT32_MAX);
     TFD_NEXT(closefrom)(first);
 }
 
