@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "counters/fold.h"
+#include "recorder/other_traffic.h"
 #include "recorder/path_table.h"
 #include "spool/spool_file.h"
 

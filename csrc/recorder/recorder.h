@@ -122,10 +122,6 @@ static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, boo
     tfd_leave(slot);
 }
 
-/* Adds a call on something that is not a recorded file to the thread's sums. */
-void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes);
-void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes);
-
 /* Calls that are rarer or slower: open, close, stat and their like (recorder_calls.c). `failed` takes errno. */
 void tfd_record_open(enum tfd_operation operation, int dirfd, const char *path, int fd, int open_flags,
                      unsigned mode, uint64_t start);

@@ -1,0 +1,37 @@
+/* Sums of calls that become no events: on pipes, sockets and the like, and on files that are left out. */
+#define _GNU_SOURCE
+#include "recorder/other_traffic.h"
+
+#include "recorder/recorder.h"
+
+static const uint8_t class_of_operation[] = {
+#define X(suffix, name, module, io_class) TFD_CLASS_##io_class,
+    TFD_OPERATIONS(X)
+#undef X
+};
+
+void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes)
+{
+    struct tfd_other_traffic *other = &thread->other[target & ~TFD_OTHER_BIT];
+    bool moves = operation != TFD_OP_FSYNC && operation != TFD_OP_FDATASYNC && operation != TFD_OP_FFLUSH;
+    if (class_of_operation[operation] == TFD_CLASS_READ) {
+        other->reads++;
+        other->bytes_read += bytes;
+    } else if (class_of_operation[operation] == TFD_CLASS_WRITE && moves) {
+        other->writes++;
+        other->bytes_written += bytes;
+    } else {
+        other->other_calls++;
+    }
+}
+
+void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes)
+{
+    if (slot->thread) {
+        tfd_add_other(slot->thread, target, operation, bytes);
+        return;
+    }
+    pthread_mutex_lock(&tfd_fold_lock); /* the record of all threads that got none */
+    tfd_add_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}

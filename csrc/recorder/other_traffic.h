@@ -1,0 +1,16 @@
+/* Calls that become no events: summed up by thread. */
+#ifndef TFD_OTHER_TRAFFIC_H
+#define TFD_OTHER_TRAFFIC_H
+
+#include <stdint.h>
+
+#include "recorder/descriptor_table.h"
+#include "spool/spool.h"
+
+struct tfd_slot;
+
+/* Adds a call on something that is not a recorded file to the thread's sums. */
+void tfd_add_other(struct tfd_thread *thread, tfd_target target, enum tfd_operation operation, int64_t bytes);
+void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operation operation, int64_t bytes);
+
+#endif
