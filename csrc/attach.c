@@ -24,6 +24,7 @@
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
+#include "recorder/thread_chunks.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "tensorflow/tf_profiler.h"
@@ -56,6 +57,7 @@ static void after_fork_in_child(void)
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
     tfd_slots_reset_in_child();
+    tfd_chunks_reset_in_child();
     tfd_darshan_reset_in_child();
     tfd_tf_settings_reset_in_child();
     tfd_tf_session_reset_in_child();

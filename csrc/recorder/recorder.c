@@ -11,18 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "counters/fold.h"
 #include "recorder/other_traffic.h"
-#include "recorder/path_table.h"
-#include "spool/spool_file.h"
+#include "recorder/thread_chunks.h"
 
 #include <linux/membarrier.h>
 
 #define MAX_SLOTS (1u << 16)
-#define FIRST_CHUNK_BYTES (4u << 10)
-#define LARGEST_CHUNK_BYTES (256u << 10)
-#define RECYCLED_CHUNK_BYTES (64u << 10)
-#define FOLD_BATCH_EVENTS 65536u
 
 __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec")));
 /* Since its vfork this thread's memory may be in use by a child: process that called it, and its slot. */
@@ -31,11 +25,6 @@ static __thread struct tfd_slot *lent_slot __attribute__((tls_model("initial-exe
 
 static struct tfd_slot *slots;       /* MAX_SLOTS */
 static _Atomic uint32_t *slots_used; /* beside tfd_shared, zeroed in a forked child */
-
-/* For threads that get no chunk of their own any more: one chunk, under the fold lock. */
-static struct tfd_chunk *shared_chunk;
-/* The chunk of a thread that has none yet: always full. */
-static struct tfd_chunk no_chunk = {.kept = 1};
 
 bool tfd_slots_initialize(void)
 {
@@ -153,7 +142,6 @@ void tfd_slots_reset_in_child(void)
 {
     tfd_own_slot = lent_slot = NULL;
     tfd_lender_pid = 0;
-    shared_chunk = &no_chunk;
 }
 
 /* Each field in one instruction: a signal handler of the same thread may add to it at any moment. */
@@ -178,56 +166,6 @@ void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_w
     const struct tfd_other_traffic call = {bytes_read > 0, bytes_read, bytes_written > 0, bytes_written,
                                            !bytes_read && !bytes_written};
     add_traffic(skipped, &call);
-}
-
-/* Thread record 0 is the shared chunk's. */
-static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const char *name)
-{
-    struct tfd_spool_header *header = spool->header;
-    uint32_t index = atomic_load(&header->thread_count), within;
-    if (index >= TFD_MAX_THREADS)
-        return NULL;
-    uint32_t segment = tfd_segment_of(index, TFD_THREADS_IN_FIRST_SEGMENT, &within);
-    uint64_t *offset = &header->thread_segments[segment];
-    if (!*offset)
-        *offset = tfd_arena_allocate_leaving(
-            spool, ((uint64_t)TFD_THREADS_IN_FIRST_SEGMENT << segment) * sizeof(struct tfd_thread),
-            tfd_fold_reserve_bytes(spool));
-    if (!*offset)
-        return NULL;
-    struct tfd_thread *thread = tfd_thread_at(spool, index);
-    thread->tid = tid;
-    strncpy(thread->name, name, sizeof thread->name - 1);
-    atomic_store(&header->thread_count, index + 1);
-    return thread;
-}
-
-static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes,
-                                   bool kept)
-{
-    uint64_t offset = tfd_arena_allocate_leaving(spool, bytes, tfd_fold_reserve_bytes(spool));
-    if (!offset)
-        return NULL;
-    if (!tfd_fold_keep_usable(spool)) {
-        tfd_arena_give_back(spool, offset, bytes);
-        return NULL;
-    }
-    struct tfd_chunk *chunk = tfd_at(spool, offset);
-    chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(tfd_place));
-    chunk->kept = kept;
-    if (thread->current_chunk)
-        ((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next = offset;
-    else
-        thread->first_chunk = offset;
-    thread->current_chunk = offset;
-    return chunk;
-}
-
-bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
-{
-    struct tfd_thread *thread = add_thread(spool, 0, "(other threads)");
-    shared_chunk = thread ? add_chunk(spool, thread, FIRST_CHUNK_BYTES, false) : NULL;
-    return shared_chunk && tfd_fold_prepare(spool);
 }
 
 /* Number of the session this call belongs to, 0 for none. Read once: a session
@@ -256,11 +194,7 @@ struct tfd_slot *tfd_set_up(struct tfd_slot *slot)
     if (generation) {
         char name[17] = "";
         prctl(PR_GET_NAME, name);
-        pthread_mutex_lock(&tfd_tables_lock);
-        slot->thread = add_thread(&tfd_session.spool, atomic_load(&slot->tid), name);
-        pthread_mutex_unlock(&tfd_tables_lock);
-        slot->chunk = &no_chunk;
-        slot->chunks_taken = 0;
+        tfd_chunks_begin(slot, name);
         atomic_store(&slot->generation, generation);
         if (slot->thread)
             add_early(slot);
@@ -272,113 +206,13 @@ struct tfd_slot *tfd_set_up(struct tfd_slot *slot)
     return generation ? slot : NULL;
 }
 
-static bool claim_trace_bytes(struct tfd_spool_header *header, uint32_t bytes)
-{
-    uint64_t claimed = atomic_load(&header->trace_bytes);
-    do {
-        if (claimed + bytes > header->trace_limit_bytes)
-            return false;
-    } while (!atomic_compare_exchange_weak(&header->trace_bytes, &claimed, claimed + bytes));
-    return true;
-}
-
-/* From half of the trace limit on, whoever takes a chunk folds two chunks'
- * worth: at the limit nothing is left to fold, and no thread ever waits for
- * millions of events at once. */
-static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_places)
-{
-    struct tfd_spool_header *header = spool->header;
-    if (2 * atomic_load(&header->trace_bytes) < header->trace_limit_bytes)
-        return;
-    if (pthread_mutex_trylock(&tfd_fold_lock))
-        return;
-    tfd_drain(spool, 2 * chunk_places / TFD_SHORT_PLACES);
-    pthread_mutex_unlock(&tfd_fold_lock);
-}
-
-static void note_dropped(struct tfd_thread *thread, uint64_t start)
-{
-    if (start && (!thread->dropped_start || start < thread->dropped_start))
-        thread->dropped_start = start;
-}
-
-/* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
-static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
-{
-    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
-        if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
-            return false;
-    if (!thread->dropped_start || chunk == shared_chunk)
-        note_dropped(thread, tfd_chunk_first_start(chunk));
-    thread->events_dropped += tfd_chunk_events(chunk);
-    /* in this order: a process killed in between leaves nothing to fold twice */
-    atomic_store(&chunk->fill, 0);
-    atomic_store(&chunk->folded, 0);
-    return true;
-}
-
-static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
-{
-    uint32_t bytes = FIRST_CHUNK_BYTES << (2 * (slot->chunks_taken < 3 ? slot->chunks_taken : 3));
-    bytes = bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
-    slot->chunks_taken++;
-    if (claim_trace_bytes(spool->header, bytes)) {
-        struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, true);
-        if (chunk)
-            return chunk;
-    }
-    return add_chunk(spool, slot->thread, bytes < RECYCLED_CHUNK_BYTES ? bytes : RECYCLED_CHUNK_BYTES, false);
-}
-
-static bool empty_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
-{
-    pthread_mutex_lock(&tfd_fold_lock);
-    bool emptied = recycle(spool, slot->thread, slot->chunk);
-    pthread_mutex_unlock(&tfd_fold_lock);
-    return emptied;
-}
-
-/* A thread that gets no further chunk uses its last one again. */
-static bool next_chunk(struct tfd_slot *slot)
-{
-    struct tfd_spool *spool = &tfd_session.spool;
-    if (!slot->thread)
-        return false;
-    if (!slot->chunk->kept)
-        return empty_own_chunk(spool, slot);
-    fold_ahead(spool, slot->chunk->capacity);
-    /* what was refused once is not asked for again at every call */
-    struct tfd_chunk *chunk = atomic_load(&spool->header->spool_full) ? NULL : add_own_chunk(spool, slot);
-    if (chunk) {
-        slot->chunk = chunk;
-        return true;
-    }
-    if (slot->chunk == &no_chunk)
-        return false;
-    slot->chunk->kept = 0;
-    return empty_own_chunk(spool, slot);
-}
-
-/* For a thread that gets no chunk any more. */
-static void emit_shared(const struct tfd_event *event)
-{
-    struct tfd_spool *spool = &tfd_session.spool;
-    struct tfd_thread *thread = tfd_thread_at(spool, 0);
-    pthread_mutex_lock(&tfd_fold_lock);
-    bool appended = tfd_chunk_append(shared_chunk, event) ||
-                    (recycle(spool, thread, shared_chunk) && tfd_chunk_append(shared_chunk, event));
-    if (!appended)
-        tfd_add_other(thread, TFD_OTHER_BIT | TFD_OTHER_SKIPPED, event->operation, event->length);
-    pthread_mutex_unlock(&tfd_fold_lock);
-}
-
 void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event)
 {
     int saved_errno = errno;
     if (tfd_stop_was_requested())
         tfd_abandon();
-    else if (!next_chunk(slot) || !tfd_chunk_append(slot->chunk, &event))
-        emit_shared(&event);
+    else if (!tfd_chunks_next(slot) || !tfd_chunk_append(slot->chunk, &event))
+        tfd_chunks_emit_shared(&event);
     errno = saved_errno;
 }
 

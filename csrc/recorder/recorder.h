@@ -148,7 +148,6 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
 bool tfd_descriptor_is_file(int fd);
 
 bool tfd_slots_initialize(void);
-bool tfd_recorder_prepare_spool(struct tfd_spool *spool);
 /* True in a signal handler that came while its thread was recording. */
 bool tfd_is_interrupted(void);
 /* Waits until no thread is writing events. False after a second: somebody still was. */
