@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "recorder/other_traffic.h"
 
-#include "recorder/recorder.h"
+#include "recorder/session.h"
+#include "recorder/slots.h"
 
 static const uint8_t class_of_operation[] = {
 #define X(suffix, name, module, io_class) TFD_CLASS_##io_class,
@@ -34,4 +35,27 @@ void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operatio
     pthread_mutex_lock(&tfd_fold_lock); /* the record of all threads that got none */
     tfd_add_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
     pthread_mutex_unlock(&tfd_fold_lock);
+}
+
+void tfd_add_traffic(struct tfd_other_traffic *sum, const struct tfd_other_traffic *more)
+{
+    __atomic_fetch_add(&sum->reads, more->reads, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->bytes_read, more->bytes_read, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->writes, more->writes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->bytes_written, more->bytes_written, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->other_calls, more->other_calls, __ATOMIC_RELAXED);
+}
+
+/* A signal handler came in while its thread was recording: that window is some
+ * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
+void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
+{
+    if (!tfd_is_recording_or_about_to())
+        return;
+    struct tfd_other_traffic *skipped = &slot->early;
+    if (atomic_load(&slot->generation) == atomic_load(&tfd_shared->generation) && slot->thread)
+        skipped = &slot->thread->other[TFD_OTHER_SKIPPED];
+    const struct tfd_other_traffic call = {bytes_read > 0, bytes_read, bytes_written > 0, bytes_written,
+                                           !bytes_read && !bytes_written};
+    tfd_add_traffic(skipped, &call);
 }

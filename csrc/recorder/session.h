@@ -37,6 +37,12 @@ extern struct tfd_session tfd_session;
  * only by a thread that is marked busy, so a signal handler never waits for its own thread. */
 extern pthread_mutex_t tfd_tables_lock, tfd_fold_lock;
 
+/* In this order: a starting child sets its generation before it is no longer pending. */
+static inline bool tfd_is_recording_or_about_to(void)
+{
+    return atomic_load(&tfd_shared->child_pending) || atomic_load(&tfd_shared->generation);
+}
+
 /* Starts recording in a forked child, at its first call. */
 bool tfd_child_begin(void);
 /* Ends recording without undoing the slots: the session's owner asked for it. */

@@ -7,7 +7,8 @@
 #include "counters/fold.h"
 #include "recorder/other_traffic.h"
 #include "recorder/path_table.h"
-#include "recorder/recorder.h"
+#include "recorder/session.h"
+#include "recorder/slots.h"
 #include "spool/spool_file.h"
 
 #define FIRST_CHUNK_BYTES (4u << 10)
