@@ -2,18 +2,12 @@
 #include "attach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/attach_lock.h"
 #include "base/error.h"
-#include "base/kernel_io.h"
 #include "counters/fold.h"
 #include "darshan/engine.h"
 #include "emulation/emulation.h"
@@ -24,6 +18,7 @@
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
+#include "recorder/recording.h"
 #include "recorder/thread_chunks.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
@@ -31,8 +26,6 @@
 #include "tensorflow/tf_settings.h"
 #include "tfdarshan.h"
 
-static _Atomic int32_t child_starter; /* thread that makes the child's spool */
-static struct tfd_clock_sample calibration;
 static struct tfd_attach_report late; /* of libraries loaded since the session began */
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
@@ -76,7 +69,7 @@ static int initialize_once(void)
     if (done)
         return 0;
     tfd_clock_initialize();
-    calibration = tfd_clock_sample_now();
+    tfd_recording_calibrate();
     if (!tfd_slots_initialize())
         return tfd_fail(ENOMEM, "no address space for the recorder's thread slots");
     int status = tfd_descriptors_initialize();
@@ -95,103 +88,6 @@ int tfd_attach_initialize(void)
     int status = initialize_once();
     pthread_mutex_unlock(&tfd_attach_lock);
     return status;
-}
-
-static void read_command(char *out, size_t capacity)
-{
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, out, capacity - 1);
-    if (fd >= 0)
-        close(fd);
-    for (ssize_t i = 0; i + 1 < length; i++)
-        if (!out[i])
-            out[i] = ' ';
-}
-
-static void fill_header(struct tfd_spool_header *header, int32_t parent_pid)
-{
-    struct utsname system;
-    header->trace_limit_bytes = tfd_session.trace_limit_bytes;
-    header->parent_pid = parent_pid;
-    if (!uname(&system))
-        snprintf(header->host, sizeof header->host, "%.63s", system.nodename);
-    read_command(header->command, sizeof header->command);
-    header->calibration = calibration;
-}
-
-static int make_spool(int32_t parent_pid)
-{
-    struct tfd_spool *spool = &tfd_session.spool;
-    int status = tfd_spool_create(spool, tfd_session.directory, tfd_session.capacity_bytes);
-    if (status)
-        return status;
-    fill_header(spool->header, parent_pid);
-    status = tfd_mounts_copy(spool);
-    if (!status)
-        status = tfd_paths_prepare_spool(spool);
-    if (!status && !tfd_recorder_prepare_spool(spool))
-        status = tfd_fail(ENOSPC, "no room for a first block of events in the spool %s", spool->path);
-    if (!status)
-        return 0;
-    unlink(spool->path);
-    tfd_spool_unmap(spool);
-    return status;
-}
-
-/* From here on events are written. */
-static void begin_recording(void)
-{
-    struct tfd_spool_header *header = tfd_session.spool.header;
-    tfd_session.pid = header->pid;
-    tfd_session.generation++;
-    header->kernel_start = tfd_kernel_io_now();
-    header->start = tfd_clock_sample_now();
-    tfd_spool_publish(&tfd_session.spool);
-    tfd_session.active = true;
-    atomic_store(&tfd_shared->generation, tfd_session.generation);
-}
-
-/* Other threads of the child wait: what they do meanwhile would be lost. */
-static bool wait_for_child_start(int32_t own_tid)
-{
-    if (atomic_load(&child_starter) == own_tid) /* in a signal handler of that thread */
-        return false;
-    while (atomic_load(&tfd_shared->child_pending) == TFD_CHILD_STARTING)
-        sched_yield();
-    return atomic_load(&tfd_shared->generation);
-}
-
-/* Where the owner stops just now, either it finds the child's spool and asks it
- * to stop, or the child finds the owner stopped. */
-static bool make_child_spool(void)
-{
-    int32_t parent_pid = tfd_session.pid;
-    if (tfd_paths_reset() || make_spool(parent_pid))
-        return false;
-    if (!tfd_has_stopped(tfd_session.directory, tfd_session.owner_pid))
-        return true;
-    unlink(tfd_session.spool.path);
-    tfd_spool_unmap(&tfd_session.spool);
-    return false;
-}
-
-bool tfd_child_begin(void)
-{
-    uint32_t pending = TFD_CHILD_PENDING;
-    int32_t own_tid = (int32_t)syscall(SYS_gettid);
-    if (!atomic_compare_exchange_strong(&tfd_shared->child_pending, &pending, TFD_CHILD_STARTING))
-        return wait_for_child_start(own_tid);
-    atomic_store(&child_starter, own_tid);
-    pthread_mutex_lock(&tfd_tables_lock);
-    tfd_positions_reset();
-    bool begun = make_child_spool();
-    pthread_mutex_unlock(&tfd_tables_lock);
-    if (begun)
-        begin_recording();
-    else
-        tfd_session.active = false;
-    atomic_store(&tfd_shared->child_pending, TFD_CHILD_NOT_PENDING);
-    return begun;
 }
 
 static int prepare_session(const struct tfd_options *options)
@@ -214,7 +110,7 @@ static int prepare_session(const struct tfd_options *options)
     if (!status)
         status = tfd_paths_reset();
     tfd_positions_reset();
-    return status ? status : make_spool(0);
+    return status ? status : tfd_recording_make_spool(0);
 }
 
 static int start(const struct tfd_options *options, struct tfd_attach_report *report)
@@ -224,7 +120,7 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     int status = prepare_session(options);
     if (status)
         return status;
-    begin_recording();
+    tfd_recording_begin();
     late = (struct tfd_attach_report){0};
     status = options->darshan ? tfd_darshan_begin(tfd_session.generation) : 0;
     tfd_emulation_install();
@@ -260,26 +156,12 @@ int tfd_session_start(const struct tfd_options *options, struct tfd_attach_repor
     return status;
 }
 
-static void take_closing_snapshots(struct tfd_spool_header *header)
-{
-    header->kernel_stop = tfd_kernel_io_now();
-    header->stop = tfd_clock_sample_now();
-}
-
-/* False in a child made without fork handlers: the spool is not mapped there. */
-static bool is_recording_here(void)
-{
-    if (atomic_load(&tfd_shared->child_pending))
-        tfd_child_begin();
-    return tfd_session.active && tfd_session.pid == (int32_t)getpid();
-}
-
 static int stop(struct tfd_attach_report *report)
 {
     struct tfd_spool *spool = &tfd_session.spool;
-    if (!is_recording_here())
+    if (!tfd_is_recording_here())
         return tfd_fail(EINVAL, "no session is recording in this process");
-    take_closing_snapshots(spool->header);
+    tfd_recording_take_closing_snapshots(spool->header);
     tfd_got_undo(report);
     report->slots_foreign += late.slots_foreign;
     report->slots_refused += late.slots_refused;
@@ -316,41 +198,6 @@ int tfd_session_active(void)
     return tfd_session.active;
 }
 
-void tfd_abandon(void)
-{
-    uint32_t generation = tfd_session.generation;
-    if (!atomic_compare_exchange_strong(&tfd_shared->generation, &generation, 0))
-        return; /* another thread did, or stops the session */
-    take_closing_snapshots(tfd_session.spool.header);
-    atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
-    tfd_session.active = false;
-}
-
-int tfd_session_totals(struct tfd_session_totals *totals)
-{
-    *totals = (struct tfd_session_totals){0};
-    pthread_mutex_lock(&tfd_attach_lock);
-    bool active = is_recording_here();
-    if (active) {
-        const struct tfd_spool *spool = &tfd_session.spool;
-        totals->threads = atomic_load(&spool->header->thread_count);
-        totals->files = atomic_load(&spool->header->file_count) - TFD_FIRST_FILE;
-        totals->spool_bytes = atomic_load(&spool->header->used_bytes);
-        for (uint32_t i = 0; i < totals->threads; i++) {
-            const struct tfd_thread *thread = tfd_thread_at(spool, i);
-            totals->events_dropped += thread->events_dropped;
-            for (uint64_t at = thread->first_chunk; at;) {
-                const struct tfd_chunk *chunk = tfd_at(spool, at);
-                totals->events += tfd_chunk_events(chunk);
-                at = chunk->next;
-            }
-        }
-        totals->events += totals->events_dropped;
-    }
-    pthread_mutex_unlock(&tfd_attach_lock);
-    return active ? 0 : tfd_fail(EINVAL, "no session is recording in this process");
-}
-
 int tfd_rescan(struct tfd_attach_report *report)
 {
     *report = (struct tfd_attach_report){0};
@@ -382,25 +229,6 @@ void tfd_before_dlsym(void)
     /* A child that has not made its first call yet may make it in the new library. */
     if (atomic_load(&tfd_shared->generation) || atomic_load(&tfd_shared->child_pending))
         patch_late_libraries();
-}
-
-/* The process may go on recording after this (other exit handlers, other
- * threads); a reader takes the later of this time and the last event. */
-void tfd_before_exit(void)
-{
-    if (!atomic_load(&tfd_shared->generation) || !tfd_session.active ||
-        pthread_mutex_trylock(&tfd_attach_lock))
-        return;
-    if (tfd_session.active && tfd_session.pid == getpid()) {
-        take_closing_snapshots(tfd_session.spool.header);
-        atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
-    }
-    pthread_mutex_unlock(&tfd_attach_lock);
-}
-
-__attribute__((destructor)) static void at_normal_exit(void)
-{
-    tfd_before_exit();
 }
 
 uint64_t tfd_hook_slots(size_t hook)

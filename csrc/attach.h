@@ -6,7 +6,5 @@
 int tfd_attach_initialize(void);
 /* Patches libraries loaded since the last look: what dlsym finds may be called at once. */
 void tfd_before_dlsym(void);
-/* Takes the closing snapshots of a process about to end. */
-void tfd_before_exit(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
-#include "recorder/other_traffic.h"
+#include "recorder/recording.h"
 #include "recorder/thread_chunks.h"
 
 /* Number of the session this call belongs to, 0 for none. Read once: a session

@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach.h"
 #include "recorder/mount_table.h"
 #include "recorder/other_traffic.h"
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
+#include "recorder/recording.h"
 
 static uint8_t seen_flag(uint64_t start)
 {

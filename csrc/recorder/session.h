@@ -43,10 +43,6 @@ static inline bool tfd_is_recording_or_about_to(void)
     return atomic_load(&tfd_shared->child_pending) || atomic_load(&tfd_shared->generation);
 }
 
-/* Starts recording in a forked child, at its first call. */
-bool tfd_child_begin(void);
-/* Ends recording without undoing the slots: the session's owner asked for it. */
-void tfd_abandon(void);
 static inline bool tfd_stop_was_requested(void)
 {
     return atomic_load_explicit(&tfd_session.spool.header->stop_requested, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include "attach.h"
 #include "hooks/hook_table.h"
 #include "recorder/recorder.h"
+#include "recorder/recording.h"
 #include "wrappers/wrappers.h"
 
 /* dlsym and vfork must be jumped to, not called. dlsym looks at its return
