@@ -25,8 +25,7 @@
 #include "tensorflow/tf_profiler.h"
 #include "tensorflow/tf_settings.h"
 #include "tfdarshan.h"
-
-static struct tfd_attach_report late; /* of libraries loaded since the session began */
+#include "wrappers/wrap_loader.h"
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
 static void after_fork_in_parent(void)
@@ -121,7 +120,7 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     if (status)
         return status;
     tfd_recording_begin();
-    late = (struct tfd_attach_report){0};
+    tfd_late_libraries_reset();
     status = options->darshan ? tfd_darshan_begin(tfd_session.generation) : 0;
     tfd_emulation_install();
     if (!status)
@@ -163,8 +162,7 @@ static int stop(struct tfd_attach_report *report)
         return tfd_fail(EINVAL, "no session is recording in this process");
     tfd_recording_take_closing_snapshots(spool->header);
     tfd_got_undo(report);
-    report->slots_foreign += late.slots_foreign;
-    report->slots_refused += late.slots_refused;
+    tfd_late_libraries_report(report);
     tfd_emulation_remove();
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
@@ -205,30 +203,6 @@ int tfd_rescan(struct tfd_attach_report *report)
     int status = tfd_session.active ? tfd_got_patch(report) : 0;
     pthread_mutex_unlock(&tfd_attach_lock);
     return status;
-}
-
-/* Patching allocates memory and takes the loader's locks. So it happens only
- * before dlsym, which takes them itself and which no signal handler may call.
- * Waits for others that look or patch: they may have begun before the caller
- * loaded its library, which it is about to use. */
-static void patch_late_libraries(void)
-{
-    int saved_errno = errno, cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (tfd_attach_lock_with_patience()) {
-        if (tfd_session.active && tfd_got_stale())
-            tfd_got_patch(&late);
-        pthread_mutex_unlock(&tfd_attach_lock);
-    }
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
-}
-
-void tfd_before_dlsym(void)
-{
-    /* A child that has not made its first call yet may make it in the new library. */
-    if (atomic_load(&tfd_shared->generation) || atomic_load(&tfd_shared->child_pending))
-        patch_late_libraries();
 }
 
 uint64_t tfd_hook_slots(size_t hook)

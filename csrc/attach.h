@@ -4,7 +4,5 @@
 
 /* Clocks, tables and fork handlers, once per process. */
 int tfd_attach_initialize(void);
-/* Patches libraries loaded since the last look: what dlsym finds may be called at once. */
-void tfd_before_dlsym(void);
 
 #endif

@@ -1,23 +1,60 @@
 /* Wrappers that record nothing and keep the recorder right. */
 #define _GNU_SOURCE
+#include "wrappers/wrap_loader.h"
+
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "attach.h"
+#include "base/attach_lock.h"
+#include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
 #include "wrappers/wrappers.h"
 
+static struct tfd_attach_report late; /* of libraries loaded since the session began */
+
+void tfd_late_libraries_reset(void)
+{
+    late = (struct tfd_attach_report){0};
+}
+
+void tfd_late_libraries_report(struct tfd_attach_report *report)
+{
+    report->slots_foreign += late.slots_foreign;
+    report->slots_refused += late.slots_refused;
+}
+
+/* Patching allocates memory and takes the loader's locks. So it happens only
+ * before dlsym, which takes them itself and which no signal handler may call.
+ * Waits for others that look or patch: they may have begun before the caller
+ * loaded its library, which it is about to use. */
+static void patch_late_libraries(void)
+{
+    int saved_errno = errno, cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    if (tfd_attach_lock_with_patience()) {
+        if (tfd_session.active && tfd_got_stale())
+            tfd_got_patch(&late);
+        pthread_mutex_unlock(&tfd_attach_lock);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+}
+
+__attribute__((used)) static void before_dlsym(void)
+{
+    /* A child that has not made its first call yet may make it in the new library. */
+    if (atomic_load(&tfd_shared->generation) || atomic_load(&tfd_shared->child_pending))
+        patch_late_libraries();
+}
+
 /* dlsym and vfork must be jumped to, not called. dlsym looks at its return
  * address to find out who asks (RTLD_NEXT, namespaces); vfork returns twice,
  * and a frame of ours below it would be gone the second time. So each stub
  * calls a C function with the arguments saved and then leaves no trace of itself. */
-__attribute__((used)) static void before_dlsym(void)
-{
-    tfd_before_dlsym();
-}
-
 __attribute__((used)) static void before_vfork(void)
 {
     tfd_lend_to_vfork_child();
