@@ -26,6 +26,7 @@
 #include "tensorflow/tf_settings.h"
 #include "tfdarshan.h"
 #include "wrappers/wrap_loader.h"
+#include "wrappers/wrapper_table.h"
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
 static void after_fork_in_parent(void)
@@ -74,7 +75,7 @@ static int initialize_once(void)
     int status = tfd_descriptors_initialize();
     if (status)
         return status;
-    tfd_definitions_find();
+    tfd_definitions_find(tfd_wrapper_table);
     if (pthread_atfork(tfd_attach_lock_before_fork, after_fork_in_parent, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     done = true;

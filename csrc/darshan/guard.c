@@ -8,7 +8,7 @@
 #include "darshan/calls.h"
 #include "darshan/gate.h"
 #include "darshan/known.h"
-#include "wrappers/wrappers.h"
+#include "hooks/libc_functions.h"
 
 static void *guard_of[TFD_HOOK_COUNT];
 

@@ -18,9 +18,9 @@
 #include "emulation/emulated_calls.h"
 #include "emulation/storage_queue.h"
 #include "hooks/hook_table.h"
+#include "hooks/libc_functions.h"
 #include "recorder/descriptor_table.h"
 #include "recorder/path_filter.h"
-#include "wrappers/wrappers.h"
 
 /* What a descriptor is: UNKNOWN until its first use, or the number of a file that is emulated. */
 enum { UNKNOWN, OUTSIDE, FIRST_FILE };

@@ -8,6 +8,7 @@
 #include "hooks/hook_index.h"
 #include "hooks/hook_table.h"
 
+void *const *tfd_wrapper;
 static void *libc_definition[TFD_HOOK_COUNT];
 static void *default_lookup[TFD_HOOK_COUNT];
 static uintptr_t never_patched[TFD_HOOK_COUNT + 8]; /* load addresses */
@@ -89,8 +90,9 @@ static void *behind_program_stub(void *address, const char *symbol)
 /* Whoever defines one of our symbols (the C library, a preloaded interposer, a
  * sanitizer's runtime) must reach the next definition, not us: patched, its
  * calls would be counted twice. */
-void tfd_definitions_find(void)
+void tfd_definitions_find(void *const *wrappers)
 {
+    tfd_wrapper = wrappers;
     tfd_hook_index_build();
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++) {
@@ -130,5 +132,5 @@ bool tfd_is_program_stub(const void *value, unsigned hook)
 bool tfd_is_definition(const void *value, unsigned hook)
 {
     return value == tfd_definition[hook] || value == libc_definition[hook] || value == default_lookup[hook] ||
-           value == tfd_hooks[hook].wrapper;
+           value == tfd_wrapper[hook];
 }

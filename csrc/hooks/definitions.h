@@ -6,8 +6,10 @@
 
 #include "hooks/elf_image.h"
 
-/* Fills tfd_next and tfd_definition. Once per process. */
-void tfd_definitions_find(void);
+/* Our wrapper of each hook; NULL before tfd_definitions_find. */
+extern void *const *tfd_wrapper;
+/* Fills tfd_next and tfd_definition, and keeps `wrappers`. Once per process. */
+void tfd_definitions_find(void *const *wrappers);
 /* Leaves the object loaded at `base` alone, whatever it is called. */
 void tfd_never_patch(const void *base);
 /* False for who defines a hooked function, for us and for the loader. */

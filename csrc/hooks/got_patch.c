@@ -87,7 +87,7 @@ static void collect_slot(void *context, const struct tfd_image *image, const str
         scan->out_of_memory = true;
         return;
     }
-    void *saved = value == tfd_hooks[hook].wrapper ? tfd_definition[hook] : value;
+    void *saved = value == tfd_wrapper[hook] ? tfd_definition[hook] : value;
     bool may_be_bound = place->is_jump_slot && is_inside(image, value);
     slots[slot_count++] = (struct slot){place->address, saved, scan->object, (uint16_t)hook, may_be_bound};
 }
@@ -165,14 +165,14 @@ typedef bool write_slot(struct slot *slot);
 
 static bool write_wrapper(struct slot *slot)
 {
-    __atomic_store_n(slot->address, tfd_hooks[slot->hook].wrapper, __ATOMIC_RELEASE);
+    __atomic_store_n(slot->address, tfd_wrapper[slot->hook], __ATOMIC_RELEASE);
     return true;
 }
 
 /* Only over our own: what somebody else wrote since stays. */
 static bool write_saved(struct slot *slot)
 {
-    void *ours = tfd_hooks[slot->hook].wrapper;
+    void *ours = tfd_wrapper[slot->hook];
     return __atomic_compare_exchange_n(slot->address, &ours, slot->saved, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
 }
@@ -237,7 +237,7 @@ static void rewrite_slots_bound_meanwhile(void)
 {
     for (size_t i = 0; i < patched_count; i++) {
         const struct slot *slot = &slots[i];
-        void *wrapper = tfd_hooks[slot->hook].wrapper;
+        void *wrapper = tfd_wrapper[slot->hook];
         void *held = slot->may_be_bound ? __atomic_load_n(slot->address, __ATOMIC_ACQUIRE) : wrapper;
         if (held != wrapper && tfd_is_definition(held, slot->hook))
             __atomic_compare_exchange_n(slot->address, &held, wrapper, false, __ATOMIC_ACQ_REL,
@@ -334,7 +334,7 @@ static void count_wrapper(void *context, const struct tfd_image *image, const st
 {
     (void)image;
     int hook = tfd_hook_by_name(place->symbol);
-    *(uint64_t *)context += hook >= 0 && *place->address == tfd_hooks[hook].wrapper;
+    *(uint64_t *)context += hook >= 0 && *place->address == tfd_wrapper[hook];
 }
 
 static int count_in_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -349,6 +349,8 @@ static int count_in_object(struct dl_phdr_info *info, size_t size, void *context
 uint64_t tfd_slots_holding_wrappers(void)
 {
     uint64_t count = 0;
+    if (!tfd_wrapper)
+        return 0;
     tfd_hook_index_build();
     dl_iterate_phdr(count_in_object, &count);
     return count;

@@ -5,10 +5,9 @@
 
 #include "attach.h"
 #include "tfdarshan.h"
-#include "wrappers/wrappers.h"
 
 const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT] = {
-#define X(symbol, operation) {#symbol, operation, (void *)tfd_wrap_##symbol},
+#define X(symbol, operation) {#symbol, operation},
     TFD_HOOKS(X)
 #undef X
 };

@@ -174,7 +174,6 @@ enum tfd_hook {
 struct tfd_hook_row {
     const char *symbol;
     const char *operation;
-    void *wrapper;
 };
 
 extern const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT];

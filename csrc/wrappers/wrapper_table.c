@@ -1,0 +1,10 @@
+/* Filled by the hook table's rows; attach.c hands it to the hooks, which know no wrapper by name. */
+#include "wrappers/wrapper_table.h"
+
+#include "wrappers/wrappers.h"
+
+void *const tfd_wrapper_table[TFD_HOOK_COUNT] = {
+#define X(symbol, operation) (void *)tfd_wrap_##symbol,
+    TFD_HOOKS(X)
+#undef X
+};
