@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "counters/fold.h"
 #include "darshan/engine.h"
+#include "darshan/library.h"
 #include "emulation/emulation.h"
 #include "hooks/definitions.h"
 #include "hooks/got_patch.h"
@@ -22,11 +23,16 @@
 #include "recorder/thread_chunks.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
-#include "tensorflow/tf_profiler.h"
-#include "tensorflow/tf_settings.h"
 #include "tfdarshan.h"
 #include "wrappers/wrap_loader.h"
 #include "wrappers/wrapper_table.h"
+
+static void (*reset_above)(void); /* in a child, what is built on sessions */
+
+void tfd_attach_set_reset_in_child(void (*reset)(void))
+{
+    reset_above = reset;
+}
 
 /* In the parent: children of a session are counted, to say if one left no spool. */
 static void after_fork_in_parent(void)
@@ -52,8 +58,8 @@ static void after_fork_in_child(void)
     tfd_slots_reset_in_child();
     tfd_chunks_reset_in_child();
     tfd_darshan_reset_in_child();
-    tfd_tf_settings_reset_in_child();
-    tfd_tf_session_reset_in_child();
+    if (reset_above)
+        reset_above();
     if (interrupted)
         tfd_spool_replace_in_child(&tfd_session.spool);
     tfd_session.active = tfd_session.active && tfd_session.follow_children && !interrupted;
@@ -78,6 +84,7 @@ static int initialize_once(void)
     tfd_definitions_find(tfd_wrapper_table);
     if (pthread_atfork(tfd_attach_lock_before_fork, after_fork_in_parent, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
+    tfd_fork_is_handled = true;
     done = true;
     return 0;
 }
@@ -88,6 +95,20 @@ int tfd_attach_initialize(void)
     int status = initialize_once();
     pthread_mutex_unlock(&tfd_attach_lock);
     return status;
+}
+
+/* libdarshan's fork handler must come after ours: see tfd_darshan_library_reset_in_child. */
+int tfd_darshan_load(const struct tfd_darshan_options *options)
+{
+    int status = tfd_attach_initialize();
+    return status ? status : tfd_darshan_library_load(options);
+}
+
+int tfd_darshan_adopt(void)
+{
+    int found = tfd_darshan_library_adopt();
+    int status = found > 0 ? tfd_attach_initialize() : 0;
+    return status ? status : found;
 }
 
 static int prepare_session(const struct tfd_options *options)
@@ -204,6 +225,11 @@ int tfd_rescan(struct tfd_attach_report *report)
     int status = tfd_session.active ? tfd_got_patch(report) : 0;
     pthread_mutex_unlock(&tfd_attach_lock);
     return status;
+}
+
+int tfd_hook_available(size_t hook)
+{
+    return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next[hook];
 }
 
 uint64_t tfd_hook_slots(size_t hook)

@@ -16,12 +16,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach.h"
 #include "base/error.h"
 #include "darshan/gate.h"
 #include "darshan/guard.h"
 #include "hooks/definitions.h"
 #include "hooks/hook_table.h"
+#include "recorder/session.h"
 #include "tfdarshan.h"
 
 #define LOG_VERSION "3.41"
@@ -183,7 +183,7 @@ static int initialize(const struct tfd_darshan_options *options)
     return status;
 }
 
-int tfd_darshan_load(const struct tfd_darshan_options *options)
+int tfd_darshan_library_load(const struct tfd_darshan_options *options)
 {
     if (library.state == OWN && library.pid == getpid())
         return 0;
@@ -194,12 +194,11 @@ int tfd_darshan_load(const struct tfd_darshan_options *options)
                             : "this process was forked after libdarshan (%s) was loaded: its records are "
                               "the parent's",
                         library.path);
-    int status = tfd_attach_initialize(); /* its fork handler must come before libdarshan's */
-    if (status)
-        return status;
+    if (!tfd_fork_is_handled)
+        return tfd_fail(EPERM, "libdarshan cannot be loaded before tfdarshan's fork handlers are registered");
     library.pid = getpid();
     snprintf(library.path, sizeof library.path, "%s", options->path);
-    status = initialize(options);
+    int status = initialize(options);
     if (!status)
         library.state = OWN;
     else if (library.handle)
@@ -208,7 +207,7 @@ int tfd_darshan_load(const struct tfd_darshan_options *options)
 }
 
 /* A copy that a preload, or the program itself, brought along. */
-int tfd_darshan_adopt(void)
+int tfd_darshan_library_adopt(void)
 {
     void *loaded = dlsym(RTLD_DEFAULT, "darshan_core_initialize");
     if (!loaded || library.state == OWN)
@@ -226,8 +225,6 @@ int tfd_darshan_adopt(void)
                           library.path);
     if (!status)
         status = check_version();
-    if (!status)
-        status = tfd_attach_initialize();
     if (status)
         return status;
     library.state = FOREIGN;

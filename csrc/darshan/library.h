@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tfdarshan.h"
+
 /* Sizes of its records, in bytes: those of POSIX version 4 and STDIO version 2. */
 #define TFD_DARSHAN_POSIX_RECORD 704u
 #define TFD_DARSHAN_STDIO_RECORD 248u
@@ -35,6 +37,9 @@ void tfd_darshan_core_lock(void);
 void tfd_darshan_core_unlock(void);
 /* 0, or why the records in memory cannot be what they should be. */
 int tfd_darshan_check_records(unsigned module, size_t record_bytes);
+/* What tfd_darshan_load and tfd_darshan_adopt do once the process is prepared, which attach.c sees to. */
+int tfd_darshan_library_load(const struct tfd_darshan_options *options);
+int tfd_darshan_library_adopt(void);
 void tfd_darshan_library_reset_in_child(void);
 
 #endif

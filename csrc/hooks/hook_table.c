@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "attach.h"
 #include "tfdarshan.h"
 
 const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT] = {
@@ -67,9 +66,4 @@ const char *tfd_hook_name(size_t hook)
 const char *tfd_hook_operation(size_t hook)
 {
     return hook < TFD_HOOK_COUNT ? tfd_hooks[hook].operation : "";
-}
-
-int tfd_hook_available(size_t hook)
-{
-    return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next[hook];
 }

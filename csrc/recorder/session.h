@@ -33,6 +33,9 @@ struct tfd_session {
 extern struct tfd_shared_state *tfd_shared;
 extern struct tfd_session tfd_session;
 
+/* Our fork handlers are registered: those of who else counts in this process must come after them. */
+extern bool tfd_fork_is_handled;
+
 /* Held while tables of names and descriptors change, or chunks are folded. Both
  * only by a thread that is marked busy, so a signal handler never waits for its own thread. */
 extern pthread_mutex_t tfd_tables_lock, tfd_fold_lock;

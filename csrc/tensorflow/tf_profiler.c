@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "base/error.h"
 #include "reader/reader_trace.h"
 #include "recorder/session.h"
@@ -40,13 +41,25 @@ static struct tfd_tf_report last;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A session that another thread was at may be half changed: then nothing of it is used, or freed. */
-void tfd_tf_session_reset_in_child(void)
+static void reset_session_in_child(void)
 {
     if (pthread_mutex_trylock(&lock)) {
         memset(&session, 0, sizeof session);
         session.spool = -1;
     }
     pthread_mutex_init(&lock, NULL);
+}
+
+static void reset_in_child(void)
+{
+    tfd_tf_settings_reset_in_child();
+    reset_session_in_child();
+}
+
+/* Before any thread can be at a session or its settings. */
+__attribute__((constructor)) static void at_load(void)
+{
+    tfd_attach_set_reset_in_child(reset_in_child);
 }
 
 static int64_t realtime_ns(void)

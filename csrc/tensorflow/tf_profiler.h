@@ -11,7 +11,5 @@ void tfd_tf_session_end(void);
 /* The planes' bytes: their number, and then, once, the bytes. */
 size_t tfd_tf_session_size(void);
 void tfd_tf_session_take(uint8_t *buffer, size_t size);
-/* In a forked child, whose other threads are gone with what they held. */
-void tfd_tf_session_reset_in_child(void);
 
 #endif
