@@ -33,7 +33,7 @@ help:
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
-	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors"
+	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors, the rooms of csrc/"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
@@ -90,6 +90,8 @@ lint: $(STAMPS)/extra-lint
 	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS)
 	@echo "$(CC) -Wall -Wextra -Werror" && for file in $(C_FILES); do \
 	    $(CC) $(C_WARNINGS) -c -o /dev/null $$file || exit 1; done
+	@echo "rooms of csrc/" && $(MAKE) --no-print-directory -s -C tests/native core && \
+	    $(BIN)/python tools/c_rooms.py
 	@echo "tables in docs (make docs mends them)" && $(BIN)/python tools/fill_docs.py --check
 
 format: $(STAMPS)/extra-lint
