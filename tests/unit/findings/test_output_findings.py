@@ -224,7 +224,7 @@ def saved_and_loaded(*, load):
 
 
 def arrays(count=6):
-    return [f"/work/array-{n}.npy" for n in range(count)]
+    return [f"/job/array-{n}.npy" for n in range(count)]
 
 
 def all_words(found):
@@ -263,9 +263,9 @@ def test_files_that_the_job_reads_back_are_no_checkpoints(tmp_path):
 @pytest.mark.parametrize(
     ("path", "reader", "found"),
     [
-        ("/work/cache-0.npy", LOOP, []),
-        ("/work/cache-0.npy", 7, ["checkpoint_stall"]),  # a burst buffer copies it
-        ("/work/ckpt-1.data-00000-of-00001", LOOP, ["checkpoint_stall"]),
+        ("/job/cache-0.npy", LOOP, []),
+        ("/job/cache-0.npy", 7, ["checkpoint_stall"]),  # a burst buffer copies it
+        ("/job/ckpt-1.data-00000-of-00001", LOOP, ["checkpoint_stall"]),
     ],
 )
 def test_what_steps_read_back_as_input_is_no_checkpoint(tmp_path, path, reader, found):
