@@ -115,7 +115,7 @@ docs: $(STAMPS)/extra-docs
 	@$(BIN)/mkdocs build --quiet --strict
 
 clean:
-	@rm -rf build dist *.egg-info tfdarshan/_core*.so tfdarshan/_probe*.so $(STAMPS)/core
+	@rm -rf build dist *.egg-info tfdarshan/native/_core*.so tfdarshan/native/_probe*.so $(STAMPS)/core
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find csrc tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -58,5 +58,5 @@ def core_sources() -> list[Path]:
     return [source for source in CSRC.rglob("*.c") if source.parent != CSRC / "probe"]
 
 
-core = extension("tfdarshan._core", "tfdarshan.h", core_sources())
-probe = extension("tfdarshan._probe", "probe/probe.h", list(CSRC.glob("probe/*.c")))
+core = extension("tfdarshan.native._core", "tfdarshan.h", core_sources())
+probe = extension("tfdarshan.native._probe", "probe/probe.h", list(CSRC.glob("probe/*.c")))

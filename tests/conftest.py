@@ -12,7 +12,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tfdarshan import _bridge, profiler, tf_profiler
+from tfdarshan import profiler, tf_profiler
+from tfdarshan.native import _bridge
 
 # Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
 LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")

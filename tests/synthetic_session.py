@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import _bridge, schema
+from tfdarshan import schema
+from tfdarshan.native import _bridge
 from tfdarshan.session_directory import write_json
 from tfdarshan.tables import dictionary_array, parquet_file
 

@@ -65,7 +65,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = importlib.import_module("tfdarshan.versions").VERSION
+        value: Any = importlib.import_module("tfdarshan.native.versions").VERSION
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"tfdarshan.{_HOMES[name]}"), name)
     elif name == "keras":

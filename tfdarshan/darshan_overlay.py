@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tfdarshan.darshan_records import DarshanRecords, ModuleRecords, module_columns, rule_of
-from tfdarshan.schema import MODULES, PATHS_OF_NO_FILE
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE, Array, FileBatch
+from tfdarshan.schema import MODULES
 from tfdarshan.seen_rows import SeenFold
-from tfdarshan.spool_reader import Array, FileBatch
 from tfdarshan.verify import Counted, Verification
 
 # libdarshan built for another clock than CLOCK_REALTIME counts from the machine's start.

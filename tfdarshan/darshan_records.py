@@ -21,10 +21,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.errors import StorageError
+from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.schema import MODULES
-from tfdarshan.spool_reader import Array
 
 # Words of a record before its counters: id and rank.
 HEAD_WORDS = 2

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan import _bridge
-from tfdarshan.spool_reader import Array, FileBatch
+from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import Array, FileBatch
 from tfdarshan.unseen_calls import may_change, operation_bits
 
 # Timestamps and durations are taken by two clock readings around the same call: a thread may lose the

@@ -16,9 +16,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan import _extension
 from tfdarshan.errors import EngineError, reason
-from tfdarshan.versions import VERSION
+from tfdarshan.native import _extension
+from tfdarshan.native.versions import VERSION
 
 LIBRARY_VARIABLE = "TFDARSHAN_DARSHAN_LIBRARY"
 LIBRARY_NAME = "libdarshan.so"

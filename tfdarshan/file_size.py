@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tfdarshan.file_name import exact_name
-from tfdarshan.spool_reader import Array, Mount
+from tfdarshan.native.spool_reader import Array, Mount
 
 MAX_FILES = 10_000
 MAX_SECONDS = 0.5

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.errors import StorageError, TfdarshanError
-from tfdarshan.spool_reader import SpoolReader
+from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.spool_reader import SpoolReader
 from tfdarshan.units import plural
 
 OK, MISSING, UNTRIED, FAILED = "ok", "not in this libc", "untried", "FAILED"

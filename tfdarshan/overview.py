@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfdarshan.analysis.time_bins import bins_over, count_starts, spread, whole
+from tfdarshan.native.spool_reader import Array, EventBatch, ThreadInfo
 from tfdarshan.schema import OVERVIEW_BINS
-from tfdarshan.spool_reader import Array, EventBatch, ThreadInfo
 
 THREADS_KEPT = 255
 

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from tfdarshan.interrupt import HeldInterrupt, end_by_interrupt
+from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt
 from tfdarshan.notice import say
 
 Write = Callable[[], None]

@@ -13,9 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan import _bridge, pending, steps, tf_profiler
+from tfdarshan import pending, steps, tf_profiler
 from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError, StorageError
-from tfdarshan.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
+from tfdarshan.native import _bridge
+from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import ActiveRecording, start_recording

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import SessionDataError, StorageError, reason
+from tfdarshan.native.versions import VERSION
 from tfdarshan.session_directory import PLUGIN_FOLDER, Recording, host_name, no_logdir
 from tfdarshan.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
-from tfdarshan.versions import VERSION
 from tfdarshan.xspace import Space
 from tfdarshan.xspace_session import SESSION_PLANE, XspaceReader
 

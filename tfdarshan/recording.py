@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.engine import Engine, builtin, choose_engine
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.machine import cpu_seconds, machine_block
+from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.session_directory import (
@@ -34,7 +35,6 @@ from tfdarshan.session_directory import (
 )
 from tfdarshan.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
 from tfdarshan.storage_model import find_model
-from tfdarshan.versions import versions
 
 if TYPE_CHECKING:
     from tfdarshan.darshan_overlay import DarshanOverlay

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tfdarshan import _bridge
+from tfdarshan.native import _bridge
 
 SCHEMA_VERSION = 1
 OVERVIEW_BINS = 2048
@@ -19,9 +19,6 @@ FILES_ROW_GROUP = 65_536
 # Rows handled at a time: their counters fit into the processor's cache.
 FILES_BATCH = 4_096
 MODULES = ("POSIX", "STDIO")
-
-# File ids that are no file, and the path of their rows.
-PATHS_OF_NO_FILE = {0: "(no file)", 1: "(files beyond memory_cap_mb)"}
 
 
 @dataclass(frozen=True)

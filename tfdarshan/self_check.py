@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.errors import TfdarshanError
+from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
 from tfdarshan.profiler import profile
 from tfdarshan.spool import choose_folder

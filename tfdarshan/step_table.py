@@ -10,8 +10,8 @@ import numpy as np
 
 from tfdarshan import schema
 from tfdarshan.errors import SessionDataError
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.process_data import ProcessData
-from tfdarshan.spool_reader import Array
 from tfdarshan.steps import UNKNOWN
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from tfdarshan import _bridge
+from tfdarshan.native import _bridge
 
 MAX_STEPS = 100_000
 STEP_CALLS = "step()"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.process_data import ProcessData
-from tfdarshan.spool_reader import Array
 from tfdarshan.tf_steps import events_of, merged_intervals, origin_of, trace_beside
 from tfdarshan.xspace import Space
 

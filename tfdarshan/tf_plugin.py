@@ -12,8 +12,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.errors import reason
+from tfdarshan.native import _bridge, _extension
 from tfdarshan.notice import warn
 
 _problem: str | None = None

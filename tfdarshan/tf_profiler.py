@@ -11,8 +11,9 @@ import atexit
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge, pending
+from tfdarshan import pending
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
 from tfdarshan.spool import MIB, choose_folder

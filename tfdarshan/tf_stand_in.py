@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import _bridge, pending
+from tfdarshan import pending
 from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
+from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import Options
 from tfdarshan.tf_trace import Traces, list_traces, put_beside, written_trace

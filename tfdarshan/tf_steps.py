@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.process_data import ProcessData
-from tfdarshan.spool_reader import Array
 from tfdarshan.xspace import ANY_MARK, Plane, Space, holds_mark
 from tfdarshan.xspace_session import IO_PLANE
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge
 from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.recording import ActiveRecording
 from tfdarshan.session_directory import MARKER, PLUGIN_FOLDER, read_marker

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge
-from tfdarshan.spool_reader import Array
+from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import Array
 
 _SEQUENCES = ("POSIX_SEQ_", "POSIX_CONSEC_", "POSIX_STRIDE")
 _POSITIONS = ("POSIX_MAX_BYTE_", "POSIX_FILE_NOT_ALIGNED", *_SEQUENCES)

@@ -16,8 +16,8 @@ import numpy as np
 
 from tfdarshan.darshan_records import module_columns, record_name, rule_of
 from tfdarshan.difference_kinds import CLOCK_TOLERANCE_S, KINDS, Rows, explanations, unseen_kinds
+from tfdarshan.native.spool_reader import Array, FileBatch
 from tfdarshan.seen_rows import SeenRows
-from tfdarshan.spool_reader import Array, FileBatch
 from tfdarshan.units import plural
 from tfdarshan.unseen_calls import explained, may_change
 

@@ -14,17 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import _bridge, _extension, schema
+from tfdarshan import schema
 from tfdarshan.errors import SessionDataError
+from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.process_reader import ProcessReader
+from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
+from tfdarshan.native.versions import engine
 from tfdarshan.overview import Overview
-from tfdarshan.process_reader import ProcessReader
 from tfdarshan.progress import LONG_WORK_S, Progress
 from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
 from tfdarshan.spool import MIB
-from tfdarshan.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.tables import Process, write_events, write_files, write_overview
 from tfdarshan.units import plural
-from tfdarshan.versions import engine
 
 if TYPE_CHECKING:
     from tfdarshan.darshan_overlay import DarshanOverlay

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
 from tfdarshan.file_name import table_name
-from tfdarshan.schema import PATHS_OF_NO_FILE
-from tfdarshan.spool_reader import (
+from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.spool_reader import (
     EVENT_DTYPES,
     OTHER_FIELDS,
+    PATHS_OF_NO_FILE,
     Array,
     EventBatch,
     Failure,

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 
-from tfdarshan import _bridge, schema
+from tfdarshan import schema
 from tfdarshan.comparison.metric import METRICS
+from tfdarshan.native import _bridge
 from tfdarshan.options import Options
 from tfdarshan.testing import BUDGETS
 

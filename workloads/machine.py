@@ -7,7 +7,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan import _extension
+from tfdarshan.native import _extension
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from tests.made_up_session import OPERATIONS, image_job, write_session
+from tfdarshan.native.spool_reader import EVENT_DTYPES
 from tfdarshan.session import Session
-from tfdarshan.spool_reader import EVENT_DTYPES
 
 FILES, EPOCHS, THREADS = 400, 2, 4
 SAVES, WRITES, WRITE_BYTES = 2, 44, 1 << 20

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tfdarshan import _bridge
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.native import _bridge
 from tfdarshan.storage_model import BUCKET, HDD, LUSTRE, StorageModel
 from tfdarshan.units import plural
 

@@ -212,7 +212,11 @@ def test_a_session_that_is_written_in_the_background_is_waited_for(tmp_path, spo
 @pytest.mark.parametrize("way", ["run", "with"])
 @pytest.mark.parametrize(
     "point",
-    ["tfdarshan._bridge:start_session", "tfdarshan.recording:write_marker", "tfdarshan.steps:begin_log"],
+    [
+        "tfdarshan.native._bridge:start_session",
+        "tfdarshan.recording:write_marker",
+        "tfdarshan.steps:begin_log",
+    ],
 )
 def test_an_interrupted_start_leaves_nothing_behind(tmp_path, spool_folder, way, point):
     # GIVEN

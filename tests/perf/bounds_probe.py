@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tfdarshan
 from tests.perf.known_job import KnownJobs, link_files, linked_path
-from tfdarshan import schema
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 
 THREADS = 4
 CALLS_PER_FILE = 4
@@ -55,7 +55,7 @@ def run(jobs: KnownJobs, data: Path, files: int, operations: int) -> dict[str, i
 def counted(session: tfdarshan.profiler.Profile, data: Path) -> dict[str, int]:
     """Sums the counters of the files below `data` and of the row for files beyond the cap."""
     files = session.files
-    beyond = files["path"] == schema.PATHS_OF_NO_FILE[1]
+    beyond = files["path"] == PATHS_OF_NO_FILE[1]
     mine = files["path"].str.startswith(f"{data}/")
     totals = files[mine | beyond][["POSIX_OPENS", "POSIX_READS", "POSIX_BYTES_READ"]].sum()
     return {

@@ -13,9 +13,9 @@ from typing import Protocol
 
 from tests.perf.compiled import compile_library, compile_program
 from tests.perf.timing import Timing
-from tfdarshan import _bridge
 from tfdarshan.engine import choose_engine
 from tfdarshan.errors import EngineError
+from tfdarshan.native import _bridge
 from tfdarshan.options import Options
 from tfdarshan.spool import choose_folder, remove_spool
 

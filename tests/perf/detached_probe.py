@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from tests.perf.contender import HotLoop, Loop, Recorded
-from tfdarshan import _bridge
+from tfdarshan.native import _bridge
 
 LOOP = Loop("pread", "", 300_000)
 RUNS = 5

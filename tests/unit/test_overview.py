@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, ThreadInfo
 from tfdarshan.overview import Overview
 from tfdarshan.schema import OVERVIEW_BINS
-from tfdarshan.spool_reader import EVENT_DTYPES, EventBatch, ThreadInfo
 
 READ, CLOSE = 1, 0
 

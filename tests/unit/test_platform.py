@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from tfdarshan._extension import platform_problem
+from tfdarshan.native._extension import platform_problem
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_import_loads_nothing():
         "pyarrow",
         "cffi",
         "tensorflow",
-        "tfdarshan._core",
+        "tfdarshan.native._core",
         "tfdarshan.profiler",
         "logging",
     }

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.process_data import ProcessData
-from tfdarshan.schema import PATHS_OF_NO_FILE
 
 NO_FILE = 0
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge
 from tfdarshan.analysis.activity import overview_parts
 from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.intervals import Array, Covered, covered
 from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.analysis.reader_count import ThreadLives, count_readers, threads_at_a_time
 from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.native import _bridge
 from tfdarshan.process_data import ProcessData
 
 COLUMNS = ("start_ns", "end_ns", "length", "operation")

@@ -29,7 +29,7 @@ from tfdarshan.commands import (
 from tfdarshan.commands.arguments import say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.file_name import printable
-from tfdarshan.versions import VERSION
+from tfdarshan.native.versions import VERSION
 
 COMMANDS = (
     run,

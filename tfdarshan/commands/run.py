@@ -15,7 +15,7 @@ from typing import Any
 
 from tfdarshan.commands.arguments import add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.interrupt import end_by_interrupt
+from tfdarshan.native.interrupt import end_by_interrupt
 from tfdarshan.profiler import Profile, start_shared
 from tfdarshan.script import Program, hide_our_frames, load_module, load_script, load_string
 from tfdarshan.session_directory import is_complete

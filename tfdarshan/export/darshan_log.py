@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import _bridge
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.export.dxt import dxt_records
 from tfdarshan.export.file_records import SHARED, Rank, counter_records, name_records, number_processes
 from tfdarshan.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
 from tfdarshan.export.job_region import Job, job_region
 from tfdarshan.export.log_file import LogFile
+from tfdarshan.native import _bridge
+from tfdarshan.native.versions import VERSION
 from tfdarshan.process_data import ProcessData
 from tfdarshan.session import Session
-from tfdarshan.versions import VERSION
 
 ALWAYS_LEFT_OUT = (
     "segments of other calls than POSIX reads and writes, and their threads and kinds of call",

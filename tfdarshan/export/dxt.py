@@ -11,7 +11,7 @@ from tfdarshan import darshan_format
 from tfdarshan.export.file_records import SHARED, Rank
 from tfdarshan.export.job_region import cut_text
 from tfdarshan.export.transfers import Transfers, rank_numbers, transfers_of
-from tfdarshan.spool_reader import Array
+from tfdarshan.native.spool_reader import Array
 
 
 def dxt_records(ranks: Sequence[Rank]) -> Iterator[bytes]:

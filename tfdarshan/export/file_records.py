@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge, darshan_format, schema
+from tfdarshan import darshan_format, schema
 from tfdarshan.file_name import exact_name
+from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.process_data import ProcessData
-from tfdarshan.spool_reader import Array
 
 # Darshan's value of a counter that was not counted.
 NOT_COUNTED = -1

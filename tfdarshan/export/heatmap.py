@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan import _bridge, darshan_format
+from tfdarshan import darshan_format
 from tfdarshan.export.file_records import Rank
 from tfdarshan.export.transfers import Transfers, rank_numbers, transfers_of
-from tfdarshan.spool_reader import Array
+from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import Array
 
 MODULES = ("POSIX", "STDIO")
 # Calls over several bins that are spread at a time: a matrix of so many rows.

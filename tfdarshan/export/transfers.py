@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.export.file_records import SHARED, Rank
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.process_data import ProcessData
-from tfdarshan.spool_reader import Array
 
 READS = {"POSIX": ("read", "pread", "readv", "preadv"), "STDIO": ("fread",)}
 WRITES = {"POSIX": ("write", "pwrite", "writev", "pwritev"), "STDIO": ("fwrite",)}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge, schema
+from tfdarshan import schema
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.importing.dxt_segments import no_segments, read_segments
 from tfdarshan.importing.file_rows import Hosts, count_zero_reads, write_file_rows
@@ -20,9 +20,10 @@ from tfdarshan.importing.process_meta import not_known, process_meta
 from tfdarshan.importing.pydarshan import read_content
 from tfdarshan.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
 from tfdarshan.importing.source import Source
+from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.overview import Overview
 from tfdarshan.session_directory import META_SUFFIX, checked_logdir, make_session_directory, write_json
-from tfdarshan.spool_reader import ThreadInfo
 from tfdarshan.tables import Process, write_events, write_overview
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tfdarshan import darshan_format
 from tfdarshan.errors import SessionDataError
 from tfdarshan.importing.log_regions import LogRegions
-from tfdarshan.spool_reader import Array
+from tfdarshan.native.spool_reader import Array
 
 
 @dataclass(frozen=True)

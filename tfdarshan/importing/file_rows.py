@@ -14,7 +14,7 @@ from tfdarshan import darshan_format, schema
 from tfdarshan.importing.dxt_segments import Segments
 from tfdarshan.importing.pydarshan import Records
 from tfdarshan.importing.ranks import SHARED, RankData
-from tfdarshan.spool_reader import Array
+from tfdarshan.native.spool_reader import Array
 from tfdarshan.tables import dictionary_array, parquet_file
 
 NOT_COUNTED = -1

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge, schema
+from tfdarshan import schema
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.file_name import exact_name
 from tfdarshan.importing.ranks import SHARED, RankData
 from tfdarshan.importing.source import Source
-from tfdarshan.spool_reader import OTHER_FIELDS
-from tfdarshan.versions import VERSION
+from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import OTHER_FIELDS
+from tfdarshan.native.versions import VERSION
 
 ENGINE = "darshan log"
 NEVER_KNOWN = (

@@ -15,7 +15,7 @@ from tfdarshan import darshan_format, schema
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.importing.job_text import read_job_text
 from tfdarshan.importing.log_regions import LogRegions
-from tfdarshan.spool_reader import Array
+from tfdarshan.native.spool_reader import Array
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ import numpy as np
 
 from tfdarshan.importing.dxt_segments import Segments
 from tfdarshan.importing.pydarshan import Records
-from tfdarshan.spool_reader import EVENT_DTYPES, Array, EventBatch
+from tfdarshan.native.spool_reader import EVENT_DTYPES, Array, EventBatch
 
 SHARED = -1
-# 0 and 1 are no files, see schema.PATHS_OF_NO_FILE.
+# 0 and 1 are no files, see spool_reader.PATHS_OF_NO_FILE.
 FIRST_FILE = 2
 # Ranks that have tables of their own, four files each.
 RANK_LIMIT = 32

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge
+from tfdarshan.native import _bridge
 from tfdarshan.process_data import ProcessData
 
 Array = Any

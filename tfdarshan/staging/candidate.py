@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.checkpoint.fast_tier import CONTROL
 from tfdarshan.file_name import table_name
-from tfdarshan.schema import PATHS_OF_NO_FILE
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.staging.file_use import FileUse
 
 Array = Any

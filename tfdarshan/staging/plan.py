@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.native.versions import VERSION
 from tfdarshan.session_directory import write_json
 from tfdarshan.staging.checksum import POLICIES
-from tfdarshan.versions import VERSION
 
 FORMAT = "tfdarshan staging plan"
 PLAN_VERSION = 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tfdarshan import _bridge
+from tfdarshan.native import _bridge
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.plan import Plan, read_plan
 from tfdarshan.staging.stage_folder import journal_of

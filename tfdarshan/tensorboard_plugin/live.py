@@ -42,7 +42,7 @@ def recorded_so_far(directory: Path) -> SoFar:
     Raises:
         SessionDataError: The marker or the spool cannot be read.
     """
-    from tfdarshan.spool_reader import SpoolReader
+    from tfdarshan.native.spool_reader import SpoolReader
 
     marker = read_marker(directory)
     spool = Path(marker.spool_directory) / f"{marker.pid}.spool"

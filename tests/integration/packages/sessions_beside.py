@@ -22,7 +22,7 @@ def read(path):
 
 def counted(session, path):
     """Returns the counters of a file, and what is still attached after the session."""
-    from tfdarshan import _bridge
+    from tfdarshan.native import _bridge
 
     files = session.files
     row = files[(files["path"] == path) & (files["module"] == "POSIX")]

@@ -11,8 +11,8 @@ import pytest
 
 import tfdarshan
 from tests.integration.staging.tree import make_files, plan_of
-from tfdarshan import _bridge
 from tfdarshan.errors import StorageError
+from tfdarshan.native import _bridge
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan import write_plan
 

@@ -39,7 +39,7 @@ JOB = """
         target=tf.profiler.experimental.client.trace, args=(f"grpc://localhost:{port}", "second", 1500)
     )
     capture.start()
-    from tfdarshan import _bridge
+    from tfdarshan.native import _bridge
     while not _bridge.last_tensorflow_session().recording:
         time.sleep(0.01)
     try:

@@ -39,7 +39,7 @@ JOB = """
     tf.profiler.experimental.start("unsaved")
     read_all()
     tf.profiler.experimental.stop(save=False)
-    from tfdarshan import _bridge
+    from tfdarshan.native import _bridge
     after = [_bridge.session_active(), _bridge.slots_holding_wrappers()]
 
     tfdarshan.disable()

@@ -15,7 +15,7 @@ from tfdarshan.commands import main
 SESSIONS = 200
 
 MANY = """
-    from tfdarshan import _bridge
+    from tfdarshan.native import _bridge
 
     def resources():
         with open("/proc/self/status") as status:
@@ -213,7 +213,7 @@ def test_interpreter_ends_during_a_capture(job):
             args=(f"grpc://localhost:{port}", "logs", 200_000), daemon=True
         )
         capture.start()
-        from tfdarshan import _bridge
+        from tfdarshan.native import _bridge
         while not _bridge.last_tensorflow_session().recording:
             time.sleep(0.01)
         read_all()

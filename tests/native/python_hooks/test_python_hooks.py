@@ -2,8 +2,9 @@
 
 import pytest
 
-from tfdarshan import _bridge, hook_proof
+from tfdarshan import hook_proof
 from tfdarshan.hook_proof import FAILED, MISSING, OK
+from tfdarshan.native import _bridge
 
 
 def test_every_hook_has_a_probe():

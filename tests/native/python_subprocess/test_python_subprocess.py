@@ -115,7 +115,7 @@ def test_builtin_posixsubprocess(tmp_path, files):
     assert ran.returncode == 0, ran.stderr
 
     # THEN
-    from tfdarshan.spool_reader import SpoolReader
+    from tfdarshan.native.spool_reader import SpoolReader
 
     said = json.loads(ran.stdout)
     assert said["spools"] == [f"{said['pid']}.spool"]

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import HOST, job_of, write_session
-from tfdarshan import _bridge
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.io_time import TIMES, io_time_by_file
 from tfdarshan.analysis.segments import CLASSES
 from tfdarshan.analysis.session_analysis import analyse
+from tfdarshan.native import _bridge
 
 PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
 KINDS = ["open", "pread", "read", "write", "fsync", "fopen", "fread", "fwrite", "close", "stat"]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
-from tfdarshan.schema import PATHS_OF_NO_FILE
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.render import render

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
-from tfdarshan import _extension
+from tfdarshan.native import _extension
 
 
 class HeldInterrupt:

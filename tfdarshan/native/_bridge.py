@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfdarshan._extension import core, last_error, plain, text
 from tfdarshan.errors import StorageError
+from tfdarshan.native._extension import core, last_error, plain, text
 from tfdarshan.storage_model import StorageModel
 
 

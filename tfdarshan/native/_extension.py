@@ -72,7 +72,7 @@ def probe() -> Core:
 
 def _load(module: str, what: str) -> Core:
     try:
-        extension = import_module(f"tfdarshan.{module}")
+        extension = import_module(f"tfdarshan.native.{module}")
     except ImportError as error:
         raise UnsupportedPlatformError(
             f"tfdarshan's {what} does not load ({error}): "
@@ -84,7 +84,7 @@ def _load(module: str, what: str) -> Core:
 def extension_path() -> str:
     """Gives the path of the core's extension, which is also TensorFlow's plug-in."""
     core()
-    return str(import_module("tfdarshan._core").__file__)
+    return str(import_module("tfdarshan.native._core").__file__)
 
 
 def text(pointer: Any) -> str:

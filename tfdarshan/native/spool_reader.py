@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import _bridge, _extension
 from tfdarshan.errors import SessionDataError
 from tfdarshan.file_name import table_name
-from tfdarshan.schema import PATHS_OF_NO_FILE
+from tfdarshan.native import _bridge, _extension
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+# File ids that are no file, and the path of their rows.
+PATHS_OF_NO_FILE = {0: "(no file)", 1: "(files beyond memory_cap_mb)"}
 
 OTHER_FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "other_calls")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 
-from tfdarshan._extension import c_library_version
+from tfdarshan.native._extension import c_library_version
 
 VERSION = "0.1.0"
 

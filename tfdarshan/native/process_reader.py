@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from tfdarshan.spool_reader import Array, EventBatch, Failure, FileBatch, Mount, SpoolInfo, ThreadInfo
+from tfdarshan.native.spool_reader import Array, EventBatch, Failure, FileBatch, Mount, SpoolInfo, ThreadInfo
 
 
 class ProcessReader(Protocol):
