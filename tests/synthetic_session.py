@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import schema
 from tfdarshan.native import _bridge
-from tfdarshan.session_directory import write_json
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.session_directory import write_json
 from tfdarshan.tables import dictionary_array, parquet_file
 
 SECOND_NS = 1_000_000_000

@@ -8,8 +8,8 @@ import numpy as np
 
 from tfdarshan.darshan_records import DarshanRecords, ModuleRecords, module_columns, rule_of
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE, Array, FileBatch
-from tfdarshan.schema import MODULES
 from tfdarshan.seen_rows import SeenFold
+from tfdarshan.sessions.schema import MODULES
 from tfdarshan.verify import Counted, Verification
 
 # libdarshan built for another clock than CLOCK_REALTIME counts from the machine's start.

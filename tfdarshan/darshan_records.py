@@ -24,7 +24,7 @@ import numpy as np
 from tfdarshan.errors import StorageError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.schema import MODULES
+from tfdarshan.sessions.schema import MODULES
 
 # Words of a record before its counters: id and rank.
 HEAD_WORDS = 2

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfdarshan.analysis.time_bins import bins_over, count_starts, spread, whole
 from tfdarshan.native.spool_reader import Array, EventBatch, ThreadInfo
-from tfdarshan.schema import OVERVIEW_BINS
+from tfdarshan.sessions.schema import OVERVIEW_BINS
 
 THREADS_KEPT = 255
 

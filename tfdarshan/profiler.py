@@ -13,14 +13,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan import pending, steps, tf_profiler
+from tfdarshan import steps, tf_profiler
 from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError, StorageError
 from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import ActiveRecording, start_recording
-from tfdarshan.session_directory import checked_logdir
+from tfdarshan.sessions import pending
+from tfdarshan.sessions.session_directory import checked_logdir
 from tfdarshan.tf_trace import TensorflowTrace, Traces, put_beside
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class Profile:
             return open_session(self.path)
         from tfdarshan.so_far import session_so_far
 
-        return session_so_far(recording)
+        return session_so_far(recording, open_session)
 
     @property
     def files(self) -> pd.DataFrame:
@@ -274,7 +275,7 @@ class Profile:
             if self._shared is None:
                 raise
             warn(f"{str(error).rstrip('.')}; read {self.path} after the job.")
-            from tfdarshan.frames import empty_frame
+            from tfdarshan.sessions.frames import empty_frame
 
             return empty_frame(name)
         return table

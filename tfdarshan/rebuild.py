@@ -13,10 +13,10 @@ from typing import Any
 
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.native.versions import VERSION
-from tfdarshan.session_directory import PLUGIN_FOLDER, Recording, host_name, no_logdir
+from tfdarshan.sessions.session_directory import PLUGIN_FOLDER, Recording, host_name, no_logdir
+from tfdarshan.sessions.traces.xspace import Space
+from tfdarshan.sessions.traces.xspace_session import SESSION_PLANE, XspaceReader
 from tfdarshan.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
-from tfdarshan.xspace import Space
-from tfdarshan.xspace_session import SESSION_PLANE, XspaceReader
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
-from tfdarshan.session_directory import (
+from tfdarshan.sessions.session_directory import (
     MARKER,
     STAMP_FORMAT,
     Recording,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, reason
-from tfdarshan.session_directory import (
+from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
     PLUGIN_FOLDER,

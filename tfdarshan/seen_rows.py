@@ -14,11 +14,11 @@ from types import TracebackType
 
 import numpy as np
 
-from tfdarshan import schema
 from tfdarshan.darshan_records import ModuleColumns, rule_of
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import Array, FileBatch, SpoolReader
+from tfdarshan.sessions import schema
 from tfdarshan.unseen_calls import operation_bits
 
 

@@ -7,12 +7,13 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 from tfdarshan import steps
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.recording import UNREAD, ActiveRecording
-from tfdarshan.session import Session, open_session
+from tfdarshan.sessions.session_data import Opened
 from tfdarshan.spool import SO_FAR_PREFIX, copy_spool
 from tfdarshan.units import human_bytes
 
@@ -20,7 +21,7 @@ from tfdarshan.units import human_bytes
 MOST_BYTES = 256 << 20
 
 
-def session_so_far(recording: ActiveRecording) -> Session:
+def session_so_far(recording: ActiveRecording, open_session: Callable[[Path], Opened]) -> Opened:
     """Gives what was recorded until now; the recording goes on. Its data are removed with the session object.
 
     Raises:
@@ -31,7 +32,7 @@ def session_so_far(recording: ActiveRecording) -> Session:
     except OSError as error:
         raise SessionDataError(f"what was recorded so far cannot be read: {reason(error)}.") from error
     try:
-        session = _write(recording, folder)
+        session = open_session(_write(recording, folder))
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError):
@@ -42,7 +43,7 @@ def session_so_far(recording: ActiveRecording) -> Session:
     return session
 
 
-def _write(recording: ActiveRecording, folder: Path) -> Session:
+def _write(recording: ActiveRecording, folder: Path) -> Path:
     from tfdarshan.writer import write_session
 
     spools, directory = folder / "spools", folder / recording.directory.name
@@ -55,7 +56,7 @@ def _write(recording: ActiveRecording, folder: Path) -> Session:
     extra = {"stopped": True, **recording.emulation(), **steps.log_so_far()}
     write_session(directory, marker, extra)
     shutil.rmtree(spools)
-    return open_session(directory)
+    return directory
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Any
 
 from tfdarshan.native import _bridge
+from tfdarshan.sessions.schema import UNKNOWN
 
 MAX_STEPS = 100_000
 STEP_CALLS = "step()"
-UNKNOWN = -1
 
 
 # What read calls returned (rchar) and what storage was asked for (read_bytes), of /proc/self/io.

@@ -14,7 +14,7 @@ from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 
 if TYPE_CHECKING:
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class SummaryData:
     overlapping_sessions: list[str]  # of the logdir it was chosen from, recorded while it was
 
 
-def summarize(session: Session, top: int = 5) -> SummaryData:
+def summarize(session: SessionData, top: int = 5) -> SummaryData:
     """Reads what the summary needs, in bounded memory.
 
     Args:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import schema
 from tfdarshan.file_name import table_name
 from tfdarshan.file_size import SizeFinder
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import Array, EventBatch, FileBatch, Mount
 from tfdarshan.overview import Overview
+from tfdarshan.sessions import schema
 
 # What _open_writer() takes, loaded with this module: a job may have left its files' system by then (chroot).
 with suppress(ImportError):

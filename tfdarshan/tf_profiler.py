@@ -11,11 +11,11 @@ import atexit
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import pending
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
+from tfdarshan.sessions import pending
 from tfdarshan.spool import MIB, choose_folder
 from tfdarshan.tf_plugin import load_plugin, tensorflow_imported, when_imported
 from tfdarshan.tf_stand_in import original_functions, stand_in

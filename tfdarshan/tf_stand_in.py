@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import pending
 from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import Options
+from tfdarshan.sessions import pending
 from tfdarshan.tf_trace import Traces, list_traces, put_beside, written_trace
 
 if TYPE_CHECKING:

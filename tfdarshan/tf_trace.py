@@ -18,8 +18,8 @@ from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.recording import ActiveRecording
-from tfdarshan.session_directory import MARKER, PLUGIN_FOLDER, read_marker
-from tfdarshan.xspace import ANY_MARK, holds_mark
+from tfdarshan.sessions.session_directory import MARKER, PLUGIN_FOLDER, read_marker
+from tfdarshan.sessions.traces.xspace import ANY_MARK, holds_mark
 
 LOST = (
     "another process of this host wrote over the trace of TensorFlow's profiler, which TensorFlow names by "

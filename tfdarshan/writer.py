@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan import schema
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.process_reader import ProcessReader
@@ -22,7 +21,8 @@ from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, 
 from tfdarshan.native.versions import engine
 from tfdarshan.overview import Overview
 from tfdarshan.progress import LONG_WORK_S, Progress
-from tfdarshan.session_directory import META_SUFFIX, Recording, write_json
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.session_directory import META_SUFFIX, Recording, write_json
 from tfdarshan.spool import MIB
 from tfdarshan.tables import Process, write_events, write_files, write_overview
 from tfdarshan.units import plural

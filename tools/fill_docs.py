@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 
-from tfdarshan import schema
 from tfdarshan.comparison.metric import METRICS
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
+from tfdarshan.sessions import schema
 from tfdarshan.testing import BUDGETS
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -9,7 +9,7 @@
 #define FILES_LIMIT_BYTES (16u << 20)
 #define FAILURES_LIMIT 4096
 
-/* Stats of the plane; tfdarshan/xspace_session.py has the same names. */
+/* Stats of the plane; tfdarshan/sessions/traces/xspace_session.py has the same names. */
 #define STATS(X)                                                                                             \
     X(LAYOUT, "layout")                                                                                      \
     X(INFO, "info")                                                                                          \

@@ -178,7 +178,7 @@ def test_a_handler_that_raises_keeps_what_was_recorded(tmp_path):
 
 IN_THE_BACKGROUND = """
 import atexit, os, signal, sys, threading, time, tfdarshan
-from tfdarshan import pending
+from tfdarshan.sessions import pending
 ending = threading.Event()
 def write():
     main = threading.main_thread().ident

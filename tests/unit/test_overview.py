@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, ThreadInfo
 from tfdarshan.overview import Overview
-from tfdarshan.schema import OVERVIEW_BINS
+from tfdarshan.sessions.schema import OVERVIEW_BINS
 
 READ, CLOSE = 1, 0
 

@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
-from tfdarshan import schema
 from tfdarshan.errors import SessionDataError
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.views import VIEWS
 from tfdarshan.views.source import Source
 from tfdarshan.views.timeline import Window, timeline_view

@@ -4,7 +4,7 @@ import pytest
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError
 from tfdarshan.session import find_sessions, open_session
-from tfdarshan.session_directory import (
+from tfdarshan.sessions.session_directory import (
     checked_logdir,
     discard_session_directory,
     make_session_directory,

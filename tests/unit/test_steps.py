@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tfdarshan
 from tfdarshan.analysis.storage_share import storage_by_step
-from tfdarshan.step_table import covered_ns
+from tfdarshan.sessions.step_table import covered_ns
 from tfdarshan.steps import STEP_CALLS
 
 TIMES = st.integers(0, 60)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tfdarshan import tf_trace
-from tfdarshan.session_directory import Recording, make_session_directory, write_marker
+from tfdarshan.sessions.session_directory import Recording, make_session_directory, write_marker
 
 HOST = socket.gethostname()
 OWN, OTHER = "tfdarshan 12 170", "tfdarshan 13 170"

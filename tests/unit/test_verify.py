@@ -8,8 +8,8 @@ import pytest
 from tfdarshan.darshan_records import module_columns
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import FileBatch
-from tfdarshan.schema import MODULES
 from tfdarshan.seen_rows import SeenRows
+from tfdarshan.sessions.schema import MODULES
 from tfdarshan.unseen_calls import EFFECTS, operation_bits
 from tfdarshan.verify import Counted, Verification, sentence
 

@@ -10,7 +10,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import CLASSES, META, Segments
 from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 OTHERS = "others"
 OVERVIEW_COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")

@@ -10,7 +10,7 @@ import pandas as pd
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import META, READ, WRITE, Segments
 from tfdarshan.analysis.time_bins import TimeBins, count_starts, spread, whole
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 NS_PER_S = 1e9
 

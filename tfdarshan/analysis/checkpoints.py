@@ -14,7 +14,7 @@ from tfdarshan.analysis.file_names import FileNames, Named
 from tfdarshan.analysis.intervals import Array, union_ns
 from tfdarshan.analysis.segments import WRITE, Segments
 from tfdarshan.analysis.some_segments import load_writes, write_spans
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 GAP_NS = 500_000_000
 LEAST_BYTES = 1 << 20

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 NO_FILE = 0
 

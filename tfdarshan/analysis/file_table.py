@@ -23,7 +23,7 @@ from tfdarshan.analysis.counter_groups import (
 )
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 # Each column of the table and the counters that it adds up, and those that it takes off again.
 SUMS: dict[str, tuple[str, ...]] = {

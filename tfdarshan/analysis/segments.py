@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:
     from tfdarshan.analysis.file_names import FileNames

@@ -32,7 +32,7 @@ from tfdarshan.analysis.storage_share import StorageShare, storage_share
 from tfdarshan.summary_data import SummaryData, summarize
 
 if TYPE_CHECKING:
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 TIME_PARTS = 512
 AT_ONCE = 2
@@ -64,7 +64,7 @@ class SessionAnalysis:
     checkpoints: pd.DataFrame
 
 
-def analyse(session: Session, steps: pd.DataFrame | None = None, top: int = 5) -> SessionAnalysis:
+def analyse(session: SessionData, steps: pd.DataFrame | None = None, top: int = 5) -> SessionAnalysis:
     """Answers all questions.
 
     Args:

@@ -20,7 +20,7 @@ from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.analysis.reader_count import ThreadLives, count_readers, threads_at_a_time
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.native import _bridge
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 COLUMNS = ("start_ns", "end_ns", "length", "operation")
 # A thread that reads a smaller part of what the busiest one does says nothing about when input was read.

@@ -11,7 +11,7 @@ from tfdarshan.analysis.activity import overview_parts
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import WRITE, SegmentLoader, Segments
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 EVER = 1 << 62
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.merged_calls import in_order
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 CLASSES = ("read", "write", "meta")
 NAMES = ("io_ns", "read_ns", "write_ns", "meta_ns")

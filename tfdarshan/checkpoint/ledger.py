@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.checkpoint.fast_tier import CONTROL
-from tfdarshan.session_directory import host_name
+from tfdarshan.sessions.session_directory import host_name
 
 LEDGER = "ledger.jsonl"
 SESSION_SUFFIX = ".checkpoints.jsonl"

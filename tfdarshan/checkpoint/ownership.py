@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
 from tfdarshan.errors import reason
-from tfdarshan.session_directory import host_name
+from tfdarshan.sessions.session_directory import host_name
 
 REFUSED = (errno.EWOULDBLOCK, errno.EACCES)
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from tfdarshan.checkpoint.ledger import SESSION_SUFFIX, CheckpointRow, read_ledger
 from tfdarshan.errors import SessionDataError, reason
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 TEXTS = ("id", "checkpoint", "target", "outcome", "reason")
 REQUIRED = ("id", "outcome")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.errors import ConfigurationError, StorageError, reason
-from tfdarshan.overlap import overlap_lines
 from tfdarshan.session import Session, open_session
+from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
 from tfdarshan.staging.checksum import POLICIES
 from tfdarshan.staging.plan_formats import FORMATS, emit

@@ -13,8 +13,8 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import printable
 from tfdarshan.options import Options
-from tfdarshan.overlap import overlap_lines
 from tfdarshan.session import Session, open_session
+from tfdarshan.sessions.overlap import overlap_lines
 
 METAVARS = {
     "include": "PATTERN",

@@ -30,7 +30,7 @@ from tfdarshan.commands.arguments import (
 )
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
-from tfdarshan.schema import MODULES
+from tfdarshan.sessions.schema import MODULES
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:

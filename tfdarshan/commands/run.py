@@ -18,7 +18,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.native.interrupt import end_by_interrupt
 from tfdarshan.profiler import Profile, start_shared
 from tfdarshan.script import Program, hide_our_frames, load_module, load_script, load_string
-from tfdarshan.session_directory import is_complete
+from tfdarshan.sessions.session_directory import is_complete
 from tfdarshan.staging.plan import read_plan
 from tfdarshan.staging.redirect import StagedFiles
 from tfdarshan.tf_profiler import enable

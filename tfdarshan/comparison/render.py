@@ -10,7 +10,7 @@ from tfdarshan.comparison.likeness import NO, NOTED, WITH_CARE, Check
 from tfdarshan.comparison.likeness import SAME as SAME_STATE
 from tfdarshan.comparison.run import Side
 from tfdarshan.file_name import printable
-from tfdarshan.overlap import overlap_lines
+from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.units import human_seconds, shortened
 
 WIDTH = 100

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tfdarshan.analysis.file_table import FileTable
-    from tfdarshan.process_data import ProcessData
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.process_data import ProcessData
+    from tfdarshan.sessions.session_data import SessionData
     from tfdarshan.summary_data import SummaryData
 
 
@@ -36,7 +36,7 @@ class Run(Protocol):
         """The processes looked at."""
 
     @property
-    def whole(self) -> Session:
+    def whole(self) -> SessionData:
         """The session."""
 
 

@@ -16,7 +16,7 @@ from tfdarshan.export.output_file import output_file
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 NS_PER_US = 1000
 COUNTER_PARTS = 2_000
@@ -32,7 +32,7 @@ class ChromeTrace:
     complete: bool
 
 
-def export_chrome_trace(session: Session, path: Path, *, force: bool = False) -> ChromeTrace:
+def export_chrome_trace(session: SessionData, path: Path, *, force: bool = False) -> ChromeTrace:
     """Writes one complete event per call, and bandwidth as counters; compressed where the name ends in .gz.
 
     Times are microseconds since the session's start, with three decimals: nothing is rounded.
@@ -52,7 +52,9 @@ def export_chrome_trace(session: Session, path: Path, *, force: bool = False) ->
     return ChromeTrace(path, len(segments), len(segments.threads), segments.complete)
 
 
-def _write(out: IO[bytes] | gzip.GzipFile, session: Session, segments: Segments, files: FileTable) -> None:
+def _write(
+    out: IO[bytes] | gzip.GzipFile, session: SessionData, segments: Segments, files: FileTable
+) -> None:
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
     first = True
     for lines in (_names(session, segments), _counters(session), _calls(segments, files)):
@@ -62,7 +64,7 @@ def _write(out: IO[bytes] | gzip.GzipFile, session: Session, segments: Segments,
     out.write(b"\n]}\n")
 
 
-def _names(session: Session, segments: Segments) -> Iterator[str]:
+def _names(session: SessionData, segments: Segments) -> Iterator[str]:
     for process in session.processes:
         command = f"{process.meta['host']}: {process.meta.get('command', '')}"
         yield _named("process_name", process.pid, 0, command)
@@ -74,7 +76,7 @@ def _named(what: str, pid: int, tid: int, name: str) -> str:
     return json.dumps({"name": what, "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}})
 
 
-def _counters(session: Session) -> Iterator[str]:
+def _counters(session: SessionData) -> Iterator[str]:
     table = bandwidth_of_overview(session.processes, COUNTER_PARTS)
     pid = session.processes[0].pid
     rows = zip(table["start_ns"], table["read_bytes_per_s"], table["write_bytes_per_s"], strict=True)

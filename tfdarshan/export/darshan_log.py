@@ -21,8 +21,8 @@ from tfdarshan.export.job_region import Job, job_region
 from tfdarshan.export.log_file import LogFile
 from tfdarshan.native import _bridge
 from tfdarshan.native.versions import VERSION
-from tfdarshan.process_data import ProcessData
-from tfdarshan.session import Session
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.session_data import SessionData
 
 ALWAYS_LEFT_OUT = (
     "segments of other calls than POSIX reads and writes, and their threads and kinds of call",
@@ -43,7 +43,7 @@ class Exported:
 
 
 def export_darshan(
-    session: Session, path: str | os.PathLike[str], *, process: int | None = None, force: bool = False
+    session: SessionData, path: str | os.PathLike[str], *, process: int | None = None, force: bool = False
 ) -> Exported:
     """Writes a session as a Darshan log.
 
@@ -80,7 +80,7 @@ def export_darshan(
     return Exported(path, sum(len(rank.numbers) for rank in ranks), files, _left_out(ranks))
 
 
-def _chosen(session: Session, pid: int | None) -> list[ProcessData]:
+def _chosen(session: SessionData, pid: int | None) -> list[ProcessData]:
     if pid is None:
         return session.processes
     chosen = [process for process in session.processes if process.pid == pid]
@@ -90,7 +90,7 @@ def _chosen(session: Session, pid: int | None) -> list[ProcessData]:
     return chosen
 
 
-def _job(session: Session, processes: Sequence[ProcessData], ranks: Sequence[Rank]) -> Job:
+def _job(session: SessionData, processes: Sequence[ProcessData], ranks: Sequence[Rank]) -> Job:
     metas = _metas(processes)
     first, imported = metas[0], metas[0].get("darshan", {})
     start_ns = int(first["origin_realtime_ns"])
@@ -106,7 +106,7 @@ def _job(session: Session, processes: Sequence[ProcessData], ranks: Sequence[Ran
     )
 
 
-def _metadata(session: Session, metas: Sequence[dict[str, Any]], ranks: Sequence[Rank]) -> dict[str, str]:
+def _metadata(session: SessionData, metas: Sequence[dict[str, Any]], ranks: Sequence[Rank]) -> dict[str, str]:
     engine = metas[0].get("engine", {})
     pids = _pids(ranks)
     return {

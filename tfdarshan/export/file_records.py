@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import darshan_format, schema
+from tfdarshan import darshan_format
 from tfdarshan.file_name import exact_name
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_data import ProcessData
 
 # Darshan's value of a counter that was not counted.
 NOT_COUNTED = -1

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from tfdarshan import schema
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.export.output_file import output_file
-from tfdarshan.frames import paths_of_files
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.frames import paths_of_files
+from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 FORMATS = ("parquet", "csv")
 TABLES = ("files", "events")
@@ -33,7 +33,7 @@ class FlatTables:
     rows: dict[str, int]
 
 
-def export_tables(session: Session, folder: Path, kind: str, *, force: bool = False) -> FlatTables:
+def export_tables(session: SessionData, folder: Path, kind: str, *, force: bool = False) -> FlatTables:
     """Writes `files` and `events`, batch by batch; events have their path.
 
     Args:

@@ -13,14 +13,14 @@ from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 PARTS, WIDTH, HEIGHT = 120, 720, 90
 MOST_CHARACTERS = 200
 CELL = "padding:2px 18px 2px 0;text-align:left"
 
 
-def session_html(session: Session) -> str:
+def session_html(session: SessionData) -> str:
     """Gives the session's key numbers, bandwidth over time and slowest files.
 
     Raises:

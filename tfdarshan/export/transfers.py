@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.export.file_records import SHARED, Rank
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 READS = {"POSIX": ("read", "pread", "readv", "preadv"), "STDIO": ("fread",)}
 WRITES = {"POSIX": ("write", "pwrite", "writev", "pwritev"), "STDIO": ("fwrite",)}

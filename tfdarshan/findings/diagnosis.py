@@ -13,7 +13,7 @@ from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
 from tfdarshan.findings.verdict import Verdict, make_verdict
 
 if TYPE_CHECKING:
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.kind == "problem")
 
 
-def diagnose(session: Session) -> Diagnosis:
+def diagnose(session: SessionData) -> Diagnosis:
     """Finds what makes a job slow.
 
     Raises:

@@ -26,14 +26,14 @@ from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.machine import Machine, machine_of
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.step_table import step_marks
+from tfdarshan.sessions.traces.tf_device_time import device_time
 from tfdarshan.staging.time_model import TimeModel, fit_time_model
-from tfdarshan.step_table import step_marks
 from tfdarshan.summary_data import SummaryData, summarize
-from tfdarshan.tf_device_time import device_time
 
 if TYPE_CHECKING:
-    from tfdarshan.session import Session
+    from tfdarshan.sessions.session_data import SessionData
 
 # A finding that costs a smaller share of the time is none.
 LEAST_SHARE = 0.02
@@ -219,7 +219,7 @@ class Measures:
         return gain, expected * loop
 
 
-def measure(session: Session) -> Measures:
+def measure(session: SessionData) -> Measures:
     """Measures a session.
 
     Raises:
@@ -274,7 +274,7 @@ def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | No
     return dataclasses.replace(model, data_s=parts[0], weights_s=parts[1])
 
 
-def _loop_thread(session: Session, segments: Segments) -> int | None:
+def _loop_thread(session: SessionData, segments: Segments) -> int | None:
     """Gives the owner's main thread, whose id is its process's: training loops run there."""
     owner = session.processes[0]
     for place, thread in enumerate(segments.threads):

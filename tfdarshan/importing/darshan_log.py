@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import schema
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.importing.dxt_segments import no_segments, read_segments
 from tfdarshan.importing.file_rows import Hosts, count_zero_reads, write_file_rows
@@ -23,7 +22,13 @@ from tfdarshan.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.overview import Overview
-from tfdarshan.session_directory import META_SUFFIX, checked_logdir, make_session_directory, write_json
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.session_directory import (
+    META_SUFFIX,
+    checked_logdir,
+    make_session_directory,
+    write_json,
+)
 from tfdarshan.tables import Process, write_events, write_overview
 
 

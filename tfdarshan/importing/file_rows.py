@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import darshan_format, schema
+from tfdarshan import darshan_format
 from tfdarshan.importing.dxt_segments import Segments
 from tfdarshan.importing.pydarshan import Records
 from tfdarshan.importing.ranks import SHARED, RankData
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.sessions import schema
 from tfdarshan.tables import dictionary_array, parquet_file
 
 NOT_COUNTED = -1

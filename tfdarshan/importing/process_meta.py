@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import schema
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.file_name import exact_name
 from tfdarshan.importing.ranks import SHARED, RankData
@@ -18,6 +17,7 @@ from tfdarshan.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import OTHER_FIELDS
 from tfdarshan.native.versions import VERSION
+from tfdarshan.sessions import schema
 
 ENGINE = "darshan log"
 NEVER_KNOWN = (

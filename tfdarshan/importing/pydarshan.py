@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import darshan_format, schema
+from tfdarshan import darshan_format
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.importing.job_text import read_job_text
 from tfdarshan.importing.log_regions import LogRegions
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.sessions import schema
 
 
 @dataclass(frozen=True)

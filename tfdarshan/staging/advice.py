@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.session import Session
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
 from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee
 from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, readers_idle
@@ -111,7 +111,7 @@ class Decision:
     promise: Promise
 
 
-def decide(sessions: Sequence[Session], question: Question, fast_tier: TierProbe) -> Decision:
+def decide(sessions: Sequence[SessionData], question: Question, fast_tier: TierProbe) -> Decision:
     """Finds the files to stage.
 
     Args:
@@ -125,7 +125,7 @@ def decide(sessions: Sequence[Session], question: Question, fast_tier: TierProbe
     return decide_on(*read_run(sessions), question, fast_tier)
 
 
-def read_run(sessions: Sequence[Session]) -> tuple[FileUse, RunFacts]:
+def read_run(sessions: Sequence[SessionData]) -> tuple[FileUse, RunFacts]:
     """Reads what a job's sessions say: what each path was used for, and the run as a whole.
 
     Raises:

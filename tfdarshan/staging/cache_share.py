@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.native import _bridge
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions.process_data import ProcessData
 
 Array = Any
 

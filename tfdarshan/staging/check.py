@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.session import Session
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.advice import read_run
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
@@ -89,7 +89,7 @@ class Check:
         return self.low_s <= self.obtained_s <= self.high_s or abs(self.error) <= CLOSE
 
 
-def check_plan(plan: Plan, sessions: Sequence[Session], epochs: float | None = None) -> Check:
+def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None = None) -> Check:
     """Compares.
 
     Args:

@@ -18,8 +18,8 @@ from tfdarshan.analysis.counter_groups import (
     READ_TIMES,
     READS,
 )
-from tfdarshan.process_data import ProcessData
-from tfdarshan.session import Session
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.cache_share import (
     CACHED_CALL_S,
     CACHED_S_PER_BYTE,
@@ -115,7 +115,7 @@ class FileUse:
         return len(self.size_bytes)
 
 
-def read_file_use(sessions: Sequence[Session]) -> FileUse:
+def read_file_use(sessions: Sequence[SessionData]) -> FileUse:
     """Reads what each path was used for; times of later sessions count from their own start.
 
     Raises:

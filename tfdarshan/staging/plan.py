@@ -17,7 +17,7 @@ from typing import Any
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.native.versions import VERSION
-from tfdarshan.session_directory import write_json
+from tfdarshan.sessions.session_directory import write_json
 from tfdarshan.staging.checksum import POLICIES
 
 FORMAT = "tfdarshan staging plan"

@@ -10,8 +10,8 @@ from tfdarshan.analysis.session_readers import session_readers
 from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import measure_wall_clock
-from tfdarshan.session import Session
-from tfdarshan.step_table import FROM_TRACE
+from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.step_table import FROM_TRACE
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class RunFacts:
 
 
 def run_facts(
-    sessions: Sequence[Session], read_s: float, stepped: Sequence[Session] | None = None
+    sessions: Sequence[SessionData], read_s: float, stepped: Sequence[SessionData] | None = None
 ) -> RunFacts:
     """Gathers the facts.
 
@@ -92,7 +92,7 @@ def run_facts(
     )
 
 
-def _steps_s(session: Session) -> float | None:
+def _steps_s(session: SessionData) -> float | None:
     """Gives the time from a session's first step to its last one, None where they do not last to its end."""
     steps, owner = session.step_bounds, session.meta[0]
     if len(steps) == 0 or owner.get("steps", {}).get("left_out"):
@@ -108,7 +108,7 @@ def _trace_ended_early(owner: dict[str, Any]) -> bool:
     return 0 < int(end_ns) < int(owner["time"].get("last_event_ns") or 0)
 
 
-def _input_wait(sessions: Sequence[Session]) -> float | None:
+def _input_wait(sessions: Sequence[SessionData]) -> float | None:
     found = [step_windows(steps_to_judge(session.step_bounds)) for session in sessions]
     known = [windows for windows in found if windows is not None and windows.wait_s is not None]
     span_s = sum(windows.span_s for windows in known)
@@ -116,7 +116,7 @@ def _input_wait(sessions: Sequence[Session]) -> float | None:
 
 
 def _readers(
-    sessions: Sequence[Session], stepped: Sequence[Session], thread_s: Sequence[float | None]
+    sessions: Sequence[SessionData], stepped: Sequence[SessionData], thread_s: Sequence[float | None]
 ) -> float:
     """Gives the readers by which all sessions' time in calls is to be divided."""
     readers = [
@@ -129,7 +129,7 @@ def _readers(
     return sum(weights) / sum(weight / count for weight, count in zip(weights, readers, strict=True))
 
 
-def _storage_bytes(session: Session) -> int | None:
+def _storage_bytes(session: SessionData) -> int | None:
     """Gives `read_bytes` of /proc/PID/io over a session; a child that was waited for is in its parent's."""
     owner, children = session.meta[0], session.meta[1:]
     if owner.get("options", {}).get("as_if") is not None:

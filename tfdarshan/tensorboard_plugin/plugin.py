@@ -16,7 +16,7 @@ from werkzeug import wrappers
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanError
 from tfdarshan.page import PageError, plotly_js, static_file
-from tfdarshan.session_directory import REMOTE_URL
+from tfdarshan.sessions.session_directory import REMOTE_URL
 from tfdarshan.tensorboard_plugin.loader import NAME, TAB
 from tfdarshan.tensorboard_plugin.routes import Arguments, Routes
 from tfdarshan.tensorboard_plugin.session_store import UnknownSession

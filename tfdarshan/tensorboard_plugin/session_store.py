@@ -11,9 +11,9 @@ from threading import Lock, RLock
 
 from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
-from tfdarshan.overlap import overlapping
 from tfdarshan.session import Session, open_session
-from tfdarshan.session_directory import MARKER, META_SUFFIX, walk_sessions
+from tfdarshan.sessions.overlap import overlapping
+from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
 from tfdarshan.tensorboard_plugin.live import is_recording
 from tfdarshan.views.source import Source
 

@@ -8,14 +8,14 @@ from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.text import cost_text, gain_text
-from tfdarshan.session import Session
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.views.panel import Card, Cards, Cell, Panel, Text, Verdict
 from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
 
-def diagnosis_for(session: Session, redaction: Redaction | None = None) -> Diagnosis:
+def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> Diagnosis:
     """Finds what makes a session slow; with a redaction in words without names.
 
     Raises:

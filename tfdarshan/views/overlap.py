@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfdarshan.overlap import MOST_NAMED
+from tfdarshan.sessions.overlap import MOST_NAMED
 from tfdarshan.views.panel import Panel, Text
 
 

@@ -20,8 +20,8 @@ from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.errors import SessionDataError
-from tfdarshan.process_data import ProcessData
-from tfdarshan.session import Session
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.views.redaction import (
@@ -51,7 +51,7 @@ class Source:
 
     def __init__(
         self,
-        session: Session,
+        session: SessionData,
         process: str | None = None,
         redaction: Redaction | None = None,
         most_kept: int = KEEP_ALL,
@@ -65,7 +65,7 @@ class Source:
         chosen = [p for p in session.processes if process is None or process_name(p) == process]
         if not chosen:
             raise SessionDataError(f"the session {session.path.name} has no process {process}.")
-        self.session = session if process is None else Session(session.path, chosen, session.problems)
+        self.session = session if process is None else SessionData(session.path, chosen, session.problems)
 
     @property
     def processes(self) -> list[ProcessData]:

@@ -8,9 +8,9 @@ import pytest
 import tfdarshan
 from tests.integration.darshan_log.conftest import do_random_io
 from tests.pydarshan import darshan
-from tfdarshan import schema
 from tfdarshan.commands import main
 from tfdarshan.export.darshan_log import export_darshan
+from tfdarshan.sessions import schema
 
 READS = ("read", "pread", "readv", "preadv")
 WRITES = ("write", "pwrite", "writev", "pwritev")

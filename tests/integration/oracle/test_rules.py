@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.oracle.rules import differences
 from tests.integration.oracle.tally import FileTally
-from tfdarshan import schema
+from tfdarshan.sessions import schema
 
 HOME = Path("/data")
 THREES = ("opens", "reads", "zero_reads", "writes", "path_stats", "seeks", "fsyncs", "fdatasyncs")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.tensorflow.conftest import FILES, SIZES
 from tests.integration.tensorflow.xplane import IO_PLANE, plane_of, read_space, traces
-from tfdarshan.xspace_session import SESSION_PLANE
+from tfdarshan.sessions.traces.xspace_session import SESSION_PLANE
 
 JOB = """
     import socket, threading

@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import job_of, write_session
-from tfdarshan import schema
 from tfdarshan.analysis.activity import activity_by_thread, activity_of_overview, overview_bins
 from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
 from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
@@ -23,6 +22,7 @@ from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_summary, step_time
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.sessions import schema
 from tfdarshan.summary import render
 from tfdarshan.summary_data import summarize
 

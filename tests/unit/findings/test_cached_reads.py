@@ -5,7 +5,7 @@ from tfdarshan.analysis.cached_reads import cached_by_epoch, cached_by_step
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.segments import load_segments
 from tfdarshan.analysis.step_windows import step_windows
-from tfdarshan.step_table import step_marks
+from tfdarshan.sessions.step_table import step_marks
 
 PATHS = ["/data/a", "/data/b"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfdarshan import schema
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.process_data import ProcessData
-from tfdarshan.steps import UNKNOWN
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.schema import UNKNOWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +127,7 @@ def _traced(waits: tuple[Array, Array] | None) -> list[tuple[Any, ...]]:
 
 
 def _waits(owner: ProcessData) -> tuple[Array, Array] | None:
-    from tfdarshan.tf_steps import input_waits, trace_beside
+    from tfdarshan.sessions.traces.tf_steps import input_waits, trace_beside
 
     found = trace_beside(owner)
     try:

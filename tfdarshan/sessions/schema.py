@@ -19,6 +19,8 @@ FILES_ROW_GROUP = 65_536
 # Rows handled at a time: their counters fit into the processor's cache.
 FILES_BATCH = 4_096
 MODULES = ("POSIX", "STDIO")
+# Times and bytes of a step that nothing says.
+UNKNOWN = -1
 
 
 @dataclass(frozen=True)

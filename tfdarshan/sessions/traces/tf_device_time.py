@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.process_data import ProcessData
-from tfdarshan.tf_steps import events_of, merged_intervals, origin_of, trace_beside
-from tfdarshan.xspace import Space
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.traces.tf_steps import events_of, merged_intervals, origin_of, trace_beside
+from tfdarshan.sessions.traces.xspace import Space
 
 DEVICE_PLANES = ("/device:GPU:", "/device:TPU:")
 COPIES = re.compile(r"memcpy ?(h2d|htod)|infeed|transfertodevice", re.IGNORECASE)

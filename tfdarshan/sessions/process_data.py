@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan import schema
 from tfdarshan.errors import SessionDataError, reason
-from tfdarshan.session_directory import META_SUFFIX
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.session_directory import META_SUFFIX
 
 REQUIRED_KEYS = (
     "schema_version",

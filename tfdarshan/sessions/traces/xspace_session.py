@@ -28,7 +28,7 @@ from tfdarshan.native.spool_reader import (
     ThreadInfo,
     other_kinds,
 )
-from tfdarshan.xspace import Event, Plane, Space
+from tfdarshan.sessions.traces.xspace import Event, Plane, Space
 
 IO_PLANE = "/device:CUSTOM:I/O"
 SESSION_PLANE = "/tfdarshan"

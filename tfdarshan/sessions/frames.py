@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import schema
-from tfdarshan.process_data import ProcessData
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.process_data import ProcessData
-from tfdarshan.xspace import ANY_MARK, Plane, Space, holds_mark
-from tfdarshan.xspace_session import IO_PLANE
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.traces.xspace import ANY_MARK, Plane, Space, holds_mark
+from tfdarshan.sessions.traces.xspace_session import IO_PLANE
 
 HOST_PLANE = "/host:CPU"
 GET_NEXT = "IteratorGetNextOp::DoCompute"

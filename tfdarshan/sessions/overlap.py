@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.file_name import printable
-from tfdarshan.session_directory import META_SUFFIX
+from tfdarshan.sessions.session_directory import META_SUFFIX
 
 # The clock of a file server may be off by so much from the one that the sessions have.
 CLOCK_SLACK_NS = 60 * 10**9

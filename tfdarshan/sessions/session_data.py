@@ -1,0 +1,152 @@
+"""One recorded session as data: its processes, and their tables read when first asked for."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tfdarshan.errors import SessionDataError
+from tfdarshan.sessions.find import find_sessions, locate_session, locate_sessions, named_run
+from tfdarshan.sessions.overlap import overlapping
+from tfdarshan.sessions.process_data import ProcessData, read_process
+from tfdarshan.sessions.session_directory import META_SUFFIX
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Opened = TypeVar("Opened", bound="SessionData")
+
+
+class SessionData:
+    """One recorded session. Tables are read when first asked for.
+
+    Attributes:
+        path: The session directory.
+        processes: The recorded processes, the one that started the session first.
+        problems: What could not be read, one sentence each; empty unless damaged parts are skipped.
+        chosen_from: The logdir of which it was the newest session; None where it was named itself.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        processes: list[ProcessData],
+        problems: list[str],
+        chosen_from: Path | None = None,
+    ) -> None:
+        self.path = path
+        self.processes = processes
+        self.problems = problems
+        self.chosen_from = chosen_from
+
+    def __repr__(self) -> str:
+        return f"<tfdarshan session {str(self.path)!r}, {len(self.processes)} processes>"
+
+    @property
+    def meta(self) -> list[dict[str, Any]]:
+        """The metadata of each process, the session's owner first."""
+        return [process.meta for process in self.processes]
+
+    @cached_property
+    def overlapping(self) -> list[Path]:
+        """The other sessions of the logdir it was chosen from that recorded while it did, oldest first."""
+        if self.chosen_from is None:
+            return []
+        return overlapping(self.path, find_sessions(self.chosen_from))
+
+    @cached_property
+    def files(self) -> pd.DataFrame:
+        """One row per process, file and module: `schema.files_columns()`.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.sessions.frames import files_frame
+
+        return files_frame(self.processes)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per segment, sorted by start: `schema.EVENT_COLUMNS` and `schema.EVENT_PATH`.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.sessions.frames import events_frame
+
+        return events_frame(self.processes)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """One row per training step: `schema.STEP_COLUMNS`. Empty where nothing says what a step is.
+
+        Steps are those that the job or Keras marked, else those that TensorFlow's trace beside it shows.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.sessions.step_table import steps_frame
+
+        return steps_frame(self.processes)
+
+    @cached_property
+    def step_bounds(self) -> pd.DataFrame:
+        """The steps without their I/O, whatever the number of calls: `step_table.step_marks`."""
+        from tfdarshan.sessions.step_table import step_marks
+
+        return step_marks(self.processes)
+
+    @classmethod
+    def open(cls: type[Opened], path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Opened:
+        """Opens a session directory, or the newest finished session of a logdir.
+
+        Args:
+            path: The session directory, the logdir, or `LOGDIR:RUN` for a run or a session below it.
+            skip_damaged: Leave out processes whose data cannot be read, and say so in `problems`.
+
+        Raises:
+            SessionDataError: There is no finished session, or its data is damaged or of a newer schema.
+        """
+        folder = named_run(Path(path))
+        directory = locate_session(folder)
+        processes, problems = _read_processes(directory, skip_damaged)
+        return cls(directory, processes, problems, None if directory == folder else folder)
+
+    @classmethod
+    def open_newest(cls: type[Opened], path: str | os.PathLike[str], count: int) -> list[Opened]:
+        """Opens the newest `count` finished sessions of a logdir, oldest first; a session directory is one.
+
+        Raises:
+            SessionDataError: There are fewer, or one's data is damaged or of a newer schema.
+        """
+        folder = named_run(Path(path))
+        sessions = [cls.open(found) for found in locate_sessions(folder, count)]
+        for session in sessions:
+            session.chosen_from = None if session.path == folder else folder
+        return sessions
+
+
+def _read_processes(directory: Path, skip_damaged: bool) -> tuple[list[ProcessData], list[str]]:
+    """Reads the processes of a session, its owner first, and says what of them cannot be read."""
+    problems: list[str] = []
+    processes = []
+    for meta_path in sorted(directory.glob(f"*{META_SUFFIX}")):
+        try:
+            process = read_process(meta_path)
+            if skip_damaged:
+                process.check_tables()
+            processes.append(process)
+        except SessionDataError as error:
+            if not skip_damaged:
+                raise
+            problems.append(str(error))
+    if not processes:
+        raise SessionDataError(
+            f"no process's data in the session {directory} can be read: {' '.join(problems)}"
+        )
+    processes.sort(
+        key=lambda process: (not process.meta["owner"], process.meta["start_ns"], process.meta["pid"])
+    )
+    return processes, problems
