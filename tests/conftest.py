@@ -12,8 +12,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tfdarshan import profiler, tf_profiler
 from tfdarshan.native import _bridge
+from tfdarshan.recording import claim
+from tfdarshan.recording.tensorflow import tf_profiler
 
 # Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
 LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
@@ -33,9 +34,9 @@ def detached() -> Iterator[None]:
     """Proves that nothing is attached and every slot holds its own value, before and after each test."""
     _assert_detached()
     yield
-    leaked = profiler._active
+    leaked = claim._active
     if leaked is not None:
-        leaked.stop()
+        leaked.end()
     assert leaked is None, f"the test left a session recording in {leaked.path}"
     _assert_detached()
 

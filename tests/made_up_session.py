@@ -14,11 +14,11 @@ import numpy as np
 
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, FileBatch, Mount, ThreadInfo
-from tfdarshan.overview import Overview
+from tfdarshan.recording.writing.overview import Overview
+from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX, write_json
-from tfdarshan.tables import Process, write_events, write_files, write_overview
 
 FIRST_FILE = 2
 HOST = "made-up"

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.native import _bridge
+from tfdarshan.recording.writing.tables import dictionary_array, parquet_file
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import write_json
-from tfdarshan.tables import dictionary_array, parquet_file
 
 SECOND_NS = 1_000_000_000
 KERNEL = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
         TfdarshanError,
         UnsupportedPlatformError,
     )
-    from tfdarshan.profiler import Profile, profile
+    from tfdarshan.recording.profiler import Profile, profile
+    from tfdarshan.recording.steps import step
+    from tfdarshan.recording.tensorflow.tf_profiler import disable, enable
     from tfdarshan.session import Session, find_sessions, open_session
     from tfdarshan.staging.redirect import staged
-    from tfdarshan.steps import step
-    from tfdarshan.tf_profiler import disable, enable
 
     __version__: str
 
@@ -46,19 +46,19 @@ __all__ = [
 
 _HOMES = {
     "ConfigurationError": "errors",
-    "Profile": "profiler",
+    "Profile": "recording.profiler",
     "Session": "session",
     "SessionActiveError": "errors",
     "SessionDataError": "errors",
     "StorageError": "errors",
     "TfdarshanError": "errors",
     "UnsupportedPlatformError": "errors",
-    "disable": "tf_profiler",
-    "enable": "tf_profiler",
+    "disable": "recording.tensorflow.tf_profiler",
+    "enable": "recording.tensorflow.tf_profiler",
     "find_sessions": "session",
     "open_session": "session",
-    "profile": "profiler",
-    "step": "steps",
+    "profile": "recording.profiler",
+    "step": "recording.steps",
     "staged": "staging.redirect",
 }
 

@@ -12,8 +12,8 @@ from keras.callbacks import Callback
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.notice import warn
-from tfdarshan.profiler import Profile
-from tfdarshan.steps import begin_step, end_step
+from tfdarshan.recording.profiler import Profile
+from tfdarshan.recording.steps import begin_step, end_step
 
 SOURCE = "Keras batches"
 

@@ -13,10 +13,10 @@ from typing import Any
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
-from tfdarshan.profiler import profile
-from tfdarshan.spool import choose_folder
+from tfdarshan.recording.libdarshan.verify import sentence
+from tfdarshan.recording.profiler import profile
+from tfdarshan.recording.spool import choose_folder
 from tfdarshan.units import human_bytes, plural
-from tfdarshan.verify import sentence
 
 # Sizes no other file is likely to have.
 FILE_BYTES = 1_234_567

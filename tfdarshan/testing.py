@@ -19,7 +19,7 @@ from tfdarshan.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from tfdarshan.comparison.metric import Metric
-    from tfdarshan.profiler import Profile
+    from tfdarshan.recording.profiler import Profile
     from tfdarshan.session import Session
 
 P = ParamSpec("P")
@@ -101,7 +101,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
         self.spent: dict[str, float] = {}
 
     def __enter__(self) -> io_budget:
-        from tfdarshan.profiler import profile
+        from tfdarshan.recording.profiler import profile
 
         if self._logdir is None:
             self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-"))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfdarshan.progress import Progress
+from tfdarshan.recording.writing.progress import Progress
 from workloads.images import IMAGE_SETS, write_images
 from workloads.malware_bytes import write_malware
 from workloads.place import DATA

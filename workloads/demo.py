@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 import tfdarshan
-from tfdarshan.progress import Progress
+from tfdarshan.recording.writing.progress import Progress
 from workloads.images import ImageFile, write_images
 from workloads.read_check import check_reads
 

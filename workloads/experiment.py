@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import tfdarshan
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.progress import Progress
+from tfdarshan.recording.writing.progress import Progress
 from workloads.disk_room import check_room
 from workloads.images import ImageFile, ImageSet, is_whole_jpeg, write_images
 from workloads.machine import this_machine

@@ -43,12 +43,12 @@ JOBS = {
     "at exit": "tfdarshan.profile('logs').start()\nwork()\n",
 }
 POINTS = (
-    "tfdarshan.recording:ActiveRecording.detach",
-    "tfdarshan.profiler:Profile.release",
-    "tfdarshan.writer:write_session",
-    "tfdarshan.writer:write_events",
-    "tfdarshan.writer:write_json",
-    "tfdarshan.recording:remove_spool",
+    "tfdarshan.recording.active_recording:ActiveRecording.detach",
+    "tfdarshan.recording.profiler:Profile.release",
+    "tfdarshan.recording.writing.writer:write_session",
+    "tfdarshan.recording.writing.writer:write_events",
+    "tfdarshan.recording.writing.writer:write_json",
+    "tfdarshan.recording.active_recording:remove_spool",
 )
 
 
@@ -101,7 +101,9 @@ def test_a_second_interrupt_ends_at_once_and_loses_nothing(tmp_path, monkeypatch
 
 def test_an_interrupt_while_the_spool_is_removed_leaves_none(tmp_path, spool_folder):
     # WHEN
-    done = run_job(tmp_path, INTERRUPTED + JOBS["with"], "tfdarshan.recording:remove_spool", "2")
+    done = run_job(
+        tmp_path, INTERRUPTED + JOBS["with"], "tfdarshan.recording.active_recording:remove_spool", "2"
+    )
 
     # THEN
     assert done.returncode == -signal.SIGINT
@@ -133,7 +135,7 @@ def test_a_job_that_catches_it_goes_on(tmp_path, times):
     )
 
     # WHEN
-    done = run_job(tmp_path, job, "tfdarshan.writer:write_files", str(times))
+    done = run_job(tmp_path, job, "tfdarshan.recording.writing.writer:write_files", str(times))
 
     # THEN
     assert (done.returncode, done.stdout) == (0, "saved\nTrue\n"), done.stderr
@@ -151,7 +153,7 @@ def test_a_handler_of_the_jobs_own_runs_at_once(tmp_path):
     )
 
     # WHEN
-    done = run_job(tmp_path, job, "tfdarshan.writer:write_files", "1")
+    done = run_job(tmp_path, job, "tfdarshan.recording.writing.writer:write_files", "1")
 
     # THEN
     assert (done.returncode, done.stdout, done.stderr) == (0, "[('logs', False)]\n", "")
@@ -167,7 +169,7 @@ def test_a_handler_that_raises_keeps_what_was_recorded(tmp_path):
     )
 
     # WHEN
-    done = run_job(tmp_path, job, "tfdarshan.writer:write_files", "1")
+    done = run_job(tmp_path, job, "tfdarshan.recording.writing.writer:write_files", "1")
 
     # THEN
     assert (done.returncode, done.stderr.count("\n")) == (5, 1)
@@ -214,8 +216,8 @@ def test_a_session_that_is_written_in_the_background_is_waited_for(tmp_path, spo
     "point",
     [
         "tfdarshan.native._bridge:start_session",
-        "tfdarshan.recording:write_marker",
-        "tfdarshan.steps:begin_log",
+        "tfdarshan.recording.active_recording:write_marker",
+        "tfdarshan.recording.steps:begin_log",
     ],
 )
 def test_an_interrupted_start_leaves_nothing_behind(tmp_path, spool_folder, way, point):

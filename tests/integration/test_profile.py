@@ -378,7 +378,7 @@ def test_threads_have_their_own_rows(logdir, tmp_path):
 
 def test_warnings_as_errors_never_reach_the_job(logdir, monkeypatch, capsys):
     # GIVEN a session that cannot be written, in a job where warnings are errors
-    from tfdarshan import writer
+    from tfdarshan.recording.writing import writer
 
     def fail(*_arguments):
         raise OSError(28, "No space left on device")

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 JOB = """
-import os, tfdarshan, tfdarshan.writer
-tfdarshan.writer.LONG_WORK_S = 0.0
+import os, tfdarshan, tfdarshan.recording.writing.writer
+tfdarshan.recording.writing.writer.LONG_WORK_S = 0.0
 with tfdarshan.profile("logs") as session:
     handle = os.open("data.bin", os.O_CREAT | os.O_WRONLY)
     for _ in range(3):

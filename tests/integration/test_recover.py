@@ -10,7 +10,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
-from tfdarshan.recover import recover_session
+from tfdarshan.recording.recover import recover_session
 
 VICTIM = """
 import os, sys, tfdarshan

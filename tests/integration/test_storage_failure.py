@@ -7,7 +7,7 @@ import pytest
 
 import tfdarshan
 from tests.tmpfs import mounted_tmpfs
-from tfdarshan.recover import recover_session
+from tfdarshan.recording.recover import recover_session
 
 SIZE = 3_210_987
 

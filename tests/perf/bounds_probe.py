@@ -52,7 +52,7 @@ def run(jobs: KnownJobs, data: Path, files: int, operations: int) -> dict[str, i
     }
 
 
-def counted(session: tfdarshan.profiler.Profile, data: Path) -> dict[str, int]:
+def counted(session: tfdarshan.recording.profiler.Profile, data: Path) -> dict[str, int]:
     """Sums the counters of the files below `data` and of the row for files beyond the cap."""
     files = session.files
     beyond = files["path"] == PATHS_OF_NO_FILE[1]

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.engine import LIBRARY_VARIABLE
+from tfdarshan.recording.engine import LIBRARY_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,11 +13,11 @@ from typing import Protocol
 
 from tests.perf.compiled import compile_library, compile_program
 from tests.perf.timing import Timing
-from tfdarshan.engine import choose_engine
 from tfdarshan.errors import EngineError
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
-from tfdarshan.spool import choose_folder, remove_spool
+from tfdarshan.recording.engine import choose_engine
+from tfdarshan.recording.spool import choose_folder, remove_spool
 
 MIB = 1 << 20
 FILE_BYTES = 1 << 20

@@ -7,7 +7,7 @@ from pathlib import Path
 import tfdarshan
 
 
-def session_size(session: tfdarshan.profiler.Profile) -> dict[str, int]:
+def session_size(session: tfdarshan.recording.profiler.Profile) -> dict[str, int]:
     """Gives its segments, and the bytes of the events table and of all its files."""
     paths = list(Path(session.path).iterdir())
     events = [path for path in paths if path.name.endswith(".events.parquet")]

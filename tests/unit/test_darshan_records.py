@@ -6,8 +6,13 @@ import dataclasses
 
 import numpy as np
 
-from tfdarshan import darshan_records
-from tfdarshan.darshan_records import HEAD_WORDS, difference, module_columns, record_words
+from tfdarshan.recording.libdarshan import darshan_records
+from tfdarshan.recording.libdarshan.darshan_records import (
+    HEAD_WORDS,
+    difference,
+    module_columns,
+    record_words,
+)
 
 
 def record(record_id: int, **values: float) -> np.ndarray:

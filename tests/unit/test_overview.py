@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, ThreadInfo
-from tfdarshan.overview import Overview
+from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.sessions.schema import OVERVIEW_BINS
 
 READ, CLOSE = 1, 0

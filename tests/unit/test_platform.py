@@ -62,7 +62,7 @@ def test_import_loads_nothing():
         "cffi",
         "tensorflow",
         "tfdarshan.native._core",
-        "tfdarshan.profiler",
+        "tfdarshan.recording.profiler",
         "logging",
     }
     assert not heavy & set(eval(done.stdout))

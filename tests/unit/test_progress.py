@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from tfdarshan.progress import Progress
+from tfdarshan.recording.writing.progress import Progress
 
 
 class Terminal(io.StringIO):

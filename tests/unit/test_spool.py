@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tfdarshan import spool
 from tfdarshan.errors import SessionActiveError, StorageError
 from tfdarshan.options import Options
+from tfdarshan.recording import spool
 
 MIB = 1 << 20
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import tfdarshan
 from tfdarshan.analysis.storage_share import storage_by_step
+from tfdarshan.recording.steps import STEP_CALLS
 from tfdarshan.sessions.step_table import covered_ns
-from tfdarshan.steps import STEP_CALLS
 
 TIMES = st.integers(0, 60)
 INTERVALS = st.lists(st.tuples(TIMES, st.integers(0, 20)), max_size=12)
@@ -98,7 +98,7 @@ def test_steps_outside_of_a_session_are_nothing(tmp_path, data):
 
 def test_steps_beyond_the_bound_are_counted(tmp_path, monkeypatch):
     # GIVEN
-    monkeypatch.setattr("tfdarshan.steps.MAX_STEPS", 5)
+    monkeypatch.setattr("tfdarshan.recording.steps.MAX_STEPS", 5)
 
     # WHEN
     with tfdarshan.profile(tmp_path / "logs") as session:

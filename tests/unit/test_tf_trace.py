@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tfdarshan import tf_trace
+from tfdarshan.recording.tensorflow import tf_trace
 from tfdarshan.sessions.session_directory import Recording, make_session_directory, write_marker
 
 HOST = socket.gethostname()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfdarshan.darshan_records import module_columns
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import FileBatch
-from tfdarshan.seen_rows import SeenRows
+from tfdarshan.recording.libdarshan.darshan_records import module_columns
+from tfdarshan.recording.libdarshan.seen_rows import SeenRows
+from tfdarshan.recording.libdarshan.unseen_calls import EFFECTS, operation_bits
+from tfdarshan.recording.libdarshan.verify import Counted, Verification, sentence
 from tfdarshan.sessions.schema import MODULES
-from tfdarshan.unseen_calls import EFFECTS, operation_bits
-from tfdarshan.verify import Counted, Verification, sentence
 
 # An open, three reads of 100 bytes, a close.
 READ = {

@@ -190,8 +190,8 @@ def _event(line: str) -> dict[str, Any] | None:
 
 def _session_file() -> Path | None:
     """Gives the file of the session that records in this process, if there is one; loads nothing for it."""
-    profiler = sys.modules.get("tfdarshan.profiler")
-    active = getattr(profiler, "_active", None)
+    claim = sys.modules.get("tfdarshan.recording.claim")
+    active = getattr(claim, "_active", None)
     if active is None or not active.in_this_process():
         return None
     path: Path = active.path / f"{host_name()}.{os.getpid()}{SESSION_SUFFIX}"

@@ -10,7 +10,7 @@ from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import TfdarshanError
 
 if TYPE_CHECKING:
-    from tfdarshan.rebuild import Rebuilt
+    from tfdarshan.recording.tensorflow.rebuild import Rebuilt
 
 
 def add_parser(verbs: Any) -> None:
@@ -30,7 +30,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Makes all that can be made, and says of each what became of it."""
-    from tfdarshan.rebuild import find_traces, missing_sessions, rebuild_session
+    from tfdarshan.recording.tensorflow.rebuild import find_traces, missing_sessions, rebuild_session
 
     traces = (find_traces if arguments.force else missing_sessions)(arguments.logdir)
     rebuilt: list[Rebuilt] = []

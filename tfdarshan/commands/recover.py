@@ -10,7 +10,7 @@ from typing import Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
-from tfdarshan.recover import Recovered, interrupted_sessions, recover_session, recover_spool
+from tfdarshan.recording.recover import Recovered, interrupted_sessions, recover_session, recover_spool
 
 
 def add_parser(verbs: Any) -> None:

@@ -16,12 +16,12 @@ from typing import Any
 from tfdarshan.commands.arguments import add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.native.interrupt import end_by_interrupt
-from tfdarshan.profiler import Profile, start_shared
-from tfdarshan.script import Program, hide_our_frames, load_module, load_script, load_string
+from tfdarshan.recording.profiler import Profile, start_shared
+from tfdarshan.recording.script import Program, hide_our_frames, load_module, load_script, load_string
+from tfdarshan.recording.tensorflow.tf_profiler import enable
 from tfdarshan.sessions.session_directory import is_complete
 from tfdarshan.staging.plan import read_plan
 from tfdarshan.staging.redirect import StagedFiles
-from tfdarshan.tf_profiler import enable
 
 DEFAULT_LOGDIR = "logs"
 # Set to 1: only sessions of TensorFlow's profiler that the script starts are recorded, not all of the run.

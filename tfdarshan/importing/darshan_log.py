@@ -21,7 +21,8 @@ from tfdarshan.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_
 from tfdarshan.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
-from tfdarshan.overview import Overview
+from tfdarshan.recording.writing.overview import Overview
+from tfdarshan.recording.writing.tables import Process, write_events, write_overview
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import (
     META_SUFFIX,
@@ -29,7 +30,6 @@ from tfdarshan.sessions.session_directory import (
     make_session_directory,
     write_json,
 )
-from tfdarshan.tables import Process, write_events, write_overview
 
 
 @dataclass(frozen=True)

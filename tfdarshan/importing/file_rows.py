@@ -15,8 +15,8 @@ from tfdarshan.importing.dxt_segments import Segments
 from tfdarshan.importing.pydarshan import Records
 from tfdarshan.importing.ranks import SHARED, RankData
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.recording.writing.tables import dictionary_array, parquet_file
 from tfdarshan.sessions import schema
-from tfdarshan.tables import dictionary_array, parquet_file
 
 NOT_COUNTED = -1
 

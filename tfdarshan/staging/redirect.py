@@ -30,7 +30,7 @@ def staged(plan: str | os.PathLike[str]) -> Iterator[StagedFiles]:
         ConfigurationError: The plan cannot be used.
         StorageError: The journal cannot be read, or staged files are in use already.
     """
-    from tfdarshan.profiler import profile
+    from tfdarshan.recording.profiler import profile
 
     with ExitStack() as stack:
         files = StagedFiles(read_plan(Path(plan)))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.recording.spool import copy_spool
 from tfdarshan.sessions.session_directory import boot_id, pid_namespace, process_start, read_marker
-from tfdarshan.spool import copy_spool
 
 # A larger recording is not read while it grows.
 MOST_BYTES = 64 << 20

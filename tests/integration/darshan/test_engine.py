@@ -72,7 +72,7 @@ print(json.dumps({"unexplained": unexplained, "engines": sorted(engines), "forks
 
 BETWEEN = """
 import os, sys, json, tfdarshan
-from tfdarshan.recording import ActiveRecording
+from tfdarshan.recording.active_recording import ActiveRecording
 folder = sys.argv[1]
 def read(name, times):
     for _ in range(times):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
-from tfdarshan.engine import LIBRARY_VARIABLE, check_object, choose_engine
 from tfdarshan.errors import EngineError
+from tfdarshan.recording.engine import LIBRARY_VARIABLE, check_object, choose_engine
 
 RunChild = Callable[..., str]
 
@@ -118,7 +118,7 @@ def test_a_missing_mpi_library_is_named(run_child: RunChild, tmp_path: Path) -> 
 def test_without_any_libdarshan_auto_counts_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # GIVEN no libdarshan anywhere
     monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
-    monkeypatch.setattr("tfdarshan.engine._loader_knows", lambda name: False)
+    monkeypatch.setattr("tfdarshan.recording.engine._loader_knows", lambda name: False)
 
     # WHEN the engine is chosen
     # THEN auto is the builtin one without a word, and darshan an error that says what to do

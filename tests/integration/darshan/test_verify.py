@@ -15,7 +15,7 @@ pytestmark = pytest.mark.darshan
 
 # libdarshan knows no descriptor that was opened relative to a folder it does not know.
 MIXED = """
-import os, sys, json, tfdarshan, tfdarshan.darshan_records as records
+import os, sys, json, tfdarshan, tfdarshan.recording.libdarshan.darshan_records as records
 folder, options, planted = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "planted"
 above = os.open(folder, os.O_RDONLY)
 open(folder + "/one", "wb").write(b"x" * 100_000)

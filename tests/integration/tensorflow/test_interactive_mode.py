@@ -16,7 +16,7 @@ from tests.integration.tensorflow.xplane import (
     traces,
 )
 from tfdarshan.commands import main
-from tfdarshan.rebuild import missing_sessions
+from tfdarshan.recording.tensorflow.rebuild import missing_sessions
 
 JOB = """
     import socket, threading

@@ -1,8 +1,8 @@
 """Compares libdarshan with the builtin fold: both counted the same calls, so each checks the other.
 
-libdarshan must have exactly what the fold makes of the calls that it saw (`tfdarshan.seen_rows`). What the
-others add is named by kind, with the calls and the counters they changed; so are the few other differences
-that libdarshan's limits explain. Any other is unexplained, and a defect of one of the two.
+libdarshan must have exactly what the fold makes of the calls that it saw (`seen_rows`). What the others
+add is named by kind, with the calls and the counters they changed; so are the few other differences that
+libdarshan's limits explain. Any other is unexplained, and a defect of one of the two.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.darshan_records import module_columns, record_name, rule_of
-from tfdarshan.difference_kinds import CLOCK_TOLERANCE_S, KINDS, Rows, explanations, unseen_kinds
 from tfdarshan.native.spool_reader import Array, FileBatch
-from tfdarshan.seen_rows import SeenRows
+from tfdarshan.recording.libdarshan.darshan_records import module_columns, record_name, rule_of
+from tfdarshan.recording.libdarshan.difference_kinds import (
+    CLOCK_TOLERANCE_S,
+    KINDS,
+    Rows,
+    explanations,
+    unseen_kinds,
+)
+from tfdarshan.recording.libdarshan.seen_rows import SeenRows
+from tfdarshan.recording.libdarshan.unseen_calls import explained, may_change
 from tfdarshan.units import plural
-from tfdarshan.unseen_calls import explained, may_change
 
 UNSEEN_KINDS = ("stat names", "mmap", "opened before", "unseen calls")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import Array, FileBatch
-from tfdarshan.unseen_calls import may_change, operation_bits
+from tfdarshan.recording.libdarshan.unseen_calls import may_change, operation_bits
 
 # Timestamps and durations are taken by two clock readings around the same call: a thread may lose the
 # processor between them.

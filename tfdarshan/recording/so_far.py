@@ -10,11 +10,11 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 
-from tfdarshan import steps
 from tfdarshan.errors import SessionDataError, reason
-from tfdarshan.recording import UNREAD, ActiveRecording
+from tfdarshan.recording import steps
+from tfdarshan.recording.active_recording import UNREAD, ActiveRecording
+from tfdarshan.recording.spool import SO_FAR_PREFIX, copy_spool
 from tfdarshan.sessions.session_data import Opened
-from tfdarshan.spool import SO_FAR_PREFIX, copy_spool
 from tfdarshan.units import human_bytes
 
 # A larger recording is not copied while the job waits.
@@ -44,7 +44,7 @@ def session_so_far(recording: ActiveRecording, open_session: Callable[[Path], Op
 
 
 def _write(recording: ActiveRecording, folder: Path) -> Path:
-    from tfdarshan.writer import write_session
+    from tfdarshan.recording.writing.writer import write_session
 
     spools, directory = folder / "spools", folder / recording.directory.name
     spools.mkdir()

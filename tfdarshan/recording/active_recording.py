@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.engine import Engine, builtin, choose_engine
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.machine import cpu_seconds, machine_block
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
+from tfdarshan.recording.engine import Engine, builtin, choose_engine
+from tfdarshan.recording.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
 from tfdarshan.sessions.session_directory import (
     MARKER,
     STAMP_FORMAT,
@@ -33,12 +34,11 @@ from tfdarshan.sessions.session_directory import (
     write_marker,
     write_spool_marker,
 )
-from tfdarshan.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
 from tfdarshan.storage_model import find_model
 
 if TYPE_CHECKING:
-    from tfdarshan.darshan_overlay import DarshanOverlay
-    from tfdarshan.darshan_records import DarshanRecords
+    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
 
 UNREAD = "the process ended before libdarshan's records were read: the counters are the builtin engine's"
 
@@ -135,7 +135,7 @@ class ActiveRecording:
         """
         try:
             self.detach()
-            from tfdarshan.writer import write_session
+            from tfdarshan.recording.writing.writer import write_session
 
             overlay, engine = self._overlay()
             extra = {
@@ -163,9 +163,9 @@ class ActiveRecording:
         """Gives libdarshan's counters, or the builtin engine where it has none to give."""
         if not self.engine.is_darshan:
             return None, self.engine
-        from tfdarshan.darshan_overlay import DarshanOverlay
-        from tfdarshan.darshan_records import DarshanRecords
-        from tfdarshan.verify import Verification
+        from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
+        from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
+        from tfdarshan.recording.libdarshan.verify import Verification
 
         records, self.counted = self.counted, None
         if isinstance(records, StorageError):
@@ -178,7 +178,7 @@ class ActiveRecording:
 
     def _read_libdarshan(self) -> None:
         """Takes libdarshan's records over before another session can begin, whose own would replace them."""
-        from tfdarshan.darshan_records import read_records
+        from tfdarshan.recording.libdarshan.darshan_records import read_records
 
         try:
             self.counted = read_records()

@@ -17,7 +17,7 @@ from typing import Any
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
-from tfdarshan.recording import ActiveRecording
+from tfdarshan.recording.active_recording import ActiveRecording
 from tfdarshan.sessions.session_directory import MARKER, PLUGIN_FOLDER, read_marker
 from tfdarshan.sessions.traces.xspace import ANY_MARK, holds_mark
 

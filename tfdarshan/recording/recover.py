@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, reason
+from tfdarshan.recording.spool import HELD, recovering, remove_spool
 from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
@@ -24,7 +25,6 @@ from tfdarshan.sessions.session_directory import (
     walk_sessions,
     write_marker,
 )
-from tfdarshan.spool import HELD, recovering, remove_spool
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
     if not force:
         _check_ended(directory, recording)
     _check_spool(directory, recording, spool)
-    from tfdarshan.writer import write_session
+    from tfdarshan.recording.writing.writer import write_session
 
     try:
         with recovering(spool / f"{recording.pid}.spool"):

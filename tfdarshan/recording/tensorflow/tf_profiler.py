@@ -15,11 +15,11 @@ from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
+from tfdarshan.recording.spool import MIB, choose_folder
+from tfdarshan.recording.tensorflow.tf_plugin import load_plugin, tensorflow_imported, when_imported
+from tfdarshan.recording.tensorflow.tf_stand_in import original_functions, stand_in
+from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, list_traces
 from tfdarshan.sessions import pending
-from tfdarshan.spool import MIB, choose_folder
-from tfdarshan.tf_plugin import load_plugin, tensorflow_imported, when_imported
-from tfdarshan.tf_stand_in import original_functions, stand_in
-from tfdarshan.tf_trace import TensorflowTrace, Traces, list_traces
 
 _enabled: Options | None = None
 _running: TensorflowTrace | None = None

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import inspect
 import os
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan import steps, tf_profiler
-from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError, StorageError
-from tfdarshan.native import _bridge
-from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
+from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError
 from tfdarshan.notice import warn
-from tfdarshan.options import Options, make_options
-from tfdarshan.recording import ActiveRecording, start_recording
-from tfdarshan.sessions import pending
-from tfdarshan.sessions.session_directory import checked_logdir
-from tfdarshan.tf_trace import TensorflowTrace, Traces, put_beside
+from tfdarshan.recording.active_recording import ActiveRecording
+from tfdarshan.recording.claim import Recorder
+from tfdarshan.recording.tensorflow import tf_profiler
+from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, put_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,11 +25,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_lock = threading.Lock()
-_active: Profile | None = None
 
-
-class Profile:
+class Profile(Recorder):
     """A session to be recorded: a context manager, a decorator, or `start()` and `stop()`.
 
     Once stopped, it gives what was recorded: `path`, `files`, `events`, `steps`, `meta`, `summary()`. It can
@@ -51,15 +41,13 @@ class Profile:
     """
 
     def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
-        self.logdir = checked_logdir(logdir)
-        self.options: Options = make_options(options)
-        self._recording: ActiveRecording | None = None
+        super().__init__(logdir, **options)
+        self._traces: Traces | None = None
         self._trace: TensorflowTrace | None = None
         self._joined: Profile | None = None
         # The profile of `tfdarshan run` that this one joined, also after this one has ended.
         self._shared: Profile | None = None
         self._accepts_joins = False
-        self._path: Path | None = None
         self._session: Session | None = None
 
     def start(self) -> Profile:
@@ -71,47 +59,8 @@ class Profile:
             StorageError: The logdir or the spool folder cannot be written.
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
-        global _active
-        # The writer of an earlier session would be in this one, and libdarshan's records would be lost to it.
-        pending.wait()
-        try:
-            with HeldInterrupt(lambda: None):
-                with _lock:
-                    holder = _current_holder()
-                    if holder is not None:
-                        self._join(holder)
-                        return self
-                    traces = self._begin()
-                    _active = self
-                atexit.register(self._stop_at_exit)
-                steps.begin_log()
-                self._trace = tf_profiler.start_trace(self.logdir, traces, self.options.tf_profiler_max_s)
-        except KeyboardInterrupt:
-            self._abandon()
-            raise
+        self.begin()
         return self
-
-    def _begin(self) -> Traces | None:
-        """Attaches, and gives the traces of TensorFlow's profiler that are there already."""
-        if _bridge.session_active():
-            raise SessionActiveError(
-                "a profile that TensorFlow's profiler was asked for already records this process: "
-                "wait for it to end; a process is in one session at a time."
-            )
-        _reset_lock_in_children()
-        traces = tf_profiler.prepare_trace(self.logdir, self.options)
-        self._recording = start_recording(self.logdir, self.options)
-        self._path, self._session, self._shared = self._recording.directory, None, None
-        return traces
-
-    def _abandon(self) -> None:
-        """Forgets a session whose start was interrupted."""
-        trace, self._trace = self._trace, None
-        if trace is not None:
-            trace.end()
-        recording = self.release()
-        if recording is not None:
-            recording.discard()
 
     def stop(self) -> None:
         """Detaches and writes the session.
@@ -124,44 +73,29 @@ class Profile:
             SessionActiveError: This session is not recording.
             KeyboardInterrupt: Ctrl-C was pressed meanwhile.
         """
-        if self._joined is not None:
-            self._joined = None
-            return
-        if self._recording is None:
-            raise SessionActiveError(f"the session in {self.logdir} is not recording: call start() first.")
-        with HeldInterrupt(self._recording.say_interrupt_waits):
-            trace, self._trace = self._trace, None
-            self.detach()
-            recording = self.release()
-            if recording is None:
-                return
-            with recording.kept_when_interrupted():
-                if trace is not None:
-                    put_beside(recording, trace.end())
-                self._path = recording.directory
-                recording.write()
+        if self._joined is None:
+            self.end()
+        self._joined = None
 
-    def detach(self) -> None:
-        """Ends the recording without writing it; a second call does nothing."""
-        if self.in_this_process() and self._recording is not None:
-            with suppress(StorageError):  # said when it is written
-                self._recording.detach()
+    def _before_attach(self) -> None:
+        """Finds the traces of TensorFlow's profiler that are there already."""
+        self._traces = tf_profiler.prepare_trace(self.logdir, self.options)
+        self._trace = None
 
-    def release(self) -> ActiveRecording | None:
-        """Hands over what was recorded, to be written; None in a forked child, where its parent does that."""
-        global _active
-        with _lock:
-            recording, self._recording = self._recording, None
-            if _active is self:
-                _active = None
-        atexit.unregister(self._stop_at_exit)
-        if recording is None:
-            return None
-        if recording.in_this_process():
-            recording.extra.update(steps.end_log())
-            return recording
-        recording.stop_in_child()
-        return None
+    def _attached(self) -> None:
+        self._session, self._shared = None, None
+        self._trace = tf_profiler.start_trace(self.logdir, self._traces, self.options.tf_profiler_max_s)
+
+    def _before_write(self, recording: ActiveRecording) -> None:
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            put_beside(recording, trace.end())
+
+    def _abandon(self) -> None:
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            trace.end()
+        super()._abandon()
 
     def __enter__(self) -> Profile:
         return self.start()
@@ -202,13 +136,7 @@ class Profile:
         Raises:
             SessionActiveError: Nothing was recorded yet.
         """
-        if self._joined is not None:
-            return self._joined.path
-        if self._path is None:
-            raise SessionActiveError(
-                "this session was never started: use it in a `with` statement, or call start()."
-            )
-        return self._path
+        return super().path if self._joined is None else self._joined.path
 
     @property
     def session(self) -> Session:
@@ -232,7 +160,7 @@ class Profile:
         recording = None if self._shared is None else self._shared._recording
         if recording is None:
             return open_session(self.path)
-        from tfdarshan.so_far import session_so_far
+        from tfdarshan.recording.so_far import session_so_far
 
         return session_so_far(recording, open_session)
 
@@ -290,34 +218,19 @@ class Profile:
     def _again(self) -> Profile:
         return profile(self.logdir, **self.options.as_dict())
 
-    def _join(self, holder: Profile) -> None:
-        if holder is self or not holder._accepts_joins or not holder.in_this_process():
-            whose = "this process" if holder.in_this_process() else "this process's parent and its children"
-            raise SessionActiveError(
-                f"a session already records {whose}, into {holder.path}: "
-                "stop it first; a process is in one session at a time."
-            )
+    def _meet(self, holder: Recorder) -> None:
+        """Joins the session of `tfdarshan run`."""
+        if not isinstance(holder, Profile) or holder is self:
+            return super()._meet(holder)
+        if not holder._accepts_joins or not holder.in_this_process():
+            return super()._meet(holder)
         warn(
             f"this process runs under `tfdarshan run`: profile({str(self.logdir)!r}) joins its session "
             f"{holder.path}."
         )
-        self._joined = holder
-        self._path, self._session, self._shared = holder.path, None, holder
-
-    def in_this_process(self) -> bool:
-        """Says whether this process started the recording; a forked child did not."""
-        return self._recording is not None and self._recording.in_this_process()
-
-    def _stop_at_exit(self) -> None:
-        try:
-            if self.in_this_process():
-                keep_pythons_end()
-                with suppress(SessionActiveError):
-                    self.stop()
-        except KeyboardInterrupt:
-            end_by_interrupt()
-            if self.in_this_process():  # it came before it could be held back
-                self.stop()
+        self._joined = self._shared = holder
+        self._path, self._session = holder.path, None
+        return None
 
 
 def profile(logdir: str | os.PathLike[str], **options: Any) -> Profile:
@@ -340,22 +253,3 @@ def start_shared(logdir: str | os.PathLike[str], options: dict[str, Any]) -> Pro
     shared = profile(logdir, **options)
     shared._accepts_joins = True
     return shared.start()
-
-
-def _current_holder() -> Profile | None:
-    """Gives the profile that records in this process; in a forked child that is its parent's."""
-    global _active
-    if _active is not None and not _bridge.session_active():
-        _active = None
-    return _active
-
-
-@functools.lru_cache(maxsize=1)
-def _reset_lock_in_children() -> None:
-    """A child forked while another thread held the lock would wait for it for ever."""
-
-    def reset() -> None:
-        global _lock
-        _lock = threading.Lock()
-
-    os.register_at_fork(after_in_child=reset)

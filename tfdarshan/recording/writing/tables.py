@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.file_name import table_name
-from tfdarshan.file_size import SizeFinder
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import Array, EventBatch, FileBatch, Mount
-from tfdarshan.overview import Overview
+from tfdarshan.recording.writing.file_size import SizeFinder
+from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.sessions import schema
 
 # What _open_writer() takes, loaded with this module: a job may have left its files' system by then (chroot).
@@ -25,7 +25,7 @@ with suppress(ImportError):
     import pyarrow._parquet
 
 if TYPE_CHECKING:
-    from tfdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
 
 # What pyarrow.parquet chooses if it is not told.
 CHOICES = {

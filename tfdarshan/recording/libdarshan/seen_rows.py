@@ -14,12 +14,12 @@ from types import TracebackType
 
 import numpy as np
 
-from tfdarshan.darshan_records import ModuleColumns, rule_of
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import Array, FileBatch, SpoolReader
+from tfdarshan.recording.libdarshan.darshan_records import ModuleColumns, rule_of
+from tfdarshan.recording.libdarshan.unseen_calls import operation_bits
 from tfdarshan.sessions import schema
-from tfdarshan.unseen_calls import operation_bits
 
 
 @dataclass(frozen=True)

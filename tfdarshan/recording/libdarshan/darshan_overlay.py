@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tfdarshan.darshan_records import DarshanRecords, ModuleRecords, module_columns, rule_of
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE, Array, FileBatch
-from tfdarshan.seen_rows import SeenFold
+from tfdarshan.recording.libdarshan.darshan_records import (
+    DarshanRecords,
+    ModuleRecords,
+    module_columns,
+    rule_of,
+)
+from tfdarshan.recording.libdarshan.seen_rows import SeenFold
+from tfdarshan.recording.libdarshan.verify import Counted, Verification
 from tfdarshan.sessions.schema import MODULES
-from tfdarshan.verify import Counted, Verification
 
 # libdarshan built for another clock than CLOCK_REALTIME counts from the machine's start.
 EARLIEST_REALTIME_S = 1e9

@@ -19,16 +19,16 @@ from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
-from tfdarshan.overview import Overview
-from tfdarshan.progress import LONG_WORK_S, Progress
+from tfdarshan.recording.spool import MIB
+from tfdarshan.recording.writing.overview import Overview
+from tfdarshan.recording.writing.progress import LONG_WORK_S, Progress
+from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX, Recording, write_json
-from tfdarshan.spool import MIB
-from tfdarshan.tables import Process, write_events, write_files, write_overview
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
-    from tfdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
 TIME_FIELDS = (
@@ -128,7 +128,7 @@ def write_process(
     )
     with ExitStack() as open_readers:
         if overlay is not None and isinstance(reader, SpoolReader):
-            from tfdarshan.seen_rows import SeenFold
+            from tfdarshan.recording.libdarshan.seen_rows import SeenFold
 
             overlay.seen = open_readers.enter_context(SeenFold(reader))
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)

@@ -13,10 +13,10 @@ from typing import Any
 
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.native.versions import VERSION
+from tfdarshan.recording.tensorflow.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
 from tfdarshan.sessions.session_directory import PLUGIN_FOLDER, Recording, host_name, no_logdir
 from tfdarshan.sessions.traces.xspace import Space
 from tfdarshan.sessions.traces.xspace_session import SESSION_PLANE, XspaceReader
-from tfdarshan.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str]
         SessionDataError: The trace is damaged, or carries no session of this version of tfdarshan.
         StorageError: The session cannot be written.
     """
-    from tfdarshan.writer import write_process
+    from tfdarshan.recording.writing.writer import write_process
 
     trace = Path(trace)
     reader = XspaceReader(Space(trace))

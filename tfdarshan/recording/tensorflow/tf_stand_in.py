@@ -8,17 +8,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import Options
+from tfdarshan.recording.claim import Recorder
+from tfdarshan.recording.tensorflow.tf_trace import Traces, list_traces, put_beside, written_trace
 from tfdarshan.sessions import pending
-from tfdarshan.tf_trace import Traces, list_traces, put_beside, written_trace
-
-if TYPE_CHECKING:
-    from tfdarshan.profiler import Profile
 
 # Called when the job starts a session; gives the options to record it with, None where it is not recorded.
 Begin = Callable[[], "Options | None"]
@@ -64,37 +62,37 @@ def _session_class(base: Any, begin: Begin) -> type:
 
         def __init__(self) -> None:
             super().__init__()
-            self._recorder = _Recorder(begin)
+            self._follower = _Follower(begin)
 
         def start(self, logdir: Any, options: Any) -> None:
-            self._recorder.start(logdir)
+            self._follower.start(logdir)
             try:
                 super().start(logdir, options)
             except BaseException:
-                self._recorder.discard()
+                self._follower.discard()
                 raise
 
         def export_to_tb(self) -> None:
-            self._recorder.detach()
+            self._follower.detach()
             try:
                 super().export_to_tb()
             finally:
-                self._recorder.finish()
+                self._follower.finish()
 
         def __del__(self) -> None:
-            recorder = getattr(self, "_recorder", None)
-            if recorder is not None:
-                recorder.discard()
+            follower = getattr(self, "_follower", None)
+            if follower is not None:
+                follower.discard()
 
     return ProfilerSession
 
 
-class _Recorder:
+class _Follower:
     """The recording that goes with one session of TensorFlow's profiler. Nothing in it raises."""
 
     def __init__(self, begin: Begin) -> None:
         self._begin = begin
-        self._profile: Profile | None = None
+        self._recorder: Recorder | None = None
         self._before: Traces = {}
 
     def start(self, logdir: Any) -> None:
@@ -102,41 +100,39 @@ class _Recorder:
         wanted = self._begin()
         if wanted is None or not logdir or _bridge.session_active():
             return
-        from tfdarshan.profiler import Profile
-
         try:
-            profile = Profile(os.fsdecode(logdir), **{**wanted.as_dict(), "tf_profiler": False})
-            self._before = list_traces(profile.logdir)
-            profile.start()
+            recorder = Recorder(os.fsdecode(logdir), **{**wanted.as_dict(), "tf_profiler": False})
+            self._before = list_traces(recorder.logdir)
+            recorder.begin()
         except (TfdarshanError, TypeError) as error:
             if not isinstance(error, ConfigurationError):  # a remote logdir: the trace carries the session
                 warn(f"TensorFlow's profile gets no session beside it: {reason(error)}")
             return
-        self._profile = profile
+        self._recorder = recorder
         _bridge.tensorflow_session_written(True)
 
     def detach(self) -> None:
         """Ends recording; what was recorded stays."""
-        if self._profile is not None:
-            self._profile.detach()
+        if self._recorder is not None:
+            self._recorder.detach()
 
     def finish(self) -> None:
         """Writes the session beside the trace, in the background."""
-        profile, self._profile = self._profile, None
-        if profile is None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
             return
         _bridge.tensorflow_session_written(False)
-        recording = profile.release()
+        recording = recorder.release()
         if recording is not None:
-            put_beside(recording, written_trace(profile.logdir, self._before))
+            put_beside(recording, written_trace(recorder.logdir, self._before))
             pending.submit(recording.write)
 
     def discard(self) -> None:
         """Forgets a recording whose session TensorFlow did not save."""
-        profile, self._profile = self._profile, None
-        if profile is None or sys.is_finalizing():
+        recorder, self._recorder = self._recorder, None
+        if recorder is None or sys.is_finalizing():
             return
         _bridge.tensorflow_session_written(False)
-        recording = profile.release()
+        recording = recorder.release()
         if recording is not None:
             recording.discard()

@@ -1,0 +1,195 @@
+"""Who records in this process: one recording at a time, which holds the process until it is released."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import SessionActiveError, StorageError
+from tfdarshan.native import _bridge
+from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
+from tfdarshan.options import Options, make_options
+from tfdarshan.recording import steps
+from tfdarshan.recording.active_recording import ActiveRecording, start_recording
+from tfdarshan.sessions import pending
+from tfdarshan.sessions.session_directory import checked_logdir
+
+_lock = threading.Lock()
+_active: Recorder | None = None
+
+
+class Recorder:
+    """Records this process into a logdir, from `begin()` to `end()`, while nobody else does.
+
+    Args:
+        logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
+        options: See `tfdarshan.options.Options`.
+
+    Raises:
+        ConfigurationError: `logdir` or an option cannot be used.
+    """
+
+    def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
+        self.logdir = checked_logdir(logdir)
+        self.options: Options = make_options(options)
+        self._recording: ActiveRecording | None = None
+        self._path: Path | None = None
+
+    def begin(self) -> None:
+        """Attaches to this process and starts recording.
+
+        Raises:
+            SessionActiveError: A session is recording in this process already.
+            ConfigurationError: An option cannot be used now.
+            StorageError: The logdir or the spool folder cannot be written.
+            UnsupportedPlatformError: tfdarshan cannot work here.
+        """
+        global _active
+        # The writer of an earlier session would be in this one, and libdarshan's records would be lost to it.
+        pending.wait()
+        try:
+            with HeldInterrupt(lambda: None):
+                with _lock:
+                    holder = _current_holder()
+                    if holder is not None:
+                        self._meet(holder)
+                        return
+                    self._attach()
+                    _active = self
+                atexit.register(self._end_at_exit)
+                steps.begin_log()
+                self._attached()
+        except KeyboardInterrupt:
+            self._abandon()
+            raise
+
+    def end(self) -> None:
+        """Detaches and writes the session.
+
+        A session that cannot be written does not raise: the job's results matter more. A warning says so, and
+        what was recorded stays in the spool for `tfdarshan recover`. Ctrl-C waits until it is written; a
+        second one does not, and what was recorded stays as well.
+
+        Raises:
+            SessionActiveError: This session is not recording.
+            KeyboardInterrupt: Ctrl-C was pressed meanwhile.
+        """
+        if self._recording is None:
+            raise SessionActiveError(f"the session in {self.logdir} is not recording: call start() first.")
+        with HeldInterrupt(self._recording.say_interrupt_waits):
+            self.detach()
+            recording = self.release()
+            if recording is None:
+                return
+            with recording.kept_when_interrupted():
+                self._before_write(recording)
+                self._path = recording.directory
+                recording.write()
+
+    def detach(self) -> None:
+        """Ends the recording without writing it; a second call does nothing."""
+        if self.in_this_process() and self._recording is not None:
+            with suppress(StorageError):  # said when it is written
+                self._recording.detach()
+
+    def release(self) -> ActiveRecording | None:
+        """Hands over what was recorded, to be written; None in a forked child, where its parent does that."""
+        global _active
+        with _lock:
+            recording, self._recording = self._recording, None
+            if _active is self:
+                _active = None
+        atexit.unregister(self._end_at_exit)
+        if recording is None:
+            return None
+        if recording.in_this_process():
+            recording.extra.update(steps.end_log())
+            return recording
+        recording.stop_in_child()
+        return None
+
+    def in_this_process(self) -> bool:
+        """Says whether this process started the recording; a forked child did not."""
+        return self._recording is not None and self._recording.in_this_process()
+
+    @property
+    def path(self) -> Path:
+        """The session directory.
+
+        Raises:
+            SessionActiveError: Nothing was recorded yet.
+        """
+        if self._path is None:
+            raise SessionActiveError(
+                "this session was never started: use it in a `with` statement, or call start()."
+            )
+        return self._path
+
+    def _meet(self, holder: Recorder) -> None:
+        """Is called in place of a start where `holder` records already."""
+        whose = "this process" if holder.in_this_process() else "this process's parent and its children"
+        raise SessionActiveError(
+            f"a session already records {whose}, into {holder.path}: "
+            "stop it first; a process is in one session at a time."
+        )
+
+    def _attach(self) -> None:
+        if _bridge.session_active():
+            raise SessionActiveError(
+                "a profile that TensorFlow's profiler was asked for already records this process: "
+                "wait for it to end; a process is in one session at a time."
+            )
+        _reset_lock_in_children()
+        self._before_attach()
+        self._recording = start_recording(self.logdir, self.options)
+        self._path = self._recording.directory
+
+    def _before_attach(self) -> None:
+        """Is called when nobody records and we are about to."""
+
+    def _attached(self) -> None:
+        """Is called when we record."""
+
+    def _before_write(self, recording: ActiveRecording) -> None:
+        """Is called between a recording's end and its writing."""
+
+    def _abandon(self) -> None:
+        """Forgets a session whose start was interrupted."""
+        recording = self.release()
+        if recording is not None:
+            recording.discard()
+
+    def _end_at_exit(self) -> None:
+        try:
+            if self.in_this_process():
+                keep_pythons_end()
+                with suppress(SessionActiveError):
+                    self.end()
+        except KeyboardInterrupt:
+            end_by_interrupt()
+            if self.in_this_process():  # it came before it could be held back
+                self.end()
+
+
+def _current_holder() -> Recorder | None:
+    """Gives who records in this process; in a forked child that is its parent's."""
+    global _active
+    if _active is not None and not _bridge.session_active():
+        _active = None
+    return _active
+
+
+@functools.lru_cache(maxsize=1)
+def _reset_lock_in_children() -> None:
+    """A child forked while another thread held the lock would wait for it for ever."""
+
+    def reset() -> None:
+        global _lock
+        _lock = threading.Lock()
+
+    os.register_at_fork(after_in_child=reset)

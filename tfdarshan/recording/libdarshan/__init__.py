@@ -1,0 +1,1 @@
+"""Counts of an unmodified libdarshan: read, put into the tables, and compared with the builtin fold."""

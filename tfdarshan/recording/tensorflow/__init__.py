@@ -1,0 +1,1 @@
+"""Goes along with TensorFlow's profiler: its sessions become ours, and ours lie beside its traces."""

@@ -1,0 +1,1 @@
+"""Writes a session: spools become tables and metadata."""
