@@ -16,10 +16,10 @@ class Session(SessionData):
 
     def summary(self) -> str:
         """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
+        from tfdarshan.analysis.summary_data import summarize
         from tfdarshan.findings.diagnosis import diagnose
         from tfdarshan.findings.text import verdict_text
         from tfdarshan.summary import render
-        from tfdarshan.summary_data import summarize
 
         return render(summarize(self), verdict_text(diagnose(self)))
 

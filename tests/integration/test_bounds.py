@@ -10,7 +10,7 @@ import pytest
 
 import tfdarshan
 from tests.perf.child import run_child
-from tfdarshan.summary_data import summarize
+from tfdarshan.analysis.summary_data import summarize
 
 MIB = 1 << 20
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
+from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.summary_data import summarize
 from tfdarshan.units import exact_bytes, human_bytes
 
 

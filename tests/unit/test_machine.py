@@ -5,15 +5,15 @@ import time
 
 import pytest
 
-from tfdarshan import machine
-from tfdarshan.machine import Machine, cpu_seconds, machine_block, machine_of
+from tfdarshan.recording import job_machine
+from tfdarshan.recording.job_machine import Machine, cpu_seconds, machine_block, machine_of
 
 
 def limits(tmp_path, monkeypatch, cpu="", memory=""):
     for name, text in (("CPU_LIMITS", cpu), ("MEMORY_LIMITS", memory)):
         path = tmp_path / name
         path.write_text(text)
-        monkeypatch.setattr(machine, name, (str(tmp_path / "missing"), str(path)))
+        monkeypatch.setattr(job_machine, name, (str(tmp_path / "missing"), str(path)))
 
 
 def test_a_containers_limits_count(tmp_path, monkeypatch):

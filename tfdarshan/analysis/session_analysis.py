@@ -29,7 +29,7 @@ from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import StorageShare, storage_share
-from tfdarshan.summary_data import SummaryData, summarize
+from tfdarshan.analysis.summary_data import SummaryData, summarize
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData

@@ -11,7 +11,7 @@ from tfdarshan.commands.arguments import add_json, add_session, check_least, pri
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
-    from tfdarshan.summary_data import SummaryData
+    from tfdarshan.analysis.summary_data import SummaryData
 
 
 def add_parser(verbs: Any) -> None:
@@ -29,11 +29,11 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the summary."""
+    from tfdarshan.analysis.summary_data import summarize
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.findings.text import verdict_text
     from tfdarshan.summary import render
-    from tfdarshan.summary_data import summarize
 
     check_least("--top", arguments.top, 0)
     session = session_of(arguments)

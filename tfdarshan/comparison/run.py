@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tfdarshan.analysis.file_table import FileTable
+    from tfdarshan.analysis.summary_data import SummaryData
     from tfdarshan.sessions.process_data import ProcessData
     from tfdarshan.sessions.session_data import SessionData
-    from tfdarshan.summary_data import SummaryData
 
 
 class Run(Protocol):

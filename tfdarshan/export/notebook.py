@@ -26,7 +26,7 @@ def session_html(session: SessionData) -> str:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    from tfdarshan.summary_data import summarize
+    from tfdarshan.analysis.summary_data import summarize
 
     data = summarize(session)
     clock, calls = data.wall_clock, (data.posix, data.stdio)

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.machine import cpu_seconds, machine_block
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
+from tfdarshan.recording.job_machine import cpu_seconds, machine_block
 from tfdarshan.recording.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
 from tfdarshan.sessions.session_directory import (
     MARKER,

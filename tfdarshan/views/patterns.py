@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.latency import latency
 from tfdarshan.analysis.read_passes import read_passes
+from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.figures.distribution import (
     access_sizes_figure,
     file_sizes_figure,
@@ -12,7 +13,6 @@ from tfdarshan.figures.distribution import (
     passes_figure,
     pattern_figure,
 )
-from tfdarshan.summary_data import SummaryData
 from tfdarshan.views.emulation import NO_CACHE
 from tfdarshan.views.panel import Cell, Chart, Panel, Table, duration, number, rate, size
 from tfdarshan.views.source import Source

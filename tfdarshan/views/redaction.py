@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.checkpoint.ledger import CheckpointRow
-from tfdarshan.summary_data import SummaryData
 
 EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 HIDDEN = "(redacted)"

@@ -17,13 +17,13 @@ from tfdarshan.analysis.segments import META, READ, Segments, load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import storage_by_step
+from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.errors import SessionDataError
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.probe import TierProbe
-from tfdarshan.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.views.redaction import (
     Redaction,
     redacted_emulation,

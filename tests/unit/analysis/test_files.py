@@ -8,7 +8,7 @@ from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.rereads import passes_by_file, rereads
 from tfdarshan.analysis.storage_share import storage_by_step, storage_share
-from tfdarshan.summary_data import summarize
+from tfdarshan.analysis.summary_data import summarize
 
 
 @pytest.fixture

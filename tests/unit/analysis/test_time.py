@@ -20,11 +20,11 @@ from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.segments import load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_summary, step_time
+from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.sessions import schema
 from tfdarshan.summary import render
-from tfdarshan.summary_data import summarize
 
 MS = 1_000_000
 
