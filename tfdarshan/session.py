@@ -18,14 +18,14 @@ class Session(SessionData):
         """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
         from tfdarshan.analysis.summary_data import summarize
         from tfdarshan.findings.diagnosis import diagnose
-        from tfdarshan.findings.text import verdict_text
-        from tfdarshan.summary import render
+        from tfdarshan.reports.text.findings_text import verdict_text
+        from tfdarshan.reports.text.summary_text import render
 
         return render(summarize(self), verdict_text(diagnose(self)))
 
     def _repr_html_(self) -> str | None:
         """Gives what a notebook shows; None, and so the plain text, where the data cannot be read."""
-        from tfdarshan.export.notebook import session_html
+        from tfdarshan.reports.notebook import session_html
 
         try:
             return session_html(self)

@@ -153,7 +153,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
     def _check(self, session: Session) -> None:
         __tracebackhide__ = True
         from tfdarshan.comparison.metric import find_metric
-        from tfdarshan.views.source import Source
+        from tfdarshan.reports.views.view_source import Source
 
         self.session = session
         source = Source(session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.figures.theme import COMPUTE, EMPTY, GRID, INK, LIGHT, READ, WAIT, WRITE
+from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, GRID, INK, LIGHT, READ, WAIT, WRITE
 from workloads.result import Arm, Result
 
 SPEEDUP_PLOT = "workloads-threads.svg"

@@ -12,11 +12,11 @@ from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
 from tests.browser.fonts import FONTS, WIDE, use_font  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
 from tests.made_up_session import job_of, write_session  # noqa: E402
-from tfdarshan.export.report import write_report  # noqa: E402
 from tfdarshan.findings.diagnosis import diagnose  # noqa: E402
-from tfdarshan.views import VIEWS  # noqa: E402
-from tfdarshan.views.redaction import Redaction  # noqa: E402
-from tfdarshan.views.source import Source  # noqa: E402
+from tfdarshan.reports.html_report import write_report  # noqa: E402
+from tfdarshan.reports.views import VIEWS  # noqa: E402
+from tfdarshan.reports.views.redaction import Redaction  # noqa: E402
+from tfdarshan.reports.views.view_source import Source  # noqa: E402
 
 CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
   .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.closest(".panel").dataset.key)"""

@@ -18,13 +18,13 @@ from tests.browser.server import tensorboard
 from tests.browser.test_tab import Tab
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.checkpoint import read_ledger
-from tfdarshan.export.report import write_report
+from tfdarshan.reports.html_report import write_report
+from tfdarshan.reports.views.staging_view import FAST
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.assumed_tier import assumed_tier
 from tfdarshan.staging.question import Question
 from tfdarshan.units import human_bytes, human_seconds
-from tfdarshan.views.source import Source
-from tfdarshan.views.staging import FAST
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),

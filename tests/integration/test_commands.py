@@ -10,7 +10,7 @@ import tfdarshan
 from tfdarshan import self_check
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.commands import COMMANDS, main
-from tfdarshan.summary import WIDTH
+from tfdarshan.reports.text.summary_text import WIDTH
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
-from tfdarshan.comparison.render import WIDTH
+from tfdarshan.reports.text.comparison_text import WIDTH
 
 
 def record(folder, run, *, chunk=5_000, sleep_s=0.0, **options):

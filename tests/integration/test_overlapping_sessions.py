@@ -9,9 +9,9 @@ import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
-from tfdarshan.export.report import write_report
+from tfdarshan.reports.html_report import write_report
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.tensorboard_plugin.routes import Routes
-from tfdarshan.views.source import Source
 
 RANKS = 3
 SAID = "1 of 4 sessions that overlap in time; the other 3 are not in these figures"

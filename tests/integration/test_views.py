@@ -14,15 +14,15 @@ from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
-from tfdarshan.export.notebook import session_html
-from tfdarshan.figures.theme import COMPUTE, WAIT
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.views import VIEWS
-from tfdarshan.views.compare import compare_view
-from tfdarshan.views.emulation import REAL_STORAGE, emulation_banner
-from tfdarshan.views.panel import as_json
-from tfdarshan.views.redaction import Redaction
-from tfdarshan.views.source import NO_TRACE, Source
+from tfdarshan.reports.figures.theme import COMPUTE, WAIT
+from tfdarshan.reports.notebook import session_html
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.comparison_view import compare_view
+from tfdarshan.reports.views.emulation_view import REAL_STORAGE, emulation_banner
+from tfdarshan.reports.views.panel import as_json
+from tfdarshan.reports.views.redaction import Redaction
+from tfdarshan.reports.views.view_source import NO_TRACE, Source
 
 
 def training(folder):

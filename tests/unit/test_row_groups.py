@@ -8,11 +8,11 @@ import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.errors import SessionDataError
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.timeline_view import Window, timeline_view
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import ProcessData
-from tfdarshan.views import VIEWS
-from tfdarshan.views.source import Source
-from tfdarshan.views.timeline import Window, timeline_view
 
 
 def test_files_are_gathered_to_whole_row_groups(tmp_path):

@@ -14,11 +14,11 @@ from werkzeug.test import Client
 
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.reports.views import VIEWS
 from tfdarshan.session import open_session
 from tfdarshan.tensorboard_plugin import findings_of
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore
-from tfdarshan.views import VIEWS
 
 STAMP = "2024_01_01_00_00_00"
 SESSION = f"run/{STAMP}"

@@ -87,8 +87,8 @@ def command(arguments: argparse.Namespace) -> int:
     _refuse_wrong_numbers(arguments)
     if arguments.check:
         return _check(arguments)
+    from tfdarshan.reports.text.advice_text import render
     from tfdarshan.staging.planning import make_plan
-    from tfdarshan.staging.render import render
 
     sessions = _sessions(arguments)
     decision, reserve = _decide(arguments, sessions)
@@ -99,7 +99,7 @@ def command(arguments: argparse.Namespace) -> int:
                 decision, reserve_bytes=reserve, checksum=arguments.checksum, progress=progress
             )
     if arguments.plot:
-        from tfdarshan.staging.plot import write_plot
+        from tfdarshan.reports.capacity_plot import write_plot
 
         write_plot(decision.advice, arguments.plot)
     if planned is not None and not arguments.json:
@@ -128,8 +128,8 @@ def _refuse_wrong_numbers(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     """Holds a session against a plan's promise."""
+    from tfdarshan.reports.text.staging_check_text import render_check
     from tfdarshan.staging.check import check_plan
-    from tfdarshan.staging.check_text import render_check
     from tfdarshan.staging.plan import read_plan
 
     before, after = arguments.check

@@ -87,7 +87,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _sides(paths: Sequence[str], runs: int) -> list[Side]:
     from tfdarshan.comparison.run import Side
-    from tfdarshan.views.source import Source
+    from tfdarshan.reports.views.view_source import Source
 
     if not 2 <= len(paths) <= len(LABELS):
         raise ConfigurationError(
@@ -105,7 +105,7 @@ def _sides(paths: Sequence[str], runs: int) -> list[Side]:
 
 
 def _print(sides: Sequence[Side], comparisons: Sequence[Comparison], failures: Sequence[Failure]) -> None:
-    from tfdarshan.comparison.render import render, render_failures, render_side
+    from tfdarshan.reports.text.comparison_text import render, render_failures, render_side
 
     for side in sides:
         sys.stdout.write(render_side(side))

@@ -33,7 +33,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Prints the findings."""
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.plain import plain_diagnosis
-    from tfdarshan.findings.text import findings_text
+    from tfdarshan.reports.text.findings_text import findings_text
 
     session = session_of(arguments)
     diagnosis = diagnose(session)

@@ -63,10 +63,10 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Writes the report and says where it is."""
-    from tfdarshan.export.report import write_report
+    from tfdarshan.reports.html_report import write_report
+    from tfdarshan.reports.views.redaction import Redaction
+    from tfdarshan.reports.views.view_source import Source
     from tfdarshan.session import open_session
-    from tfdarshan.views.redaction import Redaction
-    from tfdarshan.views.source import Source
 
     folder = None if arguments.fast is None else folder_of("--fast", arguments.fast)
     redaction = Redaction(os.environ.get(KEY_VARIABLE, "")) if arguments.redact else None

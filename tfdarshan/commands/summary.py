@@ -32,8 +32,8 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.analysis.summary_data import summarize
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.plain import plain_diagnosis
-    from tfdarshan.findings.text import verdict_text
-    from tfdarshan.summary import render
+    from tfdarshan.reports.text.findings_text import verdict_text
+    from tfdarshan.reports.text.summary_text import render
 
     check_least("--top", arguments.top, 0)
     session = session_of(arguments)

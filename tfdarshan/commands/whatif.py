@@ -43,7 +43,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.measures import measure
     from tfdarshan.findings.plain import plain_gain
     from tfdarshan.findings.whatif import Change, parse_factor, what_if
-    from tfdarshan.findings.whatif_text import whatif_text
+    from tfdarshan.reports.text.whatif_text import whatif_text
     from tfdarshan.staging.probe import probe_tier
 
     bandwidth = parse_factor(arguments.bandwidth, "--bandwidth")

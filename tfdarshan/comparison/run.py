@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Run(Protocol):
-    """One session, its tables read when they are asked for: `tfdarshan.views.source.Source` is one."""
+    """One session, its tables read when they are asked for: a view's `Source` is one."""
 
     @property
     def summary(self) -> SummaryData:

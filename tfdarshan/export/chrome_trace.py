@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, Segments, load_segments
-from tfdarshan.export.output_file import output_file
 from tfdarshan.file_name import exact_name
+from tfdarshan.output_file import output_file
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData

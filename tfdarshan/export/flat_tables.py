@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.export.output_file import output_file
+from tfdarshan.output_file import output_file
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.frames import paths_of_files
 from tfdarshan.sessions.process_data import ProcessData

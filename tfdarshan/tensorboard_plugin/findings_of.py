@@ -15,9 +15,9 @@ from threading import Lock
 from typing import Any
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
+from tfdarshan.reports.views.panel import as_json
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, Listed, age, open_readable
-from tfdarshan.views.findings import diagnosis_for, findings_panels
-from tfdarshan.views.panel import as_json
 
 KEPT = 16
 LONGEST_S = 600

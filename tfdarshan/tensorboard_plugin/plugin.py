@@ -15,7 +15,7 @@ from tensorboard.plugins import base_plugin
 from werkzeug import wrappers
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanError
-from tfdarshan.page import PageError, plotly_js, static_file
+from tfdarshan.reports.page import PageError, plotly_js, static_file
 from tfdarshan.sessions.session_directory import REMOTE_URL
 from tfdarshan.tensorboard_plugin.loader import NAME, TAB
 from tfdarshan.tensorboard_plugin.routes import Arguments, Routes

@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.figures.over_time import MEASURES
-from tfdarshan.figures.theme import CONFIG, templates
+from tfdarshan.reports.figures.over_time import MEASURES
+from tfdarshan.reports.figures.theme import CONFIG, templates
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.banner import banner
+from tfdarshan.reports.views.comparison_view import compare_view
+from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table
+from tfdarshan.reports.views.overlap_view import overlap_banner
+from tfdarshan.reports.views.panel import Panel, Text, as_json
+from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
+from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
+from tfdarshan.reports.views.view_source import process_name
 from tfdarshan.tensorboard_plugin.findings_of import FindingsOf
 from tfdarshan.tensorboard_plugin.live import recorded_so_far
 from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
-from tfdarshan.views import VIEWS
-from tfdarshan.views.banner import banner
-from tfdarshan.views.compare import compare_view
-from tfdarshan.views.files import MOST_ROWS, FileQuery, file_page, files_table
-from tfdarshan.views.overlap import overlap_banner
-from tfdarshan.views.panel import Panel, Text, as_json
-from tfdarshan.views.source import process_name
-from tfdarshan.views.staging import TIERS, StagingQuery, staging_view
-from tfdarshan.views.timeline import GROUPINGS, Window, timeline_view
 
 Arguments = Mapping[str, str]
 Answer = dict[str, Any]

@@ -11,11 +11,11 @@ from threading import Lock, RLock
 
 from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
 from tfdarshan.tensorboard_plugin.live import is_recording
-from tfdarshan.views.source import Source
 
 LIST_SECONDS = 3.0
 SOURCES_KEPT = 3

@@ -23,8 +23,8 @@ from tfdarshan.analysis.step_time import step_summary, step_time
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema
-from tfdarshan.summary import render
 
 MS = 1_000_000
 

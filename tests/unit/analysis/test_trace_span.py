@@ -9,10 +9,10 @@ from tfdarshan import commands
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import check_likeness
-from tfdarshan.export.notebook import session_html
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.views.banner import banner
-from tfdarshan.views.source import Source
+from tfdarshan.reports.notebook import session_html
+from tfdarshan.reports.views.banner import banner
+from tfdarshan.reports.views.view_source import Source
 
 SENTENCE = (
     "The trace has all calls of the first 400.0 ms of 2.000 s (20.0 %): what rests on single calls speaks of "

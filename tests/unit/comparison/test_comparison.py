@@ -11,7 +11,7 @@ from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.noise import LEAST, Noise
 from tfdarshan.comparison.run import Side
-from tfdarshan.views.source import Source
+from tfdarshan.reports.views.view_source import Source
 
 KERNEL = {"rchar": 0, "wchar": 0, "syscr": 0, "syscw": 0, "read_bytes": 0, "write_bytes": 0}
 

@@ -8,9 +8,9 @@ from tfdarshan.findings import NAMES
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.finding import KINDS
 from tfdarshan.findings.measures import measure
-from tfdarshan.findings.text import WIDTH, findings_text
 from tfdarshan.findings.whatif import Change, what_if
-from tfdarshan.findings.whatif_text import whatif_text
+from tfdarshan.reports.text.findings_text import WIDTH, findings_text
+from tfdarshan.reports.text.whatif_text import whatif_text
 
 OPERATIONS = ("open", "close", "stat", "pread", "read", "lseek", "write", "fsync", "fwrite", "fread", "mmap")
 PATHS = [f"/data/{number}" for number in range(5)] + ["/out/log", "/out/model"]

@@ -8,9 +8,9 @@ import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
+from tfdarshan.reports.text.advice_text import render
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.render import render
 from tfdarshan.staging.time_model import TimeModel
 
 ALIKE = "every file is read about as often as every other"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.unit.staging.synthetic import FAST, file_use, malware_like, run_of
+from tfdarshan.reports.text.advice_text import gain_text, render
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.render import gain_text, render
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,15 @@ import pytest
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.commands import main
-from tfdarshan.export.report import write_report
+from tfdarshan.reports.html_report import write_report
+from tfdarshan.reports.views.panel import Text, Tiles
+from tfdarshan.reports.views.staging_view import staging_view
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import open_session
 from tfdarshan.staging.advice import decide, decide_on, read_run
 from tfdarshan.staging.assumed_tier import assumed_tier
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import run_facts
-from tfdarshan.views.panel import Text, Tiles
-from tfdarshan.views.source import Source
-from tfdarshan.views.staging import staging_view
 
 FILES = 100
 EPOCHS = 2

@@ -8,25 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.figures.staging import MARKER, capacity_figure, units_of
-from tfdarshan.staging.advice import Advice, Decision, decide_on
-from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
-from tfdarshan.staging.expectation import Expectation
-from tfdarshan.staging.file_use import FileUse, read_file_use
-from tfdarshan.staging.question import Question
-from tfdarshan.staging.render import gain_text
-from tfdarshan.staging.run_facts import RunFacts, run_facts
-from tfdarshan.staging.valuation import total
-from tfdarshan.units import human_bytes, human_seconds, percent, plural
-from tfdarshan.views.panel import Chart, Panel, Slider, SliderPoint, Text, Tile, Tiles, duration, number, size
-from tfdarshan.views.source import Source
-from tfdarshan.views.staging_tables import (
+from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
+from tfdarshan.reports.text.advice_text import gain_text
+from tfdarshan.reports.views.panel import (
+    Chart,
+    Panel,
+    Slider,
+    SliderPoint,
+    Text,
+    Tile,
+    Tiles,
+    duration,
+    number,
+    size,
+)
+from tfdarshan.reports.views.staging_tables import (
     files_table,
     folders_table,
     left_out_table,
     rules_table,
     tiers_table,
 )
+from tfdarshan.reports.views.view_source import Source
+from tfdarshan.staging.advice import Advice, Decision, decide_on
+from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
+from tfdarshan.staging.expectation import Expectation
+from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.question import Question
+from tfdarshan.staging.run_facts import RunFacts, run_facts
+from tfdarshan.staging.valuation import total
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 # Stands for the folder on the fast tier; no path of a session begins like this.
 FAST = "FAST"

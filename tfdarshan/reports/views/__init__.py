@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfdarshan.views.checkpoints import checkpoints_view
-from tfdarshan.views.files import files_view
-from tfdarshan.views.overview import overview_view
-from tfdarshan.views.panel import Panel
-from tfdarshan.views.patterns import patterns_view
-from tfdarshan.views.source import Source
-from tfdarshan.views.staging import staging_view
-from tfdarshan.views.steps import steps_view
-from tfdarshan.views.timeline import timeline_view
+from tfdarshan.reports.views.checkpoints_view import checkpoints_view
+from tfdarshan.reports.views.files_view import files_view
+from tfdarshan.reports.views.overview_view import overview_view
+from tfdarshan.reports.views.panel import Panel
+from tfdarshan.reports.views.patterns_view import patterns_view
+from tfdarshan.reports.views.staging_view import staging_view
+from tfdarshan.reports.views.steps_view import steps_view
+from tfdarshan.reports.views.timeline_view import timeline_view
+from tfdarshan.reports.views.view_source import Source
 
 VIEWS: dict[str, tuple[str, Callable[[Source], list[Panel]]]] = {
     "overview": ("Overview", overview_view),

@@ -15,11 +15,11 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.latency import latency
 from tfdarshan.analysis.segments import segments_of_files
 from tfdarshan.errors import ConfigurationError, SessionDataError
-from tfdarshan.figures.distribution import latency_figure, treemap_figure
-from tfdarshan.figures.single_calls import offsets_figure
+from tfdarshan.reports.figures.distribution import latency_figure, treemap_figure
+from tfdarshan.reports.figures.single_calls import offsets_figure
+from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.units import plural
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
-from tfdarshan.views.source import Source
 
 SORTABLE = (
     "path",

@@ -21,16 +21,16 @@ from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.errors import SessionDataError
-from tfdarshan.sessions.process_data import ProcessData
-from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.staging.probe import TierProbe
-from tfdarshan.views.redaction import (
+from tfdarshan.reports.views.redaction import (
     Redaction,
     redacted_emulation,
     redacted_files,
     redacted_ledger,
     redacted_summary,
 )
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.staging.probe import TierProbe
 
 TIME_PARTS = 400
 STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tfdarshan.summary import emulated_as, emulated_times
-from tfdarshan.views.panel import Panel, Text
-from tfdarshan.views.source import Source
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_times
+from tfdarshan.reports.views.panel import Panel, Text
+from tfdarshan.reports.views.view_source import Source
 
 NO_CACHE = "Emulated storage has no page cache."
 # Goes with the kernel's figures of storage and page cache.

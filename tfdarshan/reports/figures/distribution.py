@@ -9,8 +9,8 @@ import pandas as pd
 
 from tfdarshan.analysis.access_pattern import AccessPattern
 from tfdarshan.analysis.access_sizes import SizeBucket
-from tfdarshan.figures.single_calls import escaped
-from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT, WRITE, Figure, figure, plain
+from tfdarshan.reports.figures.single_calls import escaped
+from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT, WRITE, Figure, figure, plain
 from tfdarshan.units import exact_bytes, human_seconds
 
 OUTCOME_COLOURS = {"better": COMPUTE, "worse": WAIT}

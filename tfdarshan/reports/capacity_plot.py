@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.figures.theme import CONFIG
+from tfdarshan.reports.figures.theme import CONFIG
 from tfdarshan.staging.advice import Advice
 from tfdarshan.units import human_bytes
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfdarshan.figures.theme import Figure
+from tfdarshan.reports.figures.theme import Figure
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds
 
 

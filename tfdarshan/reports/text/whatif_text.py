@@ -6,8 +6,8 @@ import textwrap
 
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
-from tfdarshan.findings.text import WIDTH
 from tfdarshan.findings.whatif import Parts, WhatIf
+from tfdarshan.reports.text.findings_text import WIDTH
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 # More than this, in bytes per second, is what is left where all time is waiting.

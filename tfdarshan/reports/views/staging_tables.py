@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.reports.text.advice_text import gain_text
+from tfdarshan.reports.views.panel import Cell, Table, bytes_per_s, duration, number, size
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import Advice, Decision
-from tfdarshan.staging.render import gain_text
 from tfdarshan.staging.time_model import TimeModel
 from tfdarshan.units import human_bytes, percent
-from tfdarshan.views.panel import Cell, Table, bytes_per_s, duration, number, size
-from tfdarshan.views.source import Source
 
 MOST_FOLDERS = 20
 MOST_FILES = 20

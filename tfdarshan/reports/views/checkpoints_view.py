@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES
-from tfdarshan.figures.over_time import checkpoints_figure
+from tfdarshan.reports.figures.over_time import checkpoints_figure
+from tfdarshan.reports.views.ledger_view import ledger_panels
+from tfdarshan.reports.views.panel import (
+    Cell,
+    Chart,
+    Panel,
+    Table,
+    Text,
+    Tile,
+    Tiles,
+    duration,
+    number,
+    rate,
+    size,
+)
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.units import human_bytes
-from tfdarshan.views.ledger import ledger_panels
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
-from tfdarshan.views.source import Source
 
 
 def checkpoints_view(source: Source) -> list[Panel]:

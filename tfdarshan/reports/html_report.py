@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.export.output_file import write_output
-from tfdarshan.figures.theme import CONFIG, templates
-from tfdarshan.page import plotly_js, static_file
-from tfdarshan.views import VIEWS
-from tfdarshan.views.banner import banner
-from tfdarshan.views.compare import compare_view
-from tfdarshan.views.findings import diagnosis_for, findings_panels
-from tfdarshan.views.overlap import overlap_banner
-from tfdarshan.views.panel import Panel, as_json
-from tfdarshan.views.source import Source
+from tfdarshan.output_file import write_output
+from tfdarshan.reports.figures.theme import CONFIG, templates
+from tfdarshan.reports.page import plotly_js, static_file
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.banner import banner
+from tfdarshan.reports.views.comparison_view import compare_view
+from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
+from tfdarshan.reports.views.overlap_view import overlap_banner
+from tfdarshan.reports.views.panel import Panel, as_json
+from tfdarshan.reports.views.view_source import Source
 
 PAGE = """<!doctype html>
 <html lang="en">

@@ -8,7 +8,18 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.activity import Activity
-from tfdarshan.figures.theme import COMPUTE, HIDDEN, META, READ, WAIT, WRITE, Figure, figure, plain, seconds
+from tfdarshan.reports.figures.theme import (
+    COMPUTE,
+    HIDDEN,
+    META,
+    READ,
+    WAIT,
+    WRITE,
+    Figure,
+    figure,
+    plain,
+    seconds,
+)
 from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}

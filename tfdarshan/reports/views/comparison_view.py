@@ -6,11 +6,11 @@ from tfdarshan.comparison.change import BETTER, CHANGED, NOISE, WORSE, Change, c
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import SAME, YES, check_likeness, verdict_of
 from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
-from tfdarshan.comparison.render import change_text, noise_text, sentence_of
 from tfdarshan.comparison.run import Side
-from tfdarshan.figures.distribution import ratio_figure
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, bytes_per_s, duration, number, size
-from tfdarshan.views.source import Source
+from tfdarshan.reports.figures.distribution import ratio_figure
+from tfdarshan.reports.text.comparison_text import change_text, noise_text, sentence_of
+from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, bytes_per_s, duration, number, size
+from tfdarshan.reports.views.view_source import Source
 
 SAID = (BETTER, WORSE, CHANGED, NOISE)
 NOISE_NOTE = (

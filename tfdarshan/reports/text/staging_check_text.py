@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tfdarshan.reports.text.advice_text import gain_text, shortened_end
 from tfdarshan.staging.check import Assumption, Check
-from tfdarshan.staging.render import gain_text, shortened_end
 from tfdarshan.units import human_seconds, plural
 
 

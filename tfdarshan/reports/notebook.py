@@ -6,8 +6,8 @@ import html
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
-from tfdarshan.figures.theme import READ, WRITE
-from tfdarshan.summary import emulated_as, emulated_times
+from tfdarshan.reports.figures.theme import READ, WRITE
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_times
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 
 if TYPE_CHECKING:

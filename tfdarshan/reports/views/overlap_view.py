@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfdarshan.reports.views.panel import Panel, Text
 from tfdarshan.sessions.overlap import MOST_NAMED
-from tfdarshan.views.panel import Panel, Text
 
 
 def overlap_banner(others: Sequence[str]) -> list[Panel]:

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.segments import CLASSES, Segments
-from tfdarshan.figures.over_time import TIME_AXIS, TIMELINE_MARGIN, mark_shapes
-from tfdarshan.figures.theme import CLASS_COLOURS, Figure, figure, plain
+from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN, mark_shapes
+from tfdarshan.reports.figures.theme import CLASS_COLOURS, Figure, figure, plain
 from tfdarshan.units import exact_bytes, human_seconds, shortened
 
 PATH_WIDTH = 90

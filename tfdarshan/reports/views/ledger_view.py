@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from tfdarshan.checkpoint.interval_cost import interval_costs, interval_sentence
 from tfdarshan.checkpoint.ledger import CheckpointRow
-from tfdarshan.figures.checkpoint_ledger import MOST_BARS, ledger_figure
+from tfdarshan.reports.figures.checkpoint_ledger import MOST_BARS, ledger_figure
+from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Tile, Tiles, duration, number, size
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, Tile, Tiles, duration, number, size
-from tfdarshan.views.source import Source
 
 MOST_ROWS = 500
 OUTCOMES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfdarshan.figures.theme import COMPUTE, HIDDEN, META, READ, WAIT, WRITE, Figure, figure, plain
+from tfdarshan.reports.figures.theme import COMPUTE, HIDDEN, META, READ, WAIT, WRITE, Figure, figure, plain
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import math
 import pandas as pd
 
 from tfdarshan.analysis.step_time import StepSummary, step_summary
-from tfdarshan.figures.over_time import overlap_figure, step_storage_figure, steps_figure
+from tfdarshan.reports.figures.over_time import overlap_figure, step_storage_figure, steps_figure
+from tfdarshan.reports.views.emulation_view import REAL_STORAGE
+from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
+from tfdarshan.reports.views.view_source import NO_TRACE, Source
 from tfdarshan.units import human_seconds, percent
-from tfdarshan.views.emulation import REAL_STORAGE
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
-from tfdarshan.views.source import NO_TRACE, Source
 
 MOST_ROWS = 200
 NO_STEPS = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tfdarshan.views.emulation import emulation_banner
-from tfdarshan.views.panel import Panel, Text
-from tfdarshan.views.source import Source
+from tfdarshan.reports.views.emulation_view import emulation_banner
+from tfdarshan.reports.views.panel import Panel, Text
+from tfdarshan.reports.views.view_source import Source
 
 
 def banner(*sources: Source) -> list[Panel]:

@@ -8,13 +8,25 @@ from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.storage_share import storage_share
 from tfdarshan.analysis.wall_clock import WallClock
-from tfdarshan.figures.distribution import shares_figure
-from tfdarshan.figures.over_time import bandwidth_figure
-from tfdarshan.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
+from tfdarshan.reports.figures.distribution import shares_figure
+from tfdarshan.reports.figures.over_time import bandwidth_figure
+from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
+from tfdarshan.reports.views.emulation_view import REAL_STORAGE
+from tfdarshan.reports.views.panel import (
+    Cell,
+    Chart,
+    Panel,
+    Table,
+    Text,
+    Tile,
+    Tiles,
+    duration,
+    number,
+    rate,
+    size,
+)
+from tfdarshan.reports.views.view_source import NO_TRACE, Source
 from tfdarshan.units import percent, plural
-from tfdarshan.views.emulation import REAL_STORAGE
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, rate, size
-from tfdarshan.views.source import NO_TRACE, Source
 
 # With more files, the first page does not wait for their table.
 MOST_FILES = 100_000

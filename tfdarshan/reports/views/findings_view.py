@@ -7,10 +7,10 @@ import dataclasses
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import measure
-from tfdarshan.findings.text import cost_text, gain_text
+from tfdarshan.reports.text.findings_text import cost_text, gain_text
+from tfdarshan.reports.views.panel import Card, Cards, Cell, Panel, Text, Verdict
+from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.views.panel import Card, Cards, Cell, Panel, Text, Verdict
-from tfdarshan.views.redaction import Redaction, redacted_files, redacted_summary
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 

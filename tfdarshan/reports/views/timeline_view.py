@@ -15,7 +15,7 @@ from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.time_bins import TimeBins, bins_over
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.figures.over_time import (
+from tfdarshan.reports.figures.over_time import (
     MEASURES,
     TIME_AXIS,
     TIMELINE_MARGIN,
@@ -23,11 +23,11 @@ from tfdarshan.figures.over_time import (
     bandwidth_figure,
     depth_figure,
 )
-from tfdarshan.figures.single_calls import calls_figure
-from tfdarshan.figures.theme import Figure
+from tfdarshan.reports.figures.single_calls import calls_figure
+from tfdarshan.reports.figures.theme import Figure
+from tfdarshan.reports.views.panel import Chart, Panel, Text
+from tfdarshan.reports.views.view_source import NO_TRACE, TIME_PARTS, Source
 from tfdarshan.units import human_seconds, plural
-from tfdarshan.views.panel import Chart, Panel, Text
-from tfdarshan.views.source import NO_TRACE, TIME_PARTS, Source
 
 GROUPINGS = ("thread", "process", "directory", "operation")
 # Up to so many calls, a window shows each of them.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfdarshan.figures.over_time import TIME_AXIS
-from tfdarshan.figures.single_calls import escaped
-from tfdarshan.figures.theme import HIDDEN, READ, WAIT, Figure, figure
+from tfdarshan.reports.figures.over_time import TIME_AXIS
+from tfdarshan.reports.figures.single_calls import escaped
+from tfdarshan.reports.figures.theme import HIDDEN, READ, WAIT, Figure, figure
 from tfdarshan.units import human_seconds
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.latency import latency
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.summary_data import SummaryData
-from tfdarshan.figures.distribution import (
+from tfdarshan.reports.figures.distribution import (
     access_sizes_figure,
     file_sizes_figure,
     latency_figure,
     passes_figure,
     pattern_figure,
 )
-from tfdarshan.views.emulation import NO_CACHE
-from tfdarshan.views.panel import Cell, Chart, Panel, Table, duration, number, rate, size
-from tfdarshan.views.source import Source
+from tfdarshan.reports.views.emulation_view import NO_CACHE
+from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, duration, number, rate, size
+from tfdarshan.reports.views.view_source import Source
 
 
 def patterns_view(source: Source) -> list[Panel]:
