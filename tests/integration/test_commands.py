@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tfdarshan import self_check
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.commands import COMMANDS, main
+from tfdarshan.doctor import self_check
 from tfdarshan.reports.text.summary_text import WIDTH
 
 

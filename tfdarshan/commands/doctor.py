@@ -10,8 +10,8 @@ from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.options import ENGINES
 
 if TYPE_CHECKING:
-    from tfdarshan.hook_proof import HookProof
-    from tfdarshan.self_check import Check
+    from tfdarshan.doctor.hook_proof import HookProof
+    from tfdarshan.doctor.self_check import Check
 
 
 def add_parser(verbs: Any) -> None:
@@ -42,8 +42,8 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Runs the checks; the exit code is 1 if one fails."""
-    from tfdarshan.hook_proof import FAILED, prove_hooks
-    from tfdarshan.self_check import run_checks
+    from tfdarshan.doctor.hook_proof import FAILED, prove_hooks
+    from tfdarshan.doctor.self_check import run_checks
 
     # A library that is named is to be used.
     named = arguments.darshan_library is not None and arguments.engine == "auto"
@@ -63,7 +63,7 @@ def _line(check: Check) -> str:
 
 
 def _table(proofs: list[HookProof]) -> list[str]:
-    from tfdarshan.hook_proof import FAILED, MISSING, OK, UNTRIED
+    from tfdarshan.doctor.hook_proof import FAILED, MISSING, OK, UNTRIED
 
     if not proofs:
         return []

@@ -71,7 +71,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _darshan(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
-    from tfdarshan.export.darshan_log import export_darshan
+    from tfdarshan.formats.export.darshan_log import export_darshan
 
     exported = export_darshan(session, arguments.darshan, process=arguments.process, force=arguments.force)
     what = f"{plural(exported.processes, 'process', 'processes')}, {plural(exported.records, 'file')}"
@@ -81,7 +81,7 @@ def _darshan(session: Session, arguments: argparse.Namespace) -> tuple[Any, list
 
 
 def _trace(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
-    from tfdarshan.export.chrome_trace import export_chrome_trace
+    from tfdarshan.formats.export.chrome_trace import export_chrome_trace
 
     exported = export_chrome_trace(session, arguments.trace, force=arguments.force)
     what = f"{plural(exported.calls, 'call')} of {plural(exported.threads, 'thread')}"
@@ -92,7 +92,7 @@ def _trace(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[s
 
 
 def _tables(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
-    from tfdarshan.export.flat_tables import export_tables
+    from tfdarshan.formats.export.flat_tables import export_tables
 
     folder, kind = (arguments.csv, "csv") if arguments.csv is not None else (arguments.parquet, "parquet")
     exported = export_tables(session, folder, kind, force=arguments.force)

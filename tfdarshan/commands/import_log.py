@@ -33,7 +33,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Makes the session and says where it is."""
-    from tfdarshan.importing.darshan_log import import_darshan
+    from tfdarshan.formats.importing.darshan_log import import_darshan
 
     imported = import_darshan(arguments.log, arguments.logdir)
     if arguments.json:

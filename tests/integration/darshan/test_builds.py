@@ -13,7 +13,7 @@ import pytest
 import tfdarshan
 from tests.integration.darshan_log.test_export import assert_equal_counters, our_segments, summary_report
 from tests.pydarshan import darshan
-from tfdarshan.export.darshan_log import export_darshan
+from tfdarshan.formats.export.darshan_log import export_darshan
 
 RunChild = Callable[..., str]
 

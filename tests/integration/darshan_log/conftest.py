@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tfdarshan.export.darshan_log import export_darshan
+from tfdarshan.formats.export.darshan_log import export_darshan
 
 
 def do_random_io(folder, seed, steps=120):

@@ -9,7 +9,7 @@ import tfdarshan
 from tests.integration.darshan_log.conftest import do_random_io
 from tests.pydarshan import darshan
 from tfdarshan.commands import main
-from tfdarshan.export.darshan_log import export_darshan
+from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.sessions import schema
 
 READS = ("read", "pread", "readv", "preadv")
@@ -274,7 +274,7 @@ def test_errors_are_one_sentence(capsys, session, tmp_path, monkeypatch, argumen
 
 
 def test_bins_double_like_darshans():
-    from tfdarshan.export.heatmap import Bins, choose_bins
+    from tfdarshan.formats.export.heatmap import Bins, choose_bins
 
     assert choose_bins(0) == Bins(0.1, 1)
     assert choose_bins(20) == Bins(0.1, 200)
@@ -283,7 +283,7 @@ def test_bins_double_like_darshans():
 
 
 def test_bytes_are_spread_over_bins_exactly():
-    from tfdarshan.export.heatmap import Bins, bytes_per_bin
+    from tfdarshan.formats.export.heatmap import Bins, bytes_per_bin
 
     # GIVEN one call within a bin, one over three, one without duration, one after the last bin
     start, end = np.array([0.01, 0.05, 0.35, 9.0]), np.array([0.02, 0.25, 0.35, 9.5])

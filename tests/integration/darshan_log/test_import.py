@@ -12,12 +12,12 @@ import tfdarshan
 from tests.conftest import LIBDARSHAN
 from tests.integration.darshan_log.test_export import summary_report
 from tests.pydarshan import darshan
-from tfdarshan import darshan_format
 from tfdarshan.commands import main
-from tfdarshan.export.darshan_log import export_darshan
-from tfdarshan.importing.darshan_log import import_darshan
-from tfdarshan.importing.dxt_segments import read_segments
-from tfdarshan.importing.log_regions import LogRegions
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.export.darshan_log import export_darshan
+from tfdarshan.formats.importing.darshan_log import import_darshan
+from tfdarshan.formats.importing.dxt_segments import read_segments
+from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.sessions import schema
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))

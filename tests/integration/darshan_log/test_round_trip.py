@@ -11,8 +11,8 @@ from tests.integration.darshan_log.test_export import our_segments, read_back
 from tests.pydarshan import darshan
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.commands import main
-from tfdarshan.export.darshan_log import export_darshan
-from tfdarshan.importing.darshan_log import import_darshan
+from tfdarshan.formats.export.darshan_log import export_darshan
+from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.sessions import schema
 
 KEYS = ["module", "pid", "path"]

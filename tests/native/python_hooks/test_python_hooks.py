@@ -2,8 +2,8 @@
 
 import pytest
 
-from tfdarshan import hook_proof
-from tfdarshan.hook_proof import FAILED, MISSING, OK
+from tfdarshan.doctor import hook_proof
+from tfdarshan.doctor.hook_proof import FAILED, MISSING, OK
 from tfdarshan.native import _bridge
 
 

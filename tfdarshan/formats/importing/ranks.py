@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.importing.dxt_segments import Segments
-from tfdarshan.importing.pydarshan import Records
+from tfdarshan.formats.importing.dxt_segments import Segments
+from tfdarshan.formats.importing.pydarshan import Records
 from tfdarshan.native.spool_reader import EVENT_DTYPES, Array, EventBatch
 
 SHARED = -1

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfdarshan import darshan_format
-from tfdarshan.export.file_records import SHARED, Rank
-from tfdarshan.export.job_region import cut_text
-from tfdarshan.export.transfers import Transfers, rank_numbers, transfers_of
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.export.file_records import SHARED, Rank
+from tfdarshan.formats.export.job_region import cut_text
+from tfdarshan.formats.export.transfers import Transfers, rank_numbers, transfers_of
 from tfdarshan.native.spool_reader import Array
 
 

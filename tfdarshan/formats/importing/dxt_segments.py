@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from tfdarshan import darshan_format
 from tfdarshan.errors import SessionDataError
-from tfdarshan.importing.log_regions import LogRegions
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.native.spool_reader import Array
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.export.file_records import SHARED, Rank
+from tfdarshan.formats.export.file_records import SHARED, Rank
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions.process_data import ProcessData
 

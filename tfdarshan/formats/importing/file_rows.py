@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan import darshan_format
-from tfdarshan.importing.dxt_segments import Segments
-from tfdarshan.importing.pydarshan import Records
-from tfdarshan.importing.ranks import SHARED, RankData
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.importing.dxt_segments import Segments
+from tfdarshan.formats.importing.pydarshan import Records
+from tfdarshan.formats.importing.ranks import SHARED, RankData
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.recording.writing.tables import dictionary_array, parquet_file
 from tfdarshan.sessions import schema

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tfdarshan import darshan_format
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.file_name import table_name
+from tfdarshan.formats import darshan_format
 
 READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
 OLD_VERSIONS = ("3.10", "3.20", "3.21")

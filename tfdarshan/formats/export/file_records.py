@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import darshan_format
 from tfdarshan.file_name import exact_name
+from tfdarshan.formats import darshan_format
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions import schema

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tfdarshan.importing.dxt_segments import Segments
-from tfdarshan.importing.log_regions import LogRegions
-from tfdarshan.importing.pydarshan import LogContent
+from tfdarshan.formats.importing.dxt_segments import Segments
+from tfdarshan.formats.importing.log_regions import LogRegions
+from tfdarshan.formats.importing.pydarshan import LogContent
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.export.dxt import dxt_records
-from tfdarshan.export.file_records import SHARED, Rank, counter_records, name_records, number_processes
-from tfdarshan.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
-from tfdarshan.export.job_region import Job, job_region
-from tfdarshan.export.log_file import LogFile
+from tfdarshan.formats.export.dxt import dxt_records
+from tfdarshan.formats.export.file_records import (
+    SHARED,
+    Rank,
+    counter_records,
+    name_records,
+    number_processes,
+)
+from tfdarshan.formats.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
+from tfdarshan.formats.export.job_region import Job, job_region
+from tfdarshan.formats.export.log_file import LogFile
 from tfdarshan.native import _bridge
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.process_data import ProcessData

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan import darshan_format
+from tfdarshan.formats import darshan_format
 
 # What mounts may take of the room that the command has to share with them.
 MOUNT_BYTES = 2000

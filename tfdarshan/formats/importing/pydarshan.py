@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan import darshan_format
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
-from tfdarshan.importing.job_text import read_job_text
-from tfdarshan.importing.log_regions import LogRegions
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.importing.job_text import read_job_text
+from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions import schema
 

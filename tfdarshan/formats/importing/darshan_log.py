@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.errors import SessionDataError, StorageError, reason
-from tfdarshan.importing.dxt_segments import no_segments, read_segments
-from tfdarshan.importing.file_rows import Hosts, count_zero_reads, write_file_rows
-from tfdarshan.importing.log_regions import LogRegions
-from tfdarshan.importing.process_meta import not_known, process_meta
-from tfdarshan.importing.pydarshan import read_content
-from tfdarshan.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
-from tfdarshan.importing.source import Source
+from tfdarshan.formats.importing.dxt_segments import no_segments, read_segments
+from tfdarshan.formats.importing.file_rows import Hosts, count_zero_reads, write_file_rows
+from tfdarshan.formats.importing.log_regions import LogRegions
+from tfdarshan.formats.importing.process_meta import not_known, process_meta
+from tfdarshan.formats.importing.pydarshan import read_content
+from tfdarshan.formats.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
+from tfdarshan.formats.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.recording.writing.overview import Overview

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan import darshan_format
-from tfdarshan.export.file_records import Rank
-from tfdarshan.export.transfers import Transfers, rank_numbers, transfers_of
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.export.file_records import Rank
+from tfdarshan.formats.export.transfers import Transfers, rank_numbers, transfers_of
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import Array
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tfdarshan import darshan_format
-from tfdarshan.importing.log_regions import OLD_VERSIONS, LogRegions
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.importing.log_regions import OLD_VERSIONS, LogRegions
 
 MOUNT = re.compile(r"([^\s/]+)\t(/\S*)")
 OCTAL = re.compile(r"\\([0-7]{3})")

@@ -11,8 +11,8 @@ from types import TracebackType
 
 import numpy as np
 
-from tfdarshan import darshan_format
 from tfdarshan.errors import StorageError, reason
+from tfdarshan.formats import darshan_format
 
 
 class LogFile:

@@ -12,8 +12,8 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.file_name import exact_name
-from tfdarshan.importing.ranks import SHARED, RankData
-from tfdarshan.importing.source import Source
+from tfdarshan.formats.importing.ranks import SHARED, RankData
+from tfdarshan.formats.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import OTHER_FIELDS
 from tfdarshan.native.versions import VERSION

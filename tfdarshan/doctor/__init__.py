@@ -1,0 +1,1 @@
+"""Does tfdarshan work here: known calls, each proven by what was recorded of it."""
