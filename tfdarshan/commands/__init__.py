@@ -27,6 +27,7 @@ from tfdarshan.commands import (
     workload,
 )
 from tfdarshan.commands.arguments import say
+from tfdarshan.commands.exit_codes import BROKEN_PIPE, FAILURE, WRONG_USE
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.file_name import printable
 from tfdarshan.native.versions import VERSION
@@ -49,10 +50,6 @@ COMMANDS = (
     workload,
     doctor,
 )
-
-FAILURE = 1
-WRONG_USE = 2
-BROKEN_PIPE = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

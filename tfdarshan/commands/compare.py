@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
+from tfdarshan.commands.exit_codes import WRONG_USE
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.file_name import exact_name
 from tfdarshan.session import open_newest
@@ -61,7 +62,6 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Compares."""
-    from tfdarshan.commands import WRONG_USE
     from tfdarshan.comparison.change import compare, judge
     from tfdarshan.comparison.condition import parse_condition
     from tfdarshan.comparison.likeness import NO

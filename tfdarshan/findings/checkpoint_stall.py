@@ -10,7 +10,7 @@ from tfdarshan.analysis.checkpoints import SAVER_SUFFIX, SHARD, checkpoint_burst
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
 from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.units import human_bytes, human_seconds, plural
@@ -25,7 +25,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.files.rows["bytes_written"].to_numpy().any():
         return None
     if not measures.kinds_known:
-        return untraced(measures, NAME, f"whether writes held up {measures.loop}")
+        return measures.untraced(NAME, f"whether writes held up {measures.loop}")
     segments, windows = measures.segments, measures.windows
     bursts = checkpoint_bursts(segments, measures.files)
     bursts = bursts[bursts["bytes"] >= SMALL_BYTES * np.maximum(bursts["writes"], 1)]

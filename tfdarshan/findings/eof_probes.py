@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
@@ -12,7 +12,7 @@ NAME = "eof_probes"
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds them where they cost time."""
     if not measures.kinds_known:
-        return untraced(measures, NAME, "what reads of nothing cost")
+        return measures.untraced(NAME, "what reads of nothing cost")
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
     if not probes.calls:
         return None

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from tfdarshan.findings.measures import Measures
+from typing import Literal
 
 # "doubt": the session itself is not to be trusted; "problem": costs time that a cure gives back;
 # "note": worth knowing, nothing to cure.
@@ -105,14 +102,6 @@ class Unknown:
     name: str
     why: str
     record: str = ""
-
-
-def untraced(measures: Measures, name: str, what: str) -> Unknown:
-    """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
-    if not measures.imported:
-        return Unknown(name, f"{what}: there is no trace of single calls", "record with trace=True")
-    why = "does not tell kinds of calls apart" if measures.traced else "has no single calls"
-    return Unknown(name, f"{what}: the log {why}", "record with tfdarshan.profile()")
 
 
 def speedup(before_s: float, saved_s: float) -> float:

@@ -24,7 +24,7 @@ from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import MOST_OF_WAIT, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import SummaryData, summarize
-from tfdarshan.findings.finding import Gain
+from tfdarshan.findings.finding import Gain, Unknown
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
@@ -96,6 +96,13 @@ class Measures:
     def why_no_wait(self) -> str:
         """Why it is not known what steps waited for."""
         return "no step was recorded" if self.windows is None else "the steps do not say what they waited"
+
+    def untraced(self, name: str, what: str) -> Unknown:
+        """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
+        if not self.imported:
+            return Unknown(name, f"{what}: there is no trace of single calls", "record with trace=True")
+        why = "does not tell kinds of calls apart" if self.traced else "has no single calls"
+        return Unknown(name, f"{what}: the log {why}", "record with tfdarshan.profile()")
 
     def group(self, *kinds: str) -> CallGroup:
         """Gives calls of some kinds together."""

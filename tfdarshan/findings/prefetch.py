@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
@@ -21,7 +21,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if windows is None or model.wait_s is None or typical_s is None:
         return Unknown(NAME, f"whether input is prepared while steps compute: {measures.why_no_wait}")
     if not measures.traced:
-        return untraced(measures, NAME, "whether input is prepared while steps compute")
+        return measures.untraced(NAME, "whether input is prepared while steps compute")
     if model.overlap >= OVERLAPPED or model.storage_s <= 0:
         return None
     hidden_s = windows.hidden_wait_s((1 - model.overlap) * typical_s) / model.units

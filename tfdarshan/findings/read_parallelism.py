@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.read_split import waits_share
 from tfdarshan.units import human_seconds, percent
@@ -36,7 +36,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where more readers would help."""
     model = measures.model
     if not measures.traced:
-        return untraced(measures, NAME, "how many calls ran at a time")
+        return measures.untraced(NAME, "how many calls ran at a time")
     readers = model.readers
     if readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds
 
@@ -57,7 +57,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 def _counted(measures: Measures) -> Finding | Unknown | None:
     data = measures.summary
     if data.posix.stats is None:
-        return untraced(measures, NAME, "what stats cost")
+        return measures.untraced(NAME, "what stats cost")
     stats, opens = data.posix.stats, data.posix.opens + data.stdio.opens
     if not measures.imported:
         asked = measures.files.rows.loc[measures.is_input, ["stats", "opens"]].sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown, untraced
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes
 
@@ -19,7 +19,7 @@ SHALLOWER = 0.7
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where a shallower queue moved more."""
     if not measures.traced:
-        return untraced(measures, NAME, "what the device gives at what queue depth")
+        return measures.untraced(NAME, "what the device gives at what queue depth")
     levels = measures.pipeline.levels.iloc[1:]
     seconds, rate = levels["seconds"].to_numpy(), levels["bytes_per_s"].to_numpy()
     busy_s = float(seconds.sum())

@@ -7,9 +7,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tfdarshan.errors import reason
+from tfdarshan.staging.applied import Applied
 from tfdarshan.staging.copy_file import Copied, CopyError, copy_file
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.mirror import mirror_links
@@ -33,21 +34,6 @@ class ApplyOptions:
     mirror: bool = False
     refresh: bool = False
     dry_run: bool = False
-
-
-@dataclass
-class Applied:
-    """What was done. `problems` has the name of each file that was not staged, and why.
-
-    `stopped` says why the run ended before all files were tried, "" if it did not.
-    """
-
-    copied: int = 0
-    copied_bytes: int = 0
-    there: int = 0
-    links: int = 0
-    problems: dict[str, str] = field(default_factory=dict)
-    stopped: str = ""
 
 
 def apply_plan(

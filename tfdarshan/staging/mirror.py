@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.staging.applied import Applied
 from tfdarshan.staging.journal import LINK, Record
 from tfdarshan.staging.plan import STATE_FOLDER, Plan
 from tfdarshan.staging.publish import FolderMaker, sync_folders
 from tfdarshan.staging.stage_folder import StageFolder
-
-if TYPE_CHECKING:
-    from tfdarshan.staging.apply import Applied
 
 BATCH_LINKS = 1_000
 

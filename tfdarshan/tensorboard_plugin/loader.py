@@ -1,14 +1,14 @@
 """What TensorBoard's entry point names. A failing import here would stop all of TensorBoard.
 
-So this module imports nothing but base_plugin; if the plugin itself cannot be imported, the tab says why.
+So this module imports nothing but base_plugin and two names; if the plugin itself cannot be imported, the
+tab says why.
 """
 
 import json
 
 from tensorboard.plugins import base_plugin
 
-NAME = "tfdarshan"
-TAB = "I/O"
+from tfdarshan.tensorboard_plugin.names import NAME, TAB
 
 
 class TfdarshanLoader(base_plugin.TBLoader):  # type: ignore[misc]

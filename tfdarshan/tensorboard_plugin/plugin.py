@@ -17,7 +17,7 @@ from werkzeug import wrappers
 from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanError
 from tfdarshan.reports.page import PageError, plotly_js, static_file
 from tfdarshan.sessions.session_directory import REMOTE_URL
-from tfdarshan.tensorboard_plugin.loader import NAME, TAB
+from tfdarshan.tensorboard_plugin.names import NAME, TAB
 from tfdarshan.tensorboard_plugin.routes import Arguments, Routes
 from tfdarshan.tensorboard_plugin.session_store import UnknownSession
 
