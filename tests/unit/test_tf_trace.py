@@ -2,6 +2,7 @@
 
 import os
 import socket
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -73,6 +74,51 @@ def test_a_trace_gets_the_process_s_name_where_others_record(logdir):
     # THEN
     assert trace.path.name == f"{HOST}.{os.getpid()}.xplane.pb"
     assert trace.path.exists()
+
+
+def test_a_trace_that_another_wrote_over_before_it_was_renamed_is_lost(logdir, monkeypatch):
+    # GIVEN another process that writes its trace, of the same name, just before ours is renamed
+    own, rename = make_trace(logdir, HOST, OWN), Path.rename
+    record(logdir, os.getpid() + 1)
+
+    def rename_late(path, target):
+        make_trace(logdir, HOST, OTHER)
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename_late)
+
+    # WHEN
+    trace = tf_trace.written_trace(logdir, {})
+
+    # THEN it is not given as ours, and is there for the one whose it is
+    assert trace.path is None
+    assert not own.exists()
+    assert tf_trace.holds_mark(own.with_name(f"{HOST}.{os.getpid()}.xplane.pb"), OTHER)
+
+
+def test_a_trace_that_another_begins_to_write_is_not_ours(logdir):
+    # GIVEN
+    make_trace(logdir, HOST).write_bytes(b"")
+
+    # WHEN / THEN
+    assert tf_trace.written_trace(logdir, {}).path is None
+
+
+def test_a_trace_that_another_renames_meanwhile_is_found(logdir, monkeypatch):
+    # GIVEN another process that gives our trace its own name once we have listed it
+    own, listed = make_trace(logdir, HOST, OWN), []
+
+    def list_then_rename(logdir):
+        found = {path: path.stat().st_mtime_ns for path in logdir.glob("plugins/profile/*/*.xplane.pb")}
+        if not listed:
+            own.rename(own.with_name(f"{HOST}.13.xplane.pb"))
+        listed.append(found)
+        return found
+
+    monkeypatch.setattr(tf_trace, "list_traces", list_then_rename)
+
+    # WHEN / THEN
+    assert tf_trace.written_trace(logdir, {}).path.name == f"{HOST}.13.xplane.pb"
 
 
 def test_a_trace_keeps_its_name_where_nobody_else_records(logdir):

@@ -66,12 +66,29 @@ def written_trace(logdir: Path, before: Traces) -> WrittenTrace | None:
     changed, session = new_traces(logdir, before), _bridge.last_tensorflow_session()
     if not changed:
         return None
-    own = next((path for path in changed if holds_mark(path, session.mark)), None)
+    own = _marked(changed, session.mark)
+    if own is None and not all(path.exists() for path in changed):
+        # Another process gave it its own name before it saw that it was not its trace.
+        changed = new_traces(logdir, before)
+        own = _marked(changed, session.mark)
     if own is not None:
-        return WrittenTrace(_kept(own, logdir), session)
-    # A trace in which the plug-in had no room for its plane holds nobody's.
-    unmarked = next((path for path in changed if not holds_mark(path, ANY_MARK)), None)
-    return WrittenTrace(unmarked, session)
+        kept = _kept(own, logdir)
+        # Another process may have written over it until it had another name; from then on none can.
+        return WrittenTrace(_marked([kept], session.mark), session)
+    # A trace in which the plug-in had no room for its plane holds nobody's; an empty one is being written.
+    unmarked = (path for path in changed if _size(path) and not holds_mark(path, ANY_MARK))
+    return WrittenTrace(next(unmarked, None), session)
+
+
+def _marked(traces: list[Path], mark: str) -> Path | None:
+    return next((path for path in traces if holds_mark(path, mark)), None)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _kept(trace: Path, logdir: Path) -> Path:
