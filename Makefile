@@ -44,7 +44,7 @@ help:
 	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
 
 demo: $(STAMPS)/extra-demo
-	@$(BIN)/python -m workloads.demo
+	@$(BIN)/python -m tfdarshan.workloads.demo
 
 test: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs
@@ -108,7 +108,7 @@ bench: $(STAMPS)/extra-bench
 	    $(BIN)/python -m tests.perf $(BENCH)
 
 findings: $(STAMPS)/extra-test
-	@$(BIN)/python -m workloads.scenarios --page docs/findings.md
+	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/findings.md
 
 docs: $(STAMPS)/extra-docs
 	@$(BIN)/python tools/fill_docs.py
@@ -117,7 +117,7 @@ docs: $(STAMPS)/extra-docs
 clean:
 	@rm -rf build dist *.egg-info tfdarshan/native/_core*.so tfdarshan/native/_probe*.so $(STAMPS)/core
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	@find csrc tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	@find csrc tensorboard_plugin tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
 	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-orbax $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)

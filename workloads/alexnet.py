@@ -15,12 +15,13 @@ from functools import partial
 from typing import Any
 
 from tfdarshan.storage_model import PAPER_MODELS, find_model
-from workloads.alexnet_model import make_alexnet, warm_up
-from workloads.experiment import Experiment
-from workloads.images import CALTECH101, ImageFile
-from workloads.pipeline import file_pipeline, image_loader, read_only, run_steps
-from workloads.place import EMULATION
-from workloads.result import ASSUMED, SHAPE, Arm, Result
+
+from .alexnet_model import make_alexnet, warm_up
+from .experiment import Experiment
+from .images import CALTECH101, ImageFile
+from .pipeline import file_pipeline, image_loader, read_only, run_steps
+from .place import EMULATION
+from .result import ASSUMED, SHAPE, Arm, Result
 
 PREFETCH = 1
 CROSSOVER_THREADS = 4

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workloads.experiment import Experiment
-    from workloads.result import Result
+    from .experiment import Experiment
+    from .result import Result
 
 TF_DARSHAN = "arXiv 2008.04395"
 CHARACTERIZING = "arXiv 1810.03035"
@@ -27,51 +27,51 @@ class Workload:
 
     def run(self, experiment: Experiment) -> Result:
         """Runs it."""
-        result: Result = importlib.import_module(self.module).run(experiment)
+        result: Result = importlib.import_module(f".{self.module}", __package__).run(experiment)
         return result
 
 
 WORKLOADS = (
     Workload(
         name="stream",
-        module="workloads.stream",
+        module="stream",
         paper=TF_DARSHAN,
         about="read both data sets and compute nothing; held against the device's own counters",
     ),
     Workload(
         name="imagenet",
-        module="workloads.imagenet",
+        module="imagenet",
         paper=TF_DARSHAN,
         about="AlexNet with SGD on ImageNet-like JPEG files, few and many reading threads",
     ),
     Workload(
         name="malware",
-        module="workloads.malware",
+        module="malware",
         paper=TF_DARSHAN,
         about="a CNN of two layers on hex dumps made grey images, 1 and 16 reading threads",
     ),
     Workload(
         name="microbench",
-        module="workloads.microbench",
+        module="microbench",
         paper=CHARACTERIZING,
         about="JPEG files with 1, 2, 4 and 8 threads, with and without decoding",
     ),
     Workload(
         name="alexnet",
-        module="workloads.alexnet",
+        module="alexnet",
         paper=CHARACTERIZING,
         about="AlexNet on Caltech-101-like files, prefetch off and on, both sides of the crossover",
     ),
     Workload(
         name="checkpoint",
-        module="workloads.checkpoint",
+        module="checkpoint",
         paper=CHARACTERIZING,
         about="AlexNet with Adam, checkpointed every 20 of 100 steps",
         reads=False,
     ),
     Workload(
         name="pai",
-        module="workloads.pai_run",
+        module="pai_run",
         paper=ALIBABA_PAI,
         about="the model of a training step with a storage term: bounds, and a synthetic population",
         reads=False,

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from workloads.alexnet_model import make_alexnet, warm_up
-from workloads.disk_room import check_room
-from workloads.experiment import Experiment
-from workloads.images import CALTECH101
-from workloads.result import ASSUMED, EXACT, SCALE, Arm, Result
+from .alexnet_model import make_alexnet, warm_up
+from .disk_room import check_room
+from .experiment import Experiment
+from .images import CALTECH101
+from .result import ASSUMED, EXACT, SCALE, Arm, Result
 
 
 @dataclass(frozen=True, kw_only=True)

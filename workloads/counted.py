@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.session import Session
-from workloads.records import LabelledFile
-from workloads.result import Result
+
+from .records import LabelledFile
+from .result import Result
 
 READ_CHUNK_BYTES = 1 << 20  # what tf.io.read_file reads in one call
 

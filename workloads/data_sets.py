@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tfdarshan.recording.writing.progress import Progress
-from workloads.images import IMAGE_SETS, write_images
-from workloads.malware_bytes import write_malware
-from workloads.place import DATA
-from workloads.published_layout import find_images, find_malware
-from workloads.records import LabelledFile, write_lmdb, write_tfrecords
+
+from .images import IMAGE_SETS, write_images
+from .malware_bytes import write_malware
+from .place import DATA
+from .published_layout import find_images, find_malware
+from .records import LabelledFile, write_lmdb, write_tfrecords
 
 MALWARE = "malware"
 DEFAULT_FILES = 1_000

@@ -16,8 +16,9 @@ import pandas as pd
 
 import tfdarshan
 from tfdarshan.recording.writing.progress import Progress
-from workloads.images import ImageFile, write_images
-from workloads.read_check import check_reads
+
+from .images import ImageFile, write_images
+from .read_check import check_reads
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
 def _train(files: Sequence[ImageFile], options: argparse.Namespace) -> tfdarshan.Session:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
-    from workloads.image_training import make_dataset, make_model
+    from .image_training import make_dataset, make_model
 
     model, dataset = make_model(seed=options.seed), make_dataset(files, seed=options.seed)
     with tfdarshan.profile(options.logdir) as session:
@@ -75,7 +76,7 @@ def _check_line(count: int, total_bytes: int, epochs: int, problems: Sequence[st
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     home = Path(__file__).resolve().parent.parent / "demo"
-    parser = argparse.ArgumentParser(prog="python -m workloads.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tfdarshan.workloads.demo", description=__doc__)
     parser.add_argument("--files", type=_positive, default=1000, help="JPEG files (default 1000)")
     parser.add_argument("--epochs", type=_positive, default=2, help="times each is read (default 2)")
     parser.add_argument("--seed", type=_not_negative, default=0, help="which files (default 0)")

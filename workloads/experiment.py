@@ -13,15 +13,16 @@ from typing import TypeVar
 import tfdarshan
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.recording.writing.progress import Progress
-from workloads.disk_room import check_room
-from workloads.images import ImageFile, ImageSet, is_whole_jpeg, write_images
-from workloads.machine import this_machine
-from workloads.malware_bytes import MalwareFile, write_malware
-from workloads.page_cache import drop_from_cache, said_of_cache
-from workloads.place import DATA, DEVICE, Place
-from workloads.published_layout import find_images, find_malware
-from workloads.records import LabelledFile
-from workloads.result import Arm, Result
+
+from .disk_room import check_room
+from .images import ImageFile, ImageSet, is_whole_jpeg, write_images
+from .machine import this_machine
+from .malware_bytes import MalwareFile, write_malware
+from .page_cache import drop_from_cache, said_of_cache
+from .place import DATA, DEVICE, Place
+from .published_layout import find_images, find_malware
+from .records import LabelledFile
+from .result import Arm, Result
 
 File = TypeVar("File", ImageFile, MalwareFile)
 

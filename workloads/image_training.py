@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from workloads.images import IMAGENET, ImageFile
+from .images import IMAGENET, ImageFile
 
 IMAGE_SIDE = 64
 BATCH = 32

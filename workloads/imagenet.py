@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from workloads.alexnet_model import make_alexnet, warm_up
-from workloads.counted import check_counts, counted_on, expected_of
-from workloads.experiment import Experiment
-from workloads.images import IMAGENET, ImageFile
-from workloads.pipeline import file_pipeline, image_loader, run_steps
-from workloads.result import EXACT, SCALE, SHAPE, Arm, Result
+from .alexnet_model import make_alexnet, warm_up
+from .counted import check_counts, counted_on, expected_of
+from .experiment import Experiment
+from .images import IMAGENET, ImageFile
+from .pipeline import file_pipeline, image_loader, run_steps
+from .result import EXACT, SCALE, SHAPE, Arm, Result
 
 
 @dataclass(frozen=True, kw_only=True)

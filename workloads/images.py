@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from workloads.disk_room import check_room
+from .disk_room import check_room
 
 SMALLEST_BYTES = 4_000
 LARGEST_BYTES = 960_000  # stays below the 1 MiB that tf.io.read_file reads in one call

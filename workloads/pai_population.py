@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workloads.pai import (
+from .pai import (
     ALLREDUCE_LOCAL,
     PARAMETER_SERVER,
     Job,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workloads.experiment import Experiment
-from workloads.pai import (
+from .experiment import Experiment
+from .pai import (
     ALLREDUCE_CLUSTER,
     ALLREDUCE_LOCAL,
     PARAMETER_SERVER,
@@ -11,7 +11,7 @@ from workloads.pai import (
     ethernet_speedup,
     weights_speedup,
 )
-from workloads.pai_population import (
+from .pai_population import (
     JOBS,
     REMOTE_STORAGE,
     communication_share,
@@ -20,7 +20,7 @@ from workloads.pai_population import (
     mean_ethernet_speedup,
     storage_share,
 )
-from workloads.result import ASSUMED, EXACT, Result
+from .result import ASSUMED, EXACT, Result
 
 SYNTHETIC = "synthetic population, made to fit"
 

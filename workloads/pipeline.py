@@ -9,8 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from workloads.malware_bytes import BYTES_PER_LINE
-from workloads.records import LabelledFile
+from .malware_bytes import BYTES_PER_LINE
+from .records import LabelledFile
 
 
 def untuned(threads: int) -> tf.data.Options:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, GRID, INK, LIGHT, READ, WAIT, WRITE
-from workloads.result import Arm, Result
+
+from .result import Arm, Result
 
 SPEEDUP_PLOT = "workloads-threads.svg"
 CROSSOVER_PLOT = "workloads-crossover.svg"

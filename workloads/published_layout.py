@@ -6,8 +6,9 @@ import csv
 from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError
-from workloads.images import ImageFile
-from workloads.malware_bytes import MalwareFile
+
+from .images import ImageFile
+from .malware_bytes import MalwareFile
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from workloads.images import ImageFile
+from .images import ImageFile
 
 
 def check_reads(rows: pd.DataFrame, files: Sequence[ImageFile], times: int) -> list[str]:

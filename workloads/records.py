@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from workloads.disk_room import check_room
+from .disk_room import check_room
 
 TRANSACTION_RECORDS = 256
 _LMDB_OVERHEAD = 1.3  # whole 4 KiB pages for every record, and the tree

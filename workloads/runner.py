@@ -13,12 +13,13 @@ from pathlib import Path
 from types import FrameType
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
-from workloads.catalogue import WORKLOADS, Workload
-from workloads.experiment import Experiment
-from workloads.place import DIRECTORY, Place
-from workloads.result import Result, write_result
-from workloads.throttled_device import TIERS, clean_tiers
-from workloads.tiers import EMULATION, open_tier, shm_folder
+
+from .catalogue import WORKLOADS, Workload
+from .experiment import Experiment
+from .place import DIRECTORY, Place
+from .result import Result, write_result
+from .throttled_device import TIERS, clean_tiers
+from .tiers import EMULATION, open_tier, shm_folder
 
 QUICK_REPEATS, PUBLISHED_REPEATS = 1, 5
 

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.session import Session
-from workloads.counted import check_counts, counted_on, expected_of
-from workloads.device_counters import DeviceCounter, Sample, page_rounded
-from workloads.experiment import Experiment
-from workloads.images import IMAGENET
-from workloads.page_cache import drop_from_cache
-from workloads.pipeline import file_pipeline, read_only, run_steps
-from workloads.place import EMULATION
-from workloads.records import LabelledFile
-from workloads.result import SCALE, SHAPE, Arm, Result
+
+from .counted import check_counts, counted_on, expected_of
+from .device_counters import DeviceCounter, Sample, page_rounded
+from .experiment import Experiment
+from .images import IMAGENET
+from .page_cache import drop_from_cache
+from .pipeline import file_pipeline, read_only, run_steps
+from .place import EMULATION
+from .records import LabelledFile
+from .result import SCALE, SHAPE, Arm, Result
 
 THREADS = 16
 PREFETCH = 10

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.errors import StorageError, reason
-from workloads.catalogue import WORKLOADS
-from workloads.result import ASSUMED, EXACT, SCALE, SHAPE, Result, Row
+
+from .catalogue import WORKLOADS
+from .result import ASSUMED, EXACT, SCALE, SHAPE, Result, Row
 
 KINDS = {
     EXACT: "must be equal",

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
-from workloads.disk_room import check_room
+
+from .disk_room import check_room
 
 TIERS = "tiers"  # folder below the work directory
 IMAGE = "disk.img"

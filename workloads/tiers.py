@@ -16,10 +16,11 @@ import tfdarshan
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import STORAGE_MODELS, find_model
 from tfdarshan.units import human_rate
-from workloads.disk_room import check_room
-from workloads.page_cache import drop_from_cache
-from workloads.place import DATA, DEVICE, DIRECTORY, EMULATION, Place
-from workloads.throttled_device import throttled_device
+
+from .disk_room import check_room
+from .page_cache import drop_from_cache
+from .place import DATA, DEVICE, DIRECTORY, EMULATION, Place
+from .throttled_device import throttled_device
 
 SHM = "shm"
 BACKENDS = (EMULATION, DEVICE)

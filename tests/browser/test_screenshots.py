@@ -57,7 +57,7 @@ def logdir():
     shutil.rmtree(folder, ignore_errors=True)
     for files in ("600", "1000"):
         subprocess.run(
-            [sys.executable, "-m", "workloads.demo", "--files", files, "--epochs", "2",
+            [sys.executable, "-m", "tfdarshan.workloads.demo", "--files", files, "--epochs", "2",
              "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
             cwd=REPOSITORY, check=True, capture_output=True,
         )  # fmt: skip

@@ -16,7 +16,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def run_demo(run_python: Run) -> Run:
     """Runs the demo with options."""
-    return lambda *options: run_python("-m", "workloads.demo", *options, PYTHONPATH=str(REPOSITORY))
+    return lambda *options: run_python("-m", "tfdarshan.workloads.demo", *options, PYTHONPATH=str(REPOSITORY))
 
 
 def test_a_training_job_is_counted_exactly(run_demo: Run, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_demo_fails_when_the_session_is_wrong(
 ) -> None:
     pytest.importorskip("tensorflow")
     pytest.importorskip("PIL")
-    from workloads import demo
+    from tfdarshan.workloads import demo
 
     # GIVEN a file that was read once more than the check is told
     def train_and_read_again(files, options):  # type: ignore[no-untyped-def]

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from workloads.scenarios.names import NAMES
-from workloads.scenarios.runner import CROWDED, DISTURBED
+from tfdarshan.workloads.scenarios.names import NAMES
+from tfdarshan.workloads.scenarios.runner import CROWDED, DISTURBED
 
 pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")
@@ -29,7 +28,14 @@ LEAST_SCENARIOS = 16
 def run_suite(folder: Path, *options: str, timeout_s: int) -> dict[str, dict[str, Any]]:
     """Runs the suite and gives each scenario's outcome."""
     done = subprocess.run(
-        [sys.executable, "-m", "workloads.scenarios", *options, "--json", str(folder / "outcomes.json")],
+        [
+            sys.executable,
+            "-m",
+            "tfdarshan.workloads.scenarios",
+            *options,
+            "--json",
+            str(folder / "outcomes.json"),
+        ],
         cwd=ROOT,
         env={**os.environ, "TFDARSHAN_SPOOL_DIR": str(folder)},
         capture_output=True,

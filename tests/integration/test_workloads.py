@@ -14,14 +14,13 @@ pytest.importorskip("PIL")
 
 import numpy as np
 import tensorflow as tf
-
-from workloads import malware, microbench
-from workloads.images import MEDIAN_112K, write_images
-from workloads.malware_bytes import write_malware
-from workloads.pipeline import parse_hex_dump
-from workloads.result import Result
-from workloads.runner import Plan, run_plan
-from workloads.stream import bytes_by_second
+from tfdarshan.workloads import malware, microbench
+from tfdarshan.workloads.images import MEDIAN_112K, write_images
+from tfdarshan.workloads.malware_bytes import write_malware
+from tfdarshan.workloads.pipeline import parse_hex_dump
+from tfdarshan.workloads.result import Result
+from tfdarshan.workloads.runner import Plan, run_plan
+from tfdarshan.workloads.stream import bytes_by_second
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def test_malware_files_are_read_a_mebibyte_at_a_time(tier: Path, monkeypatch: py
 def test_checkpoints_hold_the_bytes_that_fwrite_was_given(
     tier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workloads import checkpoint
+    from tfdarshan.workloads import checkpoint
 
     small = checkpoint.Scale(batch=2, steps=4, every=2, side=64, width=0.05)
     monkeypatch.setattr(checkpoint, "QUICK", small)
@@ -138,7 +137,7 @@ def test_checkpoints_hold_the_bytes_that_fwrite_was_given(
 
 
 def test_imagenet_and_the_mini_application_run(tier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workloads import alexnet, imagenet
+    from tfdarshan.workloads import alexnet, imagenet
 
     tiny = imagenet.Scale(batch=4, steps=3, side=64, width=0.05, threads=(1, 4))
     monkeypatch.setattr(imagenet, "QUICK", tiny)
@@ -156,7 +155,7 @@ def test_imagenet_and_the_mini_application_run(tier: Path, monkeypatch: pytest.M
 
 
 def test_stream_reads_everything_once(tier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workloads import stream
+    from tfdarshan.workloads import stream
 
     tiny = stream.Scale(image_batch=4, image_steps=6, malware_batch=2, malware_steps=6)
     monkeypatch.setattr(stream, "QUICK", tiny)

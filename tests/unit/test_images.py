@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from workloads.images import (
+from tfdarshan.workloads.images import (
     CALTECH101,
     IMAGE_SETS,
     IMAGENET,

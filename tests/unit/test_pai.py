@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from workloads.pai import (
+from tfdarshan.workloads.pai import (
     ALLREDUCE_CLUSTER,
     ALLREDUCE_LOCAL,
     LINKS,
@@ -19,7 +18,7 @@ from workloads.pai import (
     throughput,
     weights_speedup,
 )
-from workloads.pai_population import (
+from tfdarshan.workloads.pai_population import (
     communication_share,
     gaining_share,
     make_jobs,

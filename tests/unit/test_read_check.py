@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from workloads.images import ImageFile
-from workloads.read_check import check_reads
+from tfdarshan.workloads.images import ImageFile
+from tfdarshan.workloads.read_check import check_reads
 
 FILES = [ImageFile(Path("/data/a.jpg"), 0, 1000), ImageFile(Path("/data/b.jpg"), 1, 2000)]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from workloads.malware_bytes import MalwareFile, write_malware
-from workloads.records import write_lmdb, write_tfrecords
+from tfdarshan.workloads.malware_bytes import MalwareFile, write_malware
+from tfdarshan.workloads.records import write_lmdb, write_tfrecords
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def test_an_interrupted_lmdb_is_completed(
 ) -> None:
     lmdb = pytest.importorskip("lmdb")
     # GIVEN a run that ends after the second of several transactions
-    monkeypatch.setattr("workloads.records.TRANSACTION_RECORDS", 3)
+    monkeypatch.setattr("tfdarshan.workloads.records.TRANSACTION_RECORDS", 3)
 
     def interrupt(done: int, total: int) -> None:
         if done == 6:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from tfdarshan.workloads.scenarios import runner
+from tfdarshan.workloads.scenarios.cure_line import number_in
+from tfdarshan.workloads.scenarios.gains_table import fill_page
+from tfdarshan.workloads.scenarios.runner import Outcome, judged, run_quickly
+from tfdarshan.workloads.scenarios.scenario import Scenario
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Cure, Finding, Gain
-from workloads.scenarios import runner
-from workloads.scenarios.cure_line import number_in
-from workloads.scenarios.gains_table import fill_page
-from workloads.scenarios.runner import Outcome, judged, run_quickly
-from workloads.scenarios.scenario import Scenario
 
 PROBLEM = ("problem", "small_files")
 OTHER = ("problem", "staging")

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from tfdarshan.workloads import throttled_device as module
+from tfdarshan.workloads.throttled_device import BLKIO, check_possible, clean_tiers, throttled_device
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
-from workloads import throttled_device as module
-from workloads.throttled_device import BLKIO, check_possible, clean_tiers, throttled_device
 
 REPOSITORY = Path(__file__).parents[2]
 # The limits are of the whole machine: another run of these tests beside this one sets its own.
@@ -72,7 +72,7 @@ def test_after_sigkill_clean_takes_everything_back(tmp_path: Path) -> None:
     # GIVEN a process that is killed with its device mounted
     program = (
         "import sys, time; from pathlib import Path\n"
-        "from workloads.throttled_device import throttled_device\n"
+        "from tfdarshan.workloads.throttled_device import throttled_device\n"
         f"folder = Path({str(tmp_path)!r})\n"
         f"with throttled_device(folder, 't', bandwidth={BANDWIDTH}, capacity_bytes=1 << 26):\n"
         "    print('mounted', flush=True); time.sleep(60)\n"

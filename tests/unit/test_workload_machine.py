@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from workloads.machine import busy_elsewhere_s
+from tfdarshan.workloads.machine import busy_elsewhere_s
 
 BUSY_S = 0.5
 WORK = f"import time\nwhile time.process_time() < {BUSY_S}: pass\nprint(flush=True)\ninput()"

@@ -7,10 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tfdarshan.workloads.result import EXACT, SHAPE, Arm, Result, read_results, write_result
+from tfdarshan.workloads.table import BEGIN, END, as_text, fill_page
 
 from tfdarshan.errors import SessionDataError, StorageError
-from workloads.result import EXACT, SHAPE, Arm, Result, read_results, write_result
-from workloads.table import BEGIN, END, as_text, fill_page
 
 
 def make_result(counted: int = 12) -> Result:
@@ -75,7 +75,7 @@ def test_pages_and_results_that_cannot_be_used_are_one_sentence(tmp_path: Path) 
 
 def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from workloads.plots import draw_plots
+    from tfdarshan.workloads.plots import draw_plots
 
     # GIVEN a micro-benchmark with 1 and 8 threads
     result = make_result()

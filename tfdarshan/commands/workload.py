@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -115,22 +116,25 @@ def _add_clean(actions: Any) -> None:
 
 def list_command(arguments: argparse.Namespace) -> int:
     """Prints the workloads."""
-    workloads = _need("workloads.catalogue").WORKLOADS
+    with _installed():
+        from tfdarshan.workloads.catalogue import WORKLOADS
     if arguments.json:
-        print_json([{"name": one.name, "paper": one.paper, "about": one.about} for one in workloads])
+        print_json([{"name": one.name, "paper": one.paper, "about": one.about} for one in WORKLOADS])
         return 0
-    width = max(len(one.name) for one in workloads)
-    for one in workloads:
+    width = max(len(one.name) for one in WORKLOADS)
+    for one in WORKLOADS:
         print(f"{one.name:<{width}}  {one.paper}  {one.about}")
     return 0
 
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Runs workloads; 1 where an exact count is wrong."""
-    runner, table = _need("workloads.runner"), _need("workloads.table")
+    with _installed():
+        from tfdarshan.workloads import runner, table
+        from tfdarshan.workloads.catalogue import WORKLOADS
     names = arguments.names
     if names == ["all"]:
-        names = [one.name for one in _need("workloads.catalogue").WORKLOADS]
+        names = [one.name for one in WORKLOADS]
     plan = runner.Plan(
         names=tuple(names),
         tiers=tuple(dict.fromkeys(arguments.tier or [DEFAULT_TIER])),
@@ -153,7 +157,9 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def data_command(arguments: argparse.Namespace) -> int:
     """Generates a data set."""
-    path, files = _need("workloads.data_sets").make_data_set(
+    with _installed():
+        from tfdarshan.workloads.data_sets import make_data_set
+    path, files = make_data_set(
         arguments.set,
         work_dir=Path(arguments.work_dir).absolute(),
         layout=arguments.format,
@@ -172,11 +178,15 @@ def data_command(arguments: argparse.Namespace) -> int:
 
 def table_command(arguments: argparse.Namespace) -> int:
     """Prints the table."""
-    table, work_dir = _need("workloads.table"), Path(arguments.work_dir)
-    results = _need("workloads.result").read_results(work_dir)
+    with _installed():
+        from tfdarshan.workloads import table
+        from tfdarshan.workloads.result import read_results
+    results = read_results(Path(arguments.work_dir))
     if arguments.page:
         table.fill_page(Path(arguments.page), results)
-        _need("workloads.plots").draw_plots(results, Path(arguments.page).parent)
+        with _installed():
+            from tfdarshan.workloads.plots import draw_plots
+        draw_plots(results, Path(arguments.page).parent)
     if arguments.json:
         print_json(results)
     elif not arguments.page:
@@ -186,7 +196,9 @@ def table_command(arguments: argparse.Namespace) -> int:
 
 def clean_command(arguments: argparse.Namespace) -> int:
     """Removes what runs left behind."""
-    done = _need("workloads.runner").clean(Path(arguments.work_dir).absolute(), everything=arguments.all)
+    with _installed():
+        from tfdarshan.workloads.runner import clean
+    done = clean(Path(arguments.work_dir).absolute(), everything=arguments.all)
     if arguments.json:
         print_json(done)
     else:
@@ -223,14 +235,12 @@ def _add_work_dir(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _need(name: str) -> Any:
+@contextmanager
+def _installed() -> Iterator[None]:
+    """Says which extra brings what a workload imports and this environment lacks."""
     try:
-        return importlib.import_module(name)
+        yield
     except ModuleNotFoundError as error:
-        if error.name == "workloads":
-            raise ConfigurationError(
-                "the workloads are not installed: run this from tfdarshan's source folder."
-            ) from error
         raise ConfigurationError(
             f"workloads need {error.name}: pip install 'tfdarshan[workloads]'."
         ) from error

@@ -9,13 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from workloads.scenarios.catalogue import SCENARIOS
-from workloads.scenarios.gains_table import as_plain, as_text, fill_page
+from .catalogue import SCENARIOS
+from .gains_table import as_plain, as_text, fill_page
 
 
 def main() -> int:
     """Runs them; 1 where one is not as it must be."""
-    parser = argparse.ArgumentParser(prog="python -m workloads.scenarios", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tfdarshan.workloads.scenarios", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default: all)")
     parser.add_argument(
         "--quick",
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the outcomes here")
     arguments = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from workloads.scenarios.runner import run_quickly, run_scenario
+    from .runner import run_quickly, run_scenario
 
     def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workloads.scenarios import (
+from . import (
     checkpoints,
     cut_trace,
     decoding,
@@ -25,7 +25,7 @@ from workloads.scenarios import (
     unseen_reads,
     warm_cache,
 )
-from workloads.scenarios.scenario import Scenario
+from .scenario import Scenario
 
 SCENARIOS: tuple[Scenario, ...] = (
     one_reader.SCENARIO,

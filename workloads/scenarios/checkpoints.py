@@ -9,9 +9,10 @@ import tensorflow as tf
 
 from tfdarshan.checkpoint import BurstBuffer
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import train
+
+from .room import Room
+from .scenario import Scenario
+from .steps import train
 
 EVERY = 20
 

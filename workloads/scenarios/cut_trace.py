@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import generated, train
+from .room import Room
+from .scenario import Scenario
+from .steps import generated, train
 
 
 def _file(room: Room) -> list[Path]:

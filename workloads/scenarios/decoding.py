@@ -7,10 +7,11 @@ from pathlib import Path
 import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
-from workloads.images import write_images
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import finished, train
+
+from ..images import write_images
+from .room import Room
+from .scenario import Scenario
+from .steps import finished, train
 
 
 def _files(room: Room) -> list[Path]:

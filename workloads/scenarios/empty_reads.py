@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import read_by, train
+
+from .room import Room
+from .scenario import Scenario
+from .steps import read_by, train
 
 READERS = 16
 RECORD_BYTES = 20_000

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import train, whole_files
+
+from .room import Room
+from .scenario import Scenario
+from .steps import train, whole_files
 
 EPOCHS = 5
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.shards import shard_batches, write_shards
-from workloads.scenarios.steps import train
+
+from .room import Room
+from .scenario import Scenario
+from .shards import shard_batches, write_shards
+from .steps import train
 
 
 def _shards(room: Room) -> list[Path]:

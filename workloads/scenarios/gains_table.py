@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import ConfigurationError
-from workloads.machine import this_machine
-from workloads.scenarios.names import NAMES
+
+from ..machine import this_machine
+from .names import NAMES
 
 if TYPE_CHECKING:
-    from workloads.scenarios.runner import Outcome
+    from .runner import Outcome
 
 MARKED = re.compile(r"(?<=<!-- gains:begin -->\n).*?(?=<!-- gains:end -->)", re.DOTALL)
 HEAD = ("scenario", "cause", "first finding", "cure", "before", "after", "promised", "obtained")

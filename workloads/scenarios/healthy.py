@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.shards import shard_batches, write_shards
-from workloads.scenarios.steps import train, whole_files
+from .room import Room
+from .scenario import Scenario
+from .shards import shard_batches, write_shards
+from .steps import train, whole_files
 
 
 def _files(room: Room) -> list[Path]:

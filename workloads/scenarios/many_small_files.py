@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.cure_line import number_in
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.shards import shard_batches, write_shards
-from workloads.scenarios.steps import train, whole_files
+
+from .cure_line import number_in
+from .room import Room
+from .scenario import Scenario
+from .shards import shard_batches, write_shards
+from .steps import train, whole_files
 
 BUFFER_BYTES = 8 << 20
 

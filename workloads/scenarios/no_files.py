@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import generated, train
+from .room import Room
+from .scenario import Scenario
+from .steps import generated, train
 
 
 def _nothing(room: Room) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.cure_line import number_in
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import train, whole_files
+
+from .cure_line import number_in
+from .room import Room
+from .scenario import Scenario
+from .steps import train, whole_files
 
 
 def _files(room: Room) -> list[Path]:

@@ -12,9 +12,10 @@ from pathlib import Path
 import tfdarshan
 from tfdarshan.findings.diagnosis import Diagnosis, diagnose
 from tfdarshan.findings.finding import Finding, Gain
-from workloads.machine import busy_elsewhere_s, stolen_s
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
+
+from ..machine import busy_elsewhere_s, stolen_s
+from .room import Room
+from .scenario import Scenario
 
 KINDS_THAT_ALARM = ("problem", "doubt")
 # A run for so much of which another virtual machine had a processor is made again, so often.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
+
+from .room import Room
 
 Job = Callable[[Room], None]
 CuredJob = Callable[[Room, Finding], None]

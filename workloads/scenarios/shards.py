@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from workloads.scenarios.steps import finished
+from .steps import finished
 
 
 def write_shards(files: list[Path], folder: Path, shards: int) -> list[Path]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import finished, train
+
+from .room import Room
+from .scenario import Scenario
+from .steps import finished, train
 
 READERS = 16
 PART_BYTES = 500_000

@@ -8,9 +8,10 @@ from pathlib import Path
 import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import train
+
+from .room import Room
+from .scenario import Scenario
+from .steps import train
 
 LINE = b"x" * 99 + b"\n"
 LINES = 20

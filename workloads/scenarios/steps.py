@@ -16,7 +16,8 @@ import numpy as np
 import tensorflow as tf
 
 import tfdarshan
-from workloads.pipeline import untuned
+
+from ..pipeline import untuned
 
 
 def train(batches: Any, compute_s: float, after: Callable[[int], None] = lambda step: None) -> None:

@@ -7,9 +7,10 @@ import os
 import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.steps import train
+
+from .room import Room
+from .scenario import Scenario
+from .steps import train
 
 RESULT = bytes(200_000)
 

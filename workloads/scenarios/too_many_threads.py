@@ -8,11 +8,12 @@ from typing import Any
 import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
-from workloads.scenarios.cure_line import number_in
-from workloads.scenarios.room import Room
-from workloads.scenarios.scenario import Scenario
-from workloads.scenarios.shards import write_shards
-from workloads.scenarios.steps import finished, train
+
+from .cure_line import number_in
+from .room import Room
+from .scenario import Scenario
+from .shards import write_shards
+from .steps import finished, train
 
 THREADS = 8
 RECORD_BYTES = 32_000

@@ -17,9 +17,10 @@ from werkzeug import wrappers
 from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanError
 from tfdarshan.reports.page import PageError, plotly_js, static_file
 from tfdarshan.sessions.session_directory import REMOTE_URL
-from tfdarshan.tensorboard_plugin.names import NAME, TAB
-from tfdarshan.tensorboard_plugin.routes import Arguments, Routes
-from tfdarshan.tensorboard_plugin.session_store import UnknownSession
+
+from .names import NAME, TAB
+from .routes import Arguments, Routes
+from .session_store import UnknownSession
 
 LOGGER = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"

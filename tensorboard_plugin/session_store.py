@@ -15,7 +15,8 @@ from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
-from tfdarshan.tensorboard_plugin.live import is_recording
+
+from .live import is_recording
 
 LIST_SECONDS = 3.0
 SOURCES_KEPT = 3

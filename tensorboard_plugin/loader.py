@@ -8,7 +8,7 @@ import json
 
 from tensorboard.plugins import base_plugin
 
-from tfdarshan.tensorboard_plugin.names import NAME, TAB
+from .names import NAME, TAB
 
 
 class TfdarshanLoader(base_plugin.TBLoader):  # type: ignore[misc]
@@ -17,7 +17,7 @@ class TfdarshanLoader(base_plugin.TBLoader):  # type: ignore[misc]
     def load(self, context):  # type: ignore[no-untyped-def]
         """Gives the plugin for a TensorBoard."""
         try:
-            from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
+            from .plugin import TfdarshanPlugin
 
             return TfdarshanPlugin(context)
         except Exception as error:  # TensorBoard must start, whatever is wrong here.

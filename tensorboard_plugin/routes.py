@@ -18,10 +18,11 @@ from tfdarshan.reports.views.panel import Panel, Text, as_json
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
 from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
 from tfdarshan.reports.views.view_source import process_name
-from tfdarshan.tensorboard_plugin.findings_of import FindingsOf
-from tfdarshan.tensorboard_plugin.live import recorded_so_far
-from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import human_bytes, human_seconds, plural
+
+from .findings_of import FindingsOf
+from .live import recorded_so_far
+from .session_store import SessionStore
 
 Arguments = Mapping[str, str]
 Answer = dict[str, Any]

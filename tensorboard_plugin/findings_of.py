@@ -17,7 +17,8 @@ from typing import Any
 from tfdarshan.errors import SessionDataError
 from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
 from tfdarshan.reports.views.panel import as_json
-from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, Listed, age, open_readable
+
+from .session_store import MOST_CALLS_KEPT, Listed, age, open_readable
 
 KEPT = 16
 LONGEST_S = 600

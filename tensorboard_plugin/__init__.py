@@ -1,0 +1,1 @@
+"""The I/O tab of TensorBoard; installed as `tfdarshan.tensorboard_plugin`."""

@@ -1,0 +1,71 @@
+"""A wheel made from the source distribution: one name in site-packages, and all that is needed."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("csrc", "tensorboard_plugin", "tfdarshan", "workloads", "pyproject.toml", "setup.py", "README.md",
+           "LICENSE", "MANIFEST.in")  # fmt: skip
+
+
+def run(*command, cwd, **environment):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Builds the source distribution and, from nothing but that, the wheel."""
+    folder = tmp_path_factory.mktemp("build")
+    for name in SOURCES:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.o")
+            shutil.copytree(source, folder / "tree" / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder / "tree" / name)
+    code = "import setuptools.build_meta as backend, sys; backend.build_sdist(sys.argv[1])"
+    run(sys.executable, "-c", code, folder / "sdist", cwd=folder / "tree")
+    (sdist,) = (folder / "sdist").iterdir()
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+        "--wheel-dir", folder / "wheel", sdist, cwd=folder)  # fmt: skip
+    (made,) = (folder / "wheel").iterdir()
+    return made
+
+
+def test_one_wheel_is_for_this_python_and_all_later_ones(wheel):
+    assert "-cp310-abi3-linux_" in wheel.name
+
+
+def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
+    # WHEN
+    names = zipfile.ZipFile(wheel).namelist()
+
+    # THEN
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan"}
+    for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "py.typed", "reports/page/style.css",
+                   "tensorboard_plugin/static/index.js", "tensorboard_plugin/http_api.md",
+                   "workloads/scenarios/__init__.py"):  # fmt: skip
+        assert f"tfdarshan/{needed}" in names
+
+
+def test_it_works_where_only_the_wheel_is(wheel, tmp_path):
+    # GIVEN
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})\n"
+        "import tfdarshan.native._core as core, tfdarshan.workloads.catalogue as catalogue\n"
+        "from tfdarshan.commands import main\n"
+        "assert all('/site/tfdarshan/' in module.__file__ for module in (core, catalogue))\n"
+        "sys.exit(main(['workload', 'list']))\n"
+    )
+
+    # WHEN / THEN
+    assert "malware" in run(sys.executable, "-c", program, cwd=tmp_path)

@@ -1,0 +1,40 @@
+"""What is installed: every package of the repository, under one name."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"tfdarshan": "tfdarshan", "tfdarshan.tensorboard_plugin": "tensorboard_plugin",
+           "tfdarshan.workloads": "workloads"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def settings():
+    if sys.version_info < (3, 11):
+        pytest.skip("Python 3.10 reads no TOML by itself")
+    import tomllib
+
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+
+
+def test_every_package_is_listed(settings):
+    # GIVEN the folders that hold Python
+    found = {
+        ".".join((name, *path.parent.relative_to(ROOT / folder).parts))
+        for name, folder in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*.py")
+        if "__pycache__" not in path.parts
+    }
+
+    # THEN
+    assert sorted(settings["packages"]) == sorted(found)
+
+
+def test_every_package_has_an_init(settings):
+    for name in settings["packages"]:
+        outer = max((outer for outer in FOLDERS if f"{name}.".startswith(f"{outer}.")), key=len)
+        assert (
+            ROOT / FOLDERS[outer] / name[len(outer) :].strip(".").replace(".", "/") / "__init__.py"
+        ).exists()
