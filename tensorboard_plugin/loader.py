@@ -8,7 +8,7 @@ import json
 
 from tensorboard.plugins import base_plugin
 
-from .names import NAME, TAB
+from .tab_names import NAME, TAB
 
 
 class TfdarshanLoader(base_plugin.TBLoader):  # type: ignore[misc]

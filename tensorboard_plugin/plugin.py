@@ -18,9 +18,9 @@ from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanErro
 from tfdarshan.reports.page import PageError, plotly_js, static_file
 from tfdarshan.sessions.session_directory import REMOTE_URL
 
-from .names import NAME, TAB
 from .routes import Arguments, Routes
 from .session_store import UnknownSession
+from .tab_names import NAME, TAB
 
 LOGGER = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"

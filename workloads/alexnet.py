@@ -19,9 +19,9 @@ from tfdarshan.storage_model import PAPER_MODELS, find_model
 from .alexnet_model import make_alexnet, warm_up
 from .experiment import Experiment
 from .images import CALTECH101, ImageFile
-from .pipeline import file_pipeline, image_loader, read_only, run_steps
 from .place import EMULATION
 from .result import ASSUMED, SHAPE, Arm, Result
+from .tf_data import file_pipeline, image_loader, read_only, run_steps
 
 PREFETCH = 1
 CROSSOVER_THREADS = 4

@@ -14,11 +14,11 @@ import tfdarshan
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.recording.writing.progress import Progress
 
+from .cache_clearing import drop_from_cache, said_of_cache
 from .disk_room import check_room
 from .images import ImageFile, ImageSet, is_whole_jpeg, write_images
 from .machine import this_machine
 from .malware_bytes import MalwareFile, write_malware
-from .page_cache import drop_from_cache, said_of_cache
 from .place import DATA, DEVICE, Place
 from .published_layout import find_images, find_malware
 from .records import LabelledFile

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .alexnet_model import make_alexnet, warm_up
-from .counted import check_counts, counted_on, expected_of
+from .counted_calls import check_counts, counted_on, expected_of
 from .experiment import Experiment
 from .images import IMAGENET, ImageFile
-from .pipeline import file_pipeline, image_loader, run_steps
 from .result import EXACT, SCALE, SHAPE, Arm, Result
+from .tf_data import file_pipeline, image_loader, run_steps
 
 
 @dataclass(frozen=True, kw_only=True)

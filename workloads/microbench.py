@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .counted import check_counts, counted_on, expected_of
+from .counted_calls import check_counts, counted_on, expected_of
 from .experiment import Experiment
 from .images import MEDIAN_112K, ImageFile
-from .pipeline import file_pipeline, image_loader, read_only, run_steps
 from .result import SHAPE, Arm, Result
+from .tf_data import file_pipeline, image_loader, read_only, run_steps
 
 PUBLISHED_FILES, QUICK_FILES = 16_384, 640
 BATCH = 64

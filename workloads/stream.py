@@ -14,15 +14,15 @@ import numpy as np
 
 from tfdarshan.session import Session
 
-from .counted import check_counts, counted_on, expected_of
+from .cache_clearing import drop_from_cache
+from .counted_calls import check_counts, counted_on, expected_of
 from .device_counters import DeviceCounter, Sample, page_rounded
 from .experiment import Experiment
 from .images import IMAGENET
-from .page_cache import drop_from_cache
-from .pipeline import file_pipeline, read_only, run_steps
 from .place import EMULATION
 from .records import LabelledFile
 from .result import SCALE, SHAPE, Arm, Result
+from .tf_data import file_pipeline, read_only, run_steps
 
 THREADS = 16
 PREFETCH = 10

@@ -17,8 +17,8 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import STORAGE_MODELS, find_model
 from tfdarshan.units import human_rate
 
+from .cache_clearing import drop_from_cache
 from .disk_room import check_room
-from .page_cache import drop_from_cache
 from .place import DATA, DEVICE, DIRECTORY, EMULATION, Place
 from .throttled_device import throttled_device
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tfdarshan.workloads.scenarios.before_after import CROWDED, DISTURBED
 from tfdarshan.workloads.scenarios.names import NAMES
-from tfdarshan.workloads.scenarios.runner import CROWDED, DISTURBED
 
 pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")

@@ -10,13 +10,12 @@ import pytest
 pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")
 
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.storage_model import HDD, LUSTRE, PAPER_MODELS
 from tfdarshan.workloads.alexnet import FACTORS, FLAT_THREADS, crossover_s
 from tfdarshan.workloads.result import Arm, Result
 from tfdarshan.workloads.runner import Plan, run_plan
 from tfdarshan.workloads.throttled_device import check_possible
-
-from tfdarshan.errors import ConfigurationError
-from tfdarshan.storage_model import HDD, LUSTRE, PAPER_MODELS
 
 RUNS = 5
 

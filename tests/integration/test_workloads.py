@@ -14,13 +14,14 @@ pytest.importorskip("PIL")
 
 import numpy as np
 import tensorflow as tf
+
 from tfdarshan.workloads import malware, microbench
 from tfdarshan.workloads.images import MEDIAN_112K, write_images
 from tfdarshan.workloads.malware_bytes import write_malware
-from tfdarshan.workloads.pipeline import parse_hex_dump
 from tfdarshan.workloads.result import Result
 from tfdarshan.workloads.runner import Plan, run_plan
 from tfdarshan.workloads.stream import bytes_by_second
+from tfdarshan.workloads.tf_data import parse_hex_dump
 
 
 @pytest.fixture

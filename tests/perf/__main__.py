@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tfdarshan.workloads.machine import this_machine
-
 from tests.perf import progress
 from tests.perf.advise_cost import advise_cost
 from tests.perf.analysis_cost import analysis_cost
@@ -29,6 +27,7 @@ from tests.perf.stop_cost import stop_cost
 from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
+from tfdarshan.workloads.machine import this_machine
 
 PART_NAMES = (
     "calls",

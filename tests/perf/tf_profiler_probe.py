@@ -21,6 +21,7 @@ ARMS = ("none", "tensorflow", "tfdarshan")
 def image_batches(folder: Path) -> Any:
     """Gives batches of 64 decoded images: many files of about 100 KB."""
     import tensorflow as tf
+
     from tfdarshan.workloads.images import write_images
 
     paths = [str(image.path) for image in write_images(folder / "images", 512)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tfdarshan.workloads.images import (
     CALTECH101,
     IMAGE_SETS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tfdarshan.workloads.pai import (
     ALLREDUCE_CLUSTER,
     ALLREDUCE_LOCAL,

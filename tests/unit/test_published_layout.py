@@ -7,12 +7,12 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
+
+from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.workloads.disk_room import check_room
 from tfdarshan.workloads.images import write_images
 from tfdarshan.workloads.malware_bytes import write_malware
 from tfdarshan.workloads.published_layout import find_images, find_malware
-
-from tfdarshan.errors import ConfigurationError, StorageError
 
 
 def test_images_are_found_by_category(tmp_path: Path) -> None:

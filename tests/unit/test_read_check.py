@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from tfdarshan.workloads.images import ImageFile
 from tfdarshan.workloads.read_check import check_reads
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tfdarshan.workloads.malware_bytes import MalwareFile, write_malware
 from tfdarshan.workloads.records import write_lmdb, write_tfrecords
 

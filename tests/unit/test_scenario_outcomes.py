@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from tfdarshan.workloads.scenarios import runner
-from tfdarshan.workloads.scenarios.cure_line import number_in
-from tfdarshan.workloads.scenarios.gains_table import fill_page
-from tfdarshan.workloads.scenarios.runner import Outcome, judged, run_quickly
-from tfdarshan.workloads.scenarios.scenario import Scenario
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Cure, Finding, Gain
+from tfdarshan.workloads.scenarios import before_after
+from tfdarshan.workloads.scenarios.before_after import Outcome, judged, run_quickly
+from tfdarshan.workloads.scenarios.cure_line import number_in
+from tfdarshan.workloads.scenarios.gains_table import fill_page
+from tfdarshan.workloads.scenarios.scenario import Scenario
 
 PROBLEM = ("problem", "small_files")
 OTHER = ("problem", "staging")
@@ -74,7 +74,7 @@ def test_a_quick_run_that_was_wrong_is_made_again(monkeypatch, tmp_path, wrong_r
         made.append(found)
         return found
 
-    monkeypatch.setattr(runner, "run_scenario", run)
+    monkeypatch.setattr(before_after, "run_scenario", run)
 
     assert (run_quickly(scenario("", cured=False), tmp_path).problems == []) is right
     assert len(made) == runs

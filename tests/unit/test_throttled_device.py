@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tfdarshan.workloads import throttled_device as module
-from tfdarshan.workloads.throttled_device import BLKIO, check_possible, clean_tiers, throttled_device
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.workloads import throttled_device as module
+from tfdarshan.workloads.throttled_device import BLKIO, check_possible, clean_tiers, throttled_device
 
 REPOSITORY = Path(__file__).parents[2]
 # The limits are of the whole machine: another run of these tests beside this one sets its own.

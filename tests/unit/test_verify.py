@@ -7,10 +7,10 @@ import pytest
 
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import FileBatch
+from tfdarshan.recording.libdarshan.cross_check import Counted, Verification, sentence
 from tfdarshan.recording.libdarshan.darshan_records import module_columns
-from tfdarshan.recording.libdarshan.seen_rows import SeenRows
+from tfdarshan.recording.libdarshan.expected_rows import SeenRows
 from tfdarshan.recording.libdarshan.unseen_calls import EFFECTS, operation_bits
-from tfdarshan.recording.libdarshan.verify import Counted, Verification, sentence
 from tfdarshan.sessions.schema import MODULES
 
 # An open, three reads of 100 bytes, a close.

@@ -7,10 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tfdarshan.workloads.result import EXACT, SHAPE, Arm, Result, read_results, write_result
-from tfdarshan.workloads.table import BEGIN, END, as_text, fill_page
 
 from tfdarshan.errors import SessionDataError, StorageError
+from tfdarshan.workloads.result import EXACT, SHAPE, Arm, Result, read_results, write_result
+from tfdarshan.workloads.table import BEGIN, END, as_text, fill_page
 
 
 def make_result(counted: int = 12) -> Result:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tfdarshan.analysis.activity import Activity, activity_by_thread, overview_bins
 from tfdarshan.analysis.bandwidth import bandwidth
-from tfdarshan.analysis.checkpoints import checkpoint_bursts
+from tfdarshan.analysis.checkpoint_bursts import checkpoint_bursts
 from tfdarshan.analysis.directory import directories_of, directory_totals, io_time_by_directory
 from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.file_table import FileTable, load_files

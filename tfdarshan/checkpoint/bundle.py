@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tfdarshan.checkpoint.errors import IncompleteCheckpointError
+from tfdarshan.checkpoint.burst_errors import IncompleteCheckpointError
 
 Kind = Literal["tensorflow", "file"]
 SHARD = re.compile(r"\.data-(\d{5})-of-(\d{5})$")

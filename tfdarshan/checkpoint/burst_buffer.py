@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any
 
 from tfdarshan.checkpoint.bundle import find_bundle, growing_shard, number_of
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.capture import Background
 from tfdarshan.checkpoint.drain import DrainStatus
-from tfdarshan.checkpoint.errors import BurstBufferError
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.fast_view import FastView
 from tfdarshan.checkpoint.manifest import Entry

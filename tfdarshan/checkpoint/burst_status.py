@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.errors import BurstBufferError
 from tfdarshan.checkpoint.fast_tier import CONTROL, QUEUE, pending_entries, read_pairing
 from tfdarshan.checkpoint.interval_cost import interval_costs, interval_sentence
 from tfdarshan.checkpoint.ledger import CheckpointRow, ledger_path, read_ledger

@@ -15,7 +15,7 @@ from pathlib import Path
 import xxhash
 
 from tfdarshan.checkpoint.bandwidth import BandwidthLimit
-from tfdarshan.checkpoint.errors import CopyCancelledError, DamagedCopyError, SourceError
+from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.storage import Storage, set_direct
 
 # What direct I/O wants lengths and addresses to be multiples of; a page fits every disk.

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from tfdarshan.checkpoint.bundle import series_of
-from tfdarshan.checkpoint.copying import Growing
-from tfdarshan.checkpoint.errors import (
+from tfdarshan.checkpoint.burst_errors import (
     CopyCancelledError,
     SourceError,
     StaleCheckpointError,
     TierAwayError,
     TierInUseError,
 )
+from tfdarshan.checkpoint.copying import Growing
 from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.ledger import Ledger
 from tfdarshan.checkpoint.manifest import Entry, Published

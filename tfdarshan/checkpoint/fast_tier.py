@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import Bundle
+from tfdarshan.checkpoint.burst_errors import BurstBufferError, IncompleteCheckpointError
 from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.errors import BurstBufferError, IncompleteCheckpointError
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, entry_json, read_entry
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.storage import Storage

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import checkpoint_files
-from tfdarshan.checkpoint.errors import BurstBufferError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.fast_tier import CONTROL
 from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.retention import Retention, next_state

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.checkpoint.bundle import Kind
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.copying import CopiedFile
-from tfdarshan.checkpoint.errors import BurstBufferError
 
 MANIFEST = "manifest.json"
 VERSION = 1

@@ -10,7 +10,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError, TierInUseError
 from tfdarshan.errors import reason
 from tfdarshan.sessions.session_directory import host_name
 

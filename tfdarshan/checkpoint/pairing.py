@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.checkpoint.errors import TierAwayError
+from tfdarshan.checkpoint.burst_errors import TierAwayError
 from tfdarshan.checkpoint.fast_tier import PAIRING, FastTier, Pairing, pending_entries
 from tfdarshan.checkpoint.slow_tier import SlowTier, tier_id
 from tfdarshan.errors import ConfigurationError

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import Bundle
+from tfdarshan.checkpoint.burst_errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.copying import Copier, Growing
 from tfdarshan.checkpoint.drain import Drain, DrainOptions, DrainStatus, WhenFull
-from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.ledger import Ledger
 from tfdarshan.checkpoint.manifest import Entry

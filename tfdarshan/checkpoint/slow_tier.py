@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Event
 
 from tfdarshan.checkpoint.bundle import checkpoint_files, other_name
+from tfdarshan.checkpoint.burst_errors import DamagedCopyError, StaleCheckpointError, TierAwayError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
-from tfdarshan.checkpoint.errors import DamagedCopyError, StaleCheckpointError, TierAwayError
 from tfdarshan.checkpoint.fast_tier import CONTROL, IDENTITY
 from tfdarshan.checkpoint.incoming import Arrival, Incoming
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, Published, read_published

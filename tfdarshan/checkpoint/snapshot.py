@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tfdarshan.checkpoint.errors import BurstBufferError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 
 SAVE_COUNTER = "save_counter"
 # What a class overrides that saves something of its own.

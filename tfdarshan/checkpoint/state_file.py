@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan.checkpoint.errors import BurstBufferError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.errors import reason
 
 STATE_NAME = "checkpoint"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import INDEX, Bundle, find_bundle, single_file
-from tfdarshan.checkpoint.errors import BurstBufferError, IncompleteCheckpointError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError, IncompleteCheckpointError
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.hdf5 import is_whole_hdf5
 from tfdarshan.checkpoint.pipeline import Pipeline

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.burst_status import TierStatus, burst_status
 from tfdarshan.checkpoint.drain import WHEN_FULL
-from tfdarshan.checkpoint.errors import BurstBufferError
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.checkpoint.slow_tier import Publication
 from tfdarshan.checkpoint.watch import Watch

@@ -16,7 +16,7 @@ from tfdarshan.session import open_newest
 
 if TYPE_CHECKING:
     from tfdarshan.comparison.change import Change, Comparison, Failure
-    from tfdarshan.comparison.run import Side
+    from tfdarshan.comparison.measured_run import Side
 
 HOLDS = 1
 LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -86,7 +86,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _sides(paths: Sequence[str], runs: int) -> list[Side]:
-    from tfdarshan.comparison.run import Side
+    from tfdarshan.comparison.measured_run import Side
     from tfdarshan.reports.views.view_source import Source
 
     if not 2 <= len(paths) <= len(LABELS):

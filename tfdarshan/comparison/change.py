@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from tfdarshan.comparison.condition import Condition
 from tfdarshan.comparison.file_set import FileChange, FilePair
 from tfdarshan.comparison.likeness import Check, check_likeness, verdict_of
+from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import METRICS, MORE, Metric
 from tfdarshan.comparison.noise import Noise
-from tfdarshan.comparison.run import Side
 
 SAME, NOISE, UNKNOWN = "same", "within noise", "unknown"
 BETTER, WORSE, CHANGED = "better", "worse", "changed"

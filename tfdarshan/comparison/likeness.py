@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tfdarshan.analysis.storage_share import storage_share
 from tfdarshan.comparison.file_set import FileSets
+from tfdarshan.comparison.measured_run import Run
 from tfdarshan.comparison.metric import find_metric
-from tfdarshan.comparison.run import Run
 from tfdarshan.options import keeps_trace
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 

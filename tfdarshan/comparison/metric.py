@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tfdarshan.analysis.rereads import rereads
 from tfdarshan.analysis.step_time import StepSummary, step_summary
-from tfdarshan.comparison.run import Run
+from tfdarshan.comparison.measured_run import Run
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import human_bytes, human_seconds, percent
 

@@ -15,8 +15,8 @@ import numpy as np
 from tfdarshan.analysis.activity import overview_parts
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import CLASSES
+from tfdarshan.comparison.measured_run import Run
 from tfdarshan.comparison.metric import CALLS, STEPS, Metric
-from tfdarshan.comparison.run import Run
 
 PARTS = 16
 # With fewer calls the parts say nothing.

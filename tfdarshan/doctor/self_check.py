@@ -13,7 +13,7 @@ from typing import Any
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
-from tfdarshan.recording.libdarshan.verify import sentence
+from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.recording.profiler import profile
 from tfdarshan.recording.spool import choose_folder
 from tfdarshan.units import human_bytes, plural

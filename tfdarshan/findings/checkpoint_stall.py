@@ -6,7 +6,7 @@ import posixpath
 
 import numpy as np
 
-from tfdarshan.analysis.checkpoints import SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.checkpoint_bursts import SAVER_SUFFIX, SHARD, checkpoint_bursts
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
 from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence

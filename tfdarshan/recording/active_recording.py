@@ -163,9 +163,9 @@ class ActiveRecording:
         """Gives libdarshan's counters, or the builtin engine where it has none to give."""
         if not self.engine.is_darshan:
             return None, self.engine
+        from tfdarshan.recording.libdarshan.cross_check import Verification
         from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
         from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
-        from tfdarshan.recording.libdarshan.verify import Verification
 
         records, self.counted = self.counted, None
         if isinstance(records, StorageError):

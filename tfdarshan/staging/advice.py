@@ -28,7 +28,7 @@ from tfdarshan.staging.valuation import (
     total,
     value_candidates,
 )
-from tfdarshan.staging.verdict import Reason, find_reasons
+from tfdarshan.staging.why_not import Reason, find_reasons
 
 Array = Any
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .catalogue import SCENARIOS
+from .all_scenarios import SCENARIOS
 from .gains_table import as_plain, as_text, fill_page
 
 
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the outcomes here")
     arguments = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from .runner import run_quickly, run_scenario
+    from .before_after import run_quickly, run_scenario
 
     def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)

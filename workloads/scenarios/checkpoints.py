@@ -12,7 +12,7 @@ from tfdarshan.findings.finding import Finding
 
 from .room import Room
 from .scenario import Scenario
-from .steps import train
+from .training_loop import train
 
 EVERY = 20
 

@@ -11,7 +11,7 @@ from tfdarshan.findings.finding import Finding
 from ..images import write_images
 from .room import Room
 from .scenario import Scenario
-from .steps import finished, train
+from .training_loop import finished, train
 
 
 def _files(room: Room) -> list[Path]:

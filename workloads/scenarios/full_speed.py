@@ -9,7 +9,7 @@ from tfdarshan.findings.finding import Finding
 from .room import Room
 from .scenario import Scenario
 from .shards import shard_batches, write_shards
-from .steps import train
+from .training_loop import train
 
 
 def _shards(room: Room) -> list[Path]:

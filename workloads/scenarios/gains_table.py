@@ -15,7 +15,7 @@ from ..machine import this_machine
 from .names import NAMES
 
 if TYPE_CHECKING:
-    from .runner import Outcome
+    from .before_after import Outcome
 
 MARKED = re.compile(r"(?<=<!-- gains:begin -->\n).*?(?=<!-- gains:end -->)", re.DOTALL)
 HEAD = ("scenario", "cause", "first finding", "cure", "before", "after", "promised", "obtained")

@@ -7,7 +7,7 @@ from pathlib import Path
 from .room import Room
 from .scenario import Scenario
 from .shards import shard_batches, write_shards
-from .steps import train, whole_files
+from .training_loop import train, whole_files
 
 
 def _files(room: Room) -> list[Path]:

@@ -10,7 +10,7 @@ from .cure_line import number_in
 from .room import Room
 from .scenario import Scenario
 from .shards import shard_batches, write_shards
-from .steps import train, whole_files
+from .training_loop import train, whole_files
 
 BUFFER_BYTES = 8 << 20
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .room import Room
 from .scenario import Scenario
-from .steps import generated, train
+from .training_loop import generated, train
 
 
 def _nothing(room: Room) -> None:

@@ -9,7 +9,7 @@ from tfdarshan.findings.finding import Finding
 from .cure_line import number_in
 from .room import Room
 from .scenario import Scenario
-from .steps import train, whole_files
+from .training_loop import train, whole_files
 
 
 def _files(room: Room) -> list[Path]:

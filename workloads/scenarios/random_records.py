@@ -10,7 +10,7 @@ from tfdarshan.findings.finding import Finding
 
 from .room import Room
 from .scenario import Scenario
-from .steps import read_by, train
+from .training_loop import read_by, train
 
 READERS = 16
 RECORD_BYTES = 64_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from .steps import finished
+from .training_loop import finished
 
 
 def write_shards(files: list[Path], folder: Path, shards: int) -> list[Path]:

@@ -8,7 +8,7 @@ from tfdarshan.findings.finding import Finding
 
 from .room import Room
 from .scenario import Scenario
-from .steps import train, whole_files
+from .training_loop import train, whole_files
 
 EVERY = 15
 

@@ -10,7 +10,7 @@ from tfdarshan.findings.finding import Finding
 
 from .room import Room
 from .scenario import Scenario
-from .steps import finished, train
+from .training_loop import finished, train
 
 READERS = 16
 PART_BYTES = 500_000

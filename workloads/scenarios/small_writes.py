@@ -11,7 +11,7 @@ from tfdarshan.findings.finding import Finding
 
 from .room import Room
 from .scenario import Scenario
-from .steps import train
+from .training_loop import train
 
 LINE = b"x" * 99 + b"\n"
 LINES = 20

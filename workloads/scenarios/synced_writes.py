@@ -10,7 +10,7 @@ from tfdarshan.findings.finding import Finding
 
 from .room import Room
 from .scenario import Scenario
-from .steps import train
+from .training_loop import train
 
 RESULT = bytes(200_000)
 

@@ -13,7 +13,7 @@ from .cure_line import number_in
 from .room import Room
 from .scenario import Scenario
 from .shards import write_shards
-from .steps import finished, train
+from .training_loop import finished, train
 
 THREADS = 8
 RECORD_BYTES = 32_000

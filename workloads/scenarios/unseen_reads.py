@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .room import Room
 from .scenario import Scenario
-from .steps import generated, train
+from .training_loop import generated, train
 
 
 def _files(room: Room) -> list[Path]:

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from tfdarshan.checkpoint import BurstBuffer, read_ledger
-from tfdarshan.checkpoint.errors import BurstBufferError, TierInUseError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.ledger import ledger_path
 from tfdarshan.checkpoint.storage import Storage

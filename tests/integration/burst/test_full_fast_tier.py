@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tfdarshan.checkpoint import BurstBuffer, read_ledger
-from tfdarshan.checkpoint.errors import BurstBufferError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.ledger import ledger_path
 
 VALUES = 300_000

@@ -9,7 +9,7 @@ import pytest
 from tests.made_up_session import job_of, write_session
 from tfdarshan.analysis.activity import activity_by_thread, activity_of_overview, overview_bins
 from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
-from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
+from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.io_time import io_time_by_mount, io_time_by_process, io_time_by_thread

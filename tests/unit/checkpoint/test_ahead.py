@@ -10,8 +10,8 @@ import pytest
 import xxhash
 
 from tfdarshan.checkpoint.bundle import growing_shard, single_file
+from tfdarshan.checkpoint.burst_errors import CopyCancelledError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
-from tfdarshan.checkpoint.errors import CopyCancelledError
 from tfdarshan.checkpoint.fast_tier import CONTROL, FastTier
 from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.pairing import open_slow

@@ -4,7 +4,7 @@ import zipfile
 import pytest
 
 from tfdarshan.checkpoint.bundle import checkpoint_files, find_bundle, number_of, other_name, renamed_file
-from tfdarshan.checkpoint.errors import IncompleteCheckpointError
+from tfdarshan.checkpoint.burst_errors import IncompleteCheckpointError
 from tfdarshan.checkpoint.hdf5 import is_whole_hdf5
 
 pytest.importorskip("h5py")

@@ -9,8 +9,8 @@ import xxhash
 
 from tfdarshan.checkpoint import copying
 from tfdarshan.checkpoint.bandwidth import BandwidthLimit
+from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier
-from tfdarshan.checkpoint.errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.storage import Storage
 
 BUFFER = 65_536

@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 
 from tests.unit.checkpoint.made_up_tiers import SIZES, Tiers, assert_whole
-from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.errors import (
+from tfdarshan.checkpoint.burst_errors import (
     StaleCheckpointError,
     TierAwayError,
     TierInUseError,
 )
+from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.fast_tier import CONTROL, FastTier
 from tfdarshan.checkpoint.ownership import owner_of
 from tfdarshan.checkpoint.pairing import open_slow

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfdarshan.checkpoint.errors import BurstBufferError
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.state_file import CheckpointState, parse_state, read_state
 
 pytest.importorskip("tensorflow")

@@ -9,12 +9,12 @@ import pytest
 
 from tests.unit.checkpoint.made_up_tiers import SIZES, Tiers, assert_whole, content
 from tfdarshan.checkpoint.bundle import find_bundle, single_file
-from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.errors import (
+from tfdarshan.checkpoint.burst_errors import (
     DamagedCopyError,
     IncompleteCheckpointError,
     SourceError,
 )
+from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.fast_tier import CONTROL, pending_entries
 from tfdarshan.checkpoint.slow_tier import damaged_files
 from tfdarshan.checkpoint.state_file import read_state

@@ -8,9 +8,9 @@ from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.comparison.change import BETTER, NOISE, UNKNOWN, WORSE, Change, compare
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
+from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.noise import LEAST, Noise
-from tfdarshan.comparison.run import Side
 from tfdarshan.reports.views.view_source import Source
 
 KERNEL = {"rchar": 0, "wchar": 0, "syscr": 0, "syscw": 0, "read_bytes": 0, "write_bytes": 0}

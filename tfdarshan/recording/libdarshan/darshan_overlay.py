@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE, Array, FileBatch
+from tfdarshan.recording.libdarshan.cross_check import Counted, Verification
 from tfdarshan.recording.libdarshan.darshan_records import (
     DarshanRecords,
     ModuleRecords,
     module_columns,
     rule_of,
 )
-from tfdarshan.recording.libdarshan.seen_rows import SeenFold
-from tfdarshan.recording.libdarshan.verify import Counted, Verification
+from tfdarshan.recording.libdarshan.expected_rows import SeenFold
 from tfdarshan.sessions.schema import MODULES
 
 # libdarshan built for another clock than CLOCK_REALTIME counts from the machine's start.

@@ -16,8 +16,8 @@ from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
 from tfdarshan.recording.spool import MIB, choose_folder
+from tfdarshan.recording.tensorflow.session_proxy import original_functions, stand_in
 from tfdarshan.recording.tensorflow.tf_plugin import load_plugin, tensorflow_imported, when_imported
-from tfdarshan.recording.tensorflow.tf_stand_in import original_functions, stand_in
 from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, list_traces
 from tfdarshan.sessions import pending
 

@@ -128,7 +128,7 @@ def write_process(
     )
     with ExitStack() as open_readers:
         if overlay is not None and isinstance(reader, SpoolReader):
-            from tfdarshan.recording.libdarshan.seen_rows import SeenFold
+            from tfdarshan.recording.libdarshan.expected_rows import SeenFold
 
             overlay.seen = open_readers.enter_context(SeenFold(reader))
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)

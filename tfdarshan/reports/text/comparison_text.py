@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tfdarshan.comparison.change import NOISE, SAME, UNKNOWN, Change, Comparison, Failure
 from tfdarshan.comparison.likeness import NO, NOTED, WITH_CARE, Check
 from tfdarshan.comparison.likeness import SAME as SAME_STATE
-from tfdarshan.comparison.run import Side
+from tfdarshan.comparison.measured_run import Side
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.units import human_seconds, shortened

@@ -14,7 +14,7 @@ from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
-from tfdarshan.recording.libdarshan.verify import sentence
+from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tfdarshan.comparison.change import BETTER, CHANGED, NOISE, WORSE, Change, changes_between
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import SAME, YES, check_likeness, verdict_of
+from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
-from tfdarshan.comparison.run import Side
 from tfdarshan.reports.figures.distribution import ratio_figure
 from tfdarshan.reports.text.comparison_text import change_text, noise_text, sentence_of
 from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, bytes_per_s, duration, number, size

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
-from tfdarshan.analysis.checkpoints import GAP_NS, LEAST_BYTES, load_bursts
+from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files

@@ -16,14 +16,14 @@ import numpy as np
 
 from tfdarshan.native.spool_reader import Array, FileBatch
 from tfdarshan.recording.libdarshan.darshan_records import module_columns, record_name, rule_of
-from tfdarshan.recording.libdarshan.difference_kinds import (
+from tfdarshan.recording.libdarshan.expected_rows import SeenRows
+from tfdarshan.recording.libdarshan.explained_differences import (
     CLOCK_TOLERANCE_S,
     KINDS,
     Rows,
     explanations,
     unseen_kinds,
 )
-from tfdarshan.recording.libdarshan.seen_rows import SeenRows
 from tfdarshan.recording.libdarshan.unseen_calls import explained, may_change
 from tfdarshan.units import plural
 

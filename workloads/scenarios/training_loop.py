@@ -17,7 +17,7 @@ import tensorflow as tf
 
 import tfdarshan
 
-from ..pipeline import untuned
+from ..tf_data import untuned
 
 
 def train(batches: Any, compute_s: float, after: Callable[[int], None] = lambda step: None) -> None:
