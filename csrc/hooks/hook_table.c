@@ -6,7 +6,7 @@
 #include "tfdarshan.h"
 
 const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT] = {
-#define X(symbol, operation) {#symbol, operation},
+#define X(symbol, operation, ...) {#symbol, operation},
     TFD_HOOKS(X)
 #undef X
 };

@@ -1,171 +1,268 @@
-/* Every hooked symbol, one row each: X(symbol, what its wrapper records).
+/* Every hooked symbol, one row each, and nowhere else what its calls look like:
+ *
+ *   X(symbol, operation, emulated, darshan, result, parameters, arguments)
+ *
+ * operation   what its wrapper records
+ * emulated    the kind of call it is for storage emulation (emulation/emulated_calls.h)
+ * darshan     the kind of call it is on its way through libdarshan (darshan/calls.h)
+ *             NO: not at all. OWN: more than a kind can say; its functions are written out.
+ * parameters  as a function takes them that passes the call on; O(parameter) is one that a caller may leave out.
+ *             The kinds look at some by name: fd, dirfd, path, flags, command, offset, stream.
+ * arguments   the same, to be passed on
+ *
  * A symbol the C library does not define is skipped at run time, so names of
  * old and new glibc stand side by side. */
 #ifndef TFD_HOOK_TABLE_H
 #define TFD_HOOK_TABLE_H
 
-#define TFD_POSIX_HOOKS(X)                                                                                   \
-    X(open, "open")                                                                                          \
-    X(open64, "open")                                                                                        \
-    X(__open_2, "open")                                                                                      \
-    X(__open64_2, "open")                                                                                    \
-    X(openat, "open")                                                                                        \
-    X(openat64, "open")                                                                                      \
-    X(__openat_2, "open")                                                                                    \
-    X(__openat64_2, "open")                                                                                  \
-    X(creat, "open")                                                                                         \
-    X(creat64, "open")                                                                                       \
-    X(mkstemp, "open")                                                                                       \
-    X(mkstemp64, "open")                                                                                     \
-    X(mkostemp, "open")                                                                                      \
-    X(mkostemp64, "open")                                                                                    \
-    X(mkstemps, "open")                                                                                      \
-    X(mkstemps64, "open")                                                                                    \
-    X(mkostemps, "open")                                                                                     \
-    X(mkostemps64, "open")                                                                                   \
-    X(close, "close")                                                                                        \
-    X(close_range, "close")                                                                                  \
-    X(closefrom, "close")                                                                                    \
-    X(closedir, "close")                                                                                     \
-    X(read, "read")                                                                                          \
-    X(__read_chk, "read")                                                                                    \
-    X(pread, "pread")                                                                                        \
-    X(pread64, "pread")                                                                                      \
-    X(__pread_chk, "pread")                                                                                  \
-    X(__pread64_chk, "pread")                                                                                \
-    X(readv, "readv")                                                                                        \
-    X(preadv, "preadv")                                                                                      \
-    X(preadv64, "preadv")                                                                                    \
-    X(preadv2, "preadv")                                                                                     \
-    X(preadv64v2, "preadv")                                                                                  \
-    X(write, "write")                                                                                        \
-    X(pwrite, "pwrite")                                                                                      \
-    X(pwrite64, "pwrite")                                                                                    \
-    X(writev, "writev")                                                                                      \
-    X(pwritev, "pwritev")                                                                                    \
-    X(pwritev64, "pwritev")                                                                                  \
-    X(pwritev2, "pwritev")                                                                                   \
-    X(pwritev64v2, "pwritev")                                                                                \
-    X(lseek, "lseek")                                                                                        \
-    X(lseek64, "lseek")                                                                                      \
-    X(fsync, "fsync")                                                                                        \
-    X(fdatasync, "fdatasync")                                                                                \
-    X(dup, "dup")                                                                                            \
-    X(dup2, "dup")                                                                                           \
-    X(dup3, "dup")                                                                                           \
-    X(fcntl, "dup")                                                                                          \
-    X(fcntl64, "dup")                                                                                        \
-    X(rename, "rename")                                                                                      \
-    X(renameat, "rename")                                                                                    \
-    X(renameat2, "rename")                                                                                   \
-    X(unlink, "unlink")                                                                                      \
-    X(unlinkat, "unlink")                                                                                    \
-    X(remove, "unlink")                                                                                      \
-    X(truncate, "truncate")                                                                                  \
-    X(truncate64, "truncate")                                                                                \
-    X(ftruncate, "truncate")                                                                                 \
-    X(ftruncate64, "truncate")                                                                               \
-    X(sendfile, "copy_read")                                                                                 \
-    X(sendfile64, "copy_read")                                                                               \
-    X(copy_file_range, "copy_read")                                                                          \
-    X(splice, "copy_read")                                                                                   \
-    X(stat, "stat")                                                                                          \
-    X(stat64, "stat")                                                                                        \
-    X(lstat, "stat")                                                                                         \
-    X(lstat64, "stat")                                                                                       \
-    X(fstatat, "stat")                                                                                       \
-    X(fstatat64, "stat")                                                                                     \
-    X(statx, "stat")                                                                                         \
-    X(__xstat, "stat")                                                                                       \
-    X(__xstat64, "stat")                                                                                     \
-    X(__lxstat, "stat")                                                                                      \
-    X(__lxstat64, "stat")                                                                                    \
-    X(__fxstatat, "stat")                                                                                    \
-    X(__fxstatat64, "stat")                                                                                  \
-    X(fstat, "fstat")                                                                                        \
-    X(fstat64, "fstat")                                                                                      \
-    X(__fxstat, "fstat")                                                                                     \
-    X(__fxstat64, "fstat")
+#define TFD_POSIX_HOOKS(X, O)                                                                                \
+    X(open, "open", OPEN, OPEN, int, (const char *path, int flags, O(int mode)), (path, flags, mode))        \
+    X(open64, "open", OPEN, OPEN, int, (const char *path, int flags, O(int mode)), (path, flags, mode))      \
+    X(__open_2, "open", OPEN, OPEN, int, (const char *path, int flags), (path, flags))                       \
+    X(__open64_2, "open", OPEN, NO, int, (const char *path, int flags), (path, flags))                       \
+    X(openat, "open", OPEN, OPEN_AT, int, (int dirfd, const char *path, int flags, O(int mode)),             \
+      (dirfd, path, flags, mode))                                                                            \
+    X(openat64, "open", OPEN, OPEN_AT, int, (int dirfd, const char *path, int flags, O(int mode)),           \
+      (dirfd, path, flags, mode))                                                                            \
+    X(__openat_2, "open", OPEN, NO, int, (int dirfd, const char *path, int flags), (dirfd, path, flags))     \
+    X(__openat64_2, "open", OPEN, NO, int, (int dirfd, const char *path, int flags), (dirfd, path, flags))   \
+    X(creat, "open", OPEN, NEW_FILE, int, (const char *path, mode_t mode), (path, mode))                     \
+    X(creat64, "open", OPEN, NEW_FILE, int, (const char *path, mode_t mode), (path, mode))                   \
+    X(mkstemp, "open", NO, NEW_FILE, int, (char *template), (template))                                      \
+    X(mkstemp64, "open", NO, NO, int, (char *template), (template))                                          \
+    X(mkostemp, "open", NO, NEW_FILE, int, (char *template, int flags), (template, flags))                   \
+    X(mkostemp64, "open", NO, NO, int, (char *template, int flags), (template, flags))                       \
+    X(mkstemps, "open", NO, NEW_FILE, int, (char *template, int suffix_length), (template, suffix_length))   \
+    X(mkstemps64, "open", NO, NO, int, (char *template, int suffix_length), (template, suffix_length))       \
+    X(mkostemps, "open", NO, NEW_FILE, int, (char *template, int suffix_length, int flags),                  \
+      (template, suffix_length, flags))                                                                      \
+    X(mkostemps64, "open", NO, NO, int, (char *template, int suffix_length, int flags),                      \
+      (template, suffix_length, flags))                                                                      \
+    X(close, "close", OWN, OWN, int, (int fd), (fd))                                                         \
+    X(close_range, "close", OWN, NO, int, (unsigned first, unsigned last, int flags), (first, last, flags))  \
+    X(closefrom, "close", OWN, NO, void, (int first), (first))                                               \
+    X(closedir, "close", NO, NO, int, (DIR * directory), (directory))                                        \
+    X(read, "read", READ, FD, ssize_t, (int fd, void *buffer, size_t count), (fd, buffer, count))            \
+    X(__read_chk, "read", READ, NO, ssize_t, (int fd, void *buffer, size_t count, size_t buffer_size),       \
+      (fd, buffer, count, buffer_size))                                                                      \
+    X(pread, "pread", READ_AT, FD, ssize_t, (int fd, void *buffer, size_t count, off_t offset),              \
+      (fd, buffer, count, offset))                                                                           \
+    X(pread64, "pread", READ_AT, FD, ssize_t, (int fd, void *buffer, size_t count, off64_t offset),          \
+      (fd, buffer, count, offset))                                                                           \
+    X(__pread_chk, "pread", READ_AT, NO, ssize_t,                                                            \
+      (int fd, void *buffer, size_t count, off_t offset, size_t buffer_size),                                \
+      (fd, buffer, count, offset, buffer_size))                                                              \
+    X(__pread64_chk, "pread", READ_AT, NO, ssize_t,                                                          \
+      (int fd, void *buffer, size_t count, off64_t offset, size_t buffer_size),                              \
+      (fd, buffer, count, offset, buffer_size))                                                              \
+    X(readv, "readv", READ, FD, ssize_t, (int fd, const struct iovec *vector, int count),                    \
+      (fd, vector, count))                                                                                   \
+    X(preadv, "preadv", READ_AT, FD, ssize_t, (int fd, const struct iovec *vector, int count, off_t offset), \
+      (fd, vector, count, offset))                                                                           \
+    X(preadv64, "preadv", READ_AT, FD, ssize_t,                                                              \
+      (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset))          \
+    X(preadv2, "preadv", READ_AT, FD_AT, ssize_t,                                                            \
+      (int fd, const struct iovec *vector, int count, off_t offset, int flags),                              \
+      (fd, vector, count, offset, flags))                                                                    \
+    X(preadv64v2, "preadv", READ_AT, FD_AT, ssize_t,                                                         \
+      (int fd, const struct iovec *vector, int count, off64_t offset, int flags),                            \
+      (fd, vector, count, offset, flags))                                                                    \
+    X(write, "write", WRITE, FD, ssize_t, (int fd, const void *buffer, size_t count), (fd, buffer, count))   \
+    X(pwrite, "pwrite", WRITE_AT, FD, ssize_t, (int fd, const void *buffer, size_t count, off_t offset),     \
+      (fd, buffer, count, offset))                                                                           \
+    X(pwrite64, "pwrite", WRITE_AT, FD, ssize_t, (int fd, const void *buffer, size_t count, off64_t offset), \
+      (fd, buffer, count, offset))                                                                           \
+    X(writev, "writev", WRITE, FD, ssize_t, (int fd, const struct iovec *vector, int count),                 \
+      (fd, vector, count))                                                                                   \
+    X(pwritev, "pwritev", WRITE_AT, FD, ssize_t,                                                             \
+      (int fd, const struct iovec *vector, int count, off_t offset), (fd, vector, count, offset))            \
+    X(pwritev64, "pwritev", WRITE_AT, FD, ssize_t,                                                           \
+      (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset))          \
+    X(pwritev2, "pwritev", WRITE_AT, FD_AT, ssize_t,                                                         \
+      (int fd, const struct iovec *vector, int count, off_t offset, int flags),                              \
+      (fd, vector, count, offset, flags))                                                                    \
+    X(pwritev64v2, "pwritev", WRITE_AT, FD_AT, ssize_t,                                                      \
+      (int fd, const struct iovec *vector, int count, off64_t offset, int flags),                            \
+      (fd, vector, count, offset, flags))                                                                    \
+    X(lseek, "lseek", NO, FD, off_t, (int fd, off_t offset, int whence), (fd, offset, whence))               \
+    X(lseek64, "lseek", NO, FD, off64_t, (int fd, off64_t offset, int whence), (fd, offset, whence))         \
+    X(fsync, "fsync", SYNC, FD, int, (int fd), (fd))                                                         \
+    X(fdatasync, "fdatasync", SYNC, FD, int, (int fd), (fd))                                                 \
+    X(dup, "dup", NO, DUP, int, (int fd), (fd))                                                              \
+    X(dup2, "dup", OWN, OWN, int, (int fd, int copy), (fd, copy))                                            \
+    X(dup3, "dup", OWN, OWN, int, (int fd, int copy, int flags), (fd, copy, flags))                          \
+    X(fcntl, "dup", NO, FCNTL, int, (int fd, int command, O(void *argument)), (fd, command, argument))       \
+    X(fcntl64, "dup", NO, FCNTL, int, (int fd, int command, O(void *argument)), (fd, command, argument))     \
+    X(rename, "rename", NO, PATH, int, (const char *old_path, const char *new_path), (old_path, new_path))   \
+    X(renameat, "rename", NO, NO, int,                                                                       \
+      (int old_dirfd, const char *old_path, int new_dirfd, const char *new_path),                            \
+      (old_dirfd, old_path, new_dirfd, new_path))                                                            \
+    X(renameat2, "rename", NO, NO, int,                                                                      \
+      (int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, unsigned flags),            \
+      (old_dirfd, old_path, new_dirfd, new_path, flags))                                                     \
+    X(unlink, "unlink", NO, NO, int, (const char *path), (path))                                             \
+    X(unlinkat, "unlink", NO, NO, int, (int dirfd, const char *path, int flags), (dirfd, path, flags))       \
+    X(remove, "unlink", NO, NO, int, (const char *path), (path))                                             \
+    X(truncate, "truncate", NO, NO, int, (const char *path, off_t length), (path, length))                   \
+    X(truncate64, "truncate", NO, NO, int, (const char *path, off64_t length), (path, length))               \
+    X(ftruncate, "truncate", NO, NO, int, (int fd, off_t length), (fd, length))                              \
+    X(ftruncate64, "truncate", NO, NO, int, (int fd, off64_t length), (fd, length))                          \
+    X(sendfile, "copy_read", OWN, NO, ssize_t, (int out_fd, int in_fd, off_t *offset, size_t count),         \
+      (out_fd, in_fd, offset, count))                                                                        \
+    X(sendfile64, "copy_read", OWN, NO, ssize_t, (int out_fd, int in_fd, off64_t *offset, size_t count),     \
+      (out_fd, in_fd, offset, count))                                                                        \
+    X(copy_file_range, "copy_read", OWN, NO, ssize_t,                                                        \
+      (int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count, unsigned flags),        \
+      (in_fd, in_offset, out_fd, out_offset, count, flags))                                                  \
+    X(splice, "copy_read", NO, NO, ssize_t,                                                                  \
+      (int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset, size_t count, unsigned flags),        \
+      (in_fd, in_offset, out_fd, out_offset, count, flags))                                                  \
+    X(stat, "stat", PATH, PATH, int, (const char *path, struct stat *status), (path, status))                \
+    X(stat64, "stat", PATH, PATH, int, (const char *path, struct stat64 *status), (path, status))            \
+    X(lstat, "stat", PATH, PATH, int, (const char *path, struct stat *status), (path, status))               \
+    X(lstat64, "stat", PATH, PATH, int, (const char *path, struct stat64 *status), (path, status))           \
+    X(fstatat, "stat", PATH_AT, NO, int, (int dirfd, const char *path, struct stat *status, int flags),      \
+      (dirfd, path, status, flags))                                                                          \
+    X(fstatat64, "stat", PATH_AT, NO, int, (int dirfd, const char *path, struct stat64 *status, int flags),  \
+      (dirfd, path, status, flags))                                                                          \
+    X(statx, "stat", PATH_AT, NO, int,                                                                       \
+      (int dirfd, const char *path, int flags, unsigned mask, struct statx *status),                         \
+      (dirfd, path, flags, mask, status))                                                                    \
+    X(__xstat, "stat", PATH, PATH, int, (int version, const char *path, struct stat *status),                \
+      (version, path, status))                                                                               \
+    X(__xstat64, "stat", PATH, PATH, int, (int version, const char *path, struct stat64 *status),            \
+      (version, path, status))                                                                               \
+    X(__lxstat, "stat", PATH, PATH, int, (int version, const char *path, struct stat *status),               \
+      (version, path, status))                                                                               \
+    X(__lxstat64, "stat", PATH, PATH, int, (int version, const char *path, struct stat64 *status),           \
+      (version, path, status))                                                                               \
+    X(__fxstatat, "stat", PATH_AT, NO, int,                                                                  \
+      (int version, int dirfd, const char *path, struct stat *status, int flags),                            \
+      (version, dirfd, path, status, flags))                                                                 \
+    X(__fxstatat64, "stat", PATH_AT, NO, int,                                                                \
+      (int version, int dirfd, const char *path, struct stat64 *status, int flags),                          \
+      (version, dirfd, path, status, flags))                                                                 \
+    X(fstat, "fstat", NO, FD, int, (int fd, struct stat *status), (fd, status))                              \
+    X(fstat64, "fstat", NO, FD, int, (int fd, struct stat64 *status), (fd, status))                          \
+    X(__fxstat, "fstat", NO, FD, int, (int version, int fd, struct stat *status), (version, fd, status))     \
+    X(__fxstat64, "fstat", NO, FD, int, (int version, int fd, struct stat64 *status), (version, fd, status))
 
 #define TFD_STDIO_HOOKS(X)                                                                                   \
-    X(fopen, "fopen")                                                                                        \
-    X(fopen64, "fopen")                                                                                      \
-    X(freopen, "fopen")                                                                                      \
-    X(freopen64, "fopen")                                                                                    \
-    X(tmpfile, "fopen")                                                                                      \
-    X(tmpfile64, "fopen")                                                                                    \
-    X(fdopen, "fdopen")                                                                                      \
-    X(fclose, "fclose")                                                                                      \
-    X(pclose, "fclose")                                                                                      \
-    X(fileno, "fileno")                                                                                      \
-    X(fileno_unlocked, "fileno")                                                                             \
-    X(fread, "fread")                                                                                        \
-    X(fread_unlocked, "fread")                                                                               \
-    X(__fread_chk, "fread")                                                                                  \
-    X(__fread_unlocked_chk, "fread")                                                                         \
-    X(fgets, "fread")                                                                                        \
-    X(fgets_unlocked, "fread")                                                                               \
-    X(__fgets_chk, "fread")                                                                                  \
-    X(__fgets_unlocked_chk, "fread")                                                                         \
-    X(fgetc, "fread")                                                                                        \
-    X(getc, "fread")                                                                                         \
-    X(_IO_getc, "fread")                                                                                     \
-    X(fgetc_unlocked, "fread")                                                                               \
-    X(getc_unlocked, "fread")                                                                                \
-    X(getw, "fread")                                                                                         \
-    X(getline, "fread")                                                                                      \
-    X(getdelim, "fread")                                                                                     \
-    X(__getdelim, "fread")                                                                                   \
-    X(fscanf, "fread")                                                                                       \
-    X(vfscanf, "fread")                                                                                      \
-    X(__isoc99_fscanf, "fread")                                                                              \
-    X(__isoc99_vfscanf, "fread")                                                                             \
-    X(__isoc23_fscanf, "fread")                                                                              \
-    X(__isoc23_vfscanf, "fread")                                                                             \
-    X(fwrite, "fwrite")                                                                                      \
-    X(fwrite_unlocked, "fwrite")                                                                             \
-    X(fputs, "fwrite")                                                                                       \
-    X(fputs_unlocked, "fwrite")                                                                              \
-    X(fputc, "fwrite")                                                                                       \
-    X(putc, "fwrite")                                                                                        \
-    X(_IO_putc, "fwrite")                                                                                    \
-    X(fputc_unlocked, "fwrite")                                                                              \
-    X(putc_unlocked, "fwrite")                                                                               \
-    X(putw, "fwrite")                                                                                        \
-    X(puts, "fwrite")                                                                                        \
-    X(putchar, "fwrite")                                                                                     \
-    X(fprintf, "fwrite")                                                                                     \
-    X(vfprintf, "fwrite")                                                                                    \
-    X(__fprintf_chk, "fwrite")                                                                               \
-    X(__vfprintf_chk, "fwrite")                                                                              \
-    X(printf, "fwrite")                                                                                      \
-    X(vprintf, "fwrite")                                                                                     \
-    X(__printf_chk, "fwrite")                                                                                \
-    X(__vprintf_chk, "fwrite")                                                                               \
-    X(fseek, "fseek")                                                                                        \
-    X(fseeko, "fseek")                                                                                       \
-    X(fseeko64, "fseek")                                                                                     \
-    X(fsetpos, "fseek")                                                                                      \
-    X(fsetpos64, "fseek")                                                                                    \
-    X(rewind, "fseek")                                                                                       \
-    X(fflush, "fflush")                                                                                      \
-    X(fflush_unlocked, "fflush")
+    X(fopen, "fopen", STREAM_OPEN, STREAM_OPEN, FILE *, (const char *path, const char *mode), (path, mode))  \
+    X(fopen64, "fopen", STREAM_OPEN, STREAM_OPEN, FILE *, (const char *path, const char *mode),              \
+      (path, mode))                                                                                          \
+    X(freopen, "fopen", NO, OWN, FILE *, (const char *path, const char *mode, FILE *stream),                 \
+      (path, mode, stream))                                                                                  \
+    X(freopen64, "fopen", NO, OWN, FILE *, (const char *path, const char *mode, FILE *stream),               \
+      (path, mode, stream))                                                                                  \
+    X(tmpfile, "fopen", NO, NO, FILE *, (void), ())                                                          \
+    X(tmpfile64, "fopen", NO, NO, FILE *, (void), ())                                                        \
+    X(fdopen, "fdopen", NO, FDOPEN, FILE *, (int fd, const char *mode), (fd, mode))                          \
+    X(fclose, "fclose", OWN, OWN, int, (FILE * stream), (stream))                                            \
+    X(pclose, "fclose", NO, NO, int, (FILE * stream), (stream))                                              \
+    X(fileno, "fileno", NO, OWN, int, (FILE * stream), (stream))                                             \
+    X(fileno_unlocked, "fileno", NO, NO, int, (FILE * stream), (stream))                                     \
+    X(fread, "fread", STREAM_READ, STREAM, size_t, (void *buffer, size_t size, size_t items, FILE *stream),  \
+      (buffer, size, items, stream))                                                                         \
+    X(fread_unlocked, "fread", STREAM_READ, NO, size_t,                                                      \
+      (void *buffer, size_t size, size_t items, FILE *stream), (buffer, size, items, stream))                \
+    X(__fread_chk, "fread", STREAM_READ, NO, size_t,                                                         \
+      (void *buffer, size_t room, size_t size, size_t items, FILE *stream),                                  \
+      (buffer, room, size, items, stream))                                                                   \
+    X(__fread_unlocked_chk, "fread", STREAM_READ, NO, size_t,                                                \
+      (void *buffer, size_t room, size_t size, size_t items, FILE *stream),                                  \
+      (buffer, room, size, items, stream))                                                                   \
+    X(fgets, "fread", STREAM_READ, STREAM, char *, (char *buffer, int size, FILE *stream),                   \
+      (buffer, size, stream))                                                                                \
+    X(fgets_unlocked, "fread", NO, NO, char *, (char *buffer, int size, FILE *stream),                       \
+      (buffer, size, stream))                                                                                \
+    X(__fgets_chk, "fread", NO, NO, char *, (char *buffer, size_t room, int size, FILE *stream),             \
+      (buffer, room, size, stream))                                                                          \
+    X(__fgets_unlocked_chk, "fread", NO, NO, char *, (char *buffer, size_t room, int size, FILE *stream),    \
+      (buffer, room, size, stream))                                                                          \
+    X(fgetc, "fread", STREAM_READ, STREAM, int, (FILE * stream), (stream))                                   \
+    X(getc, "fread", STREAM_READ, NO, int, (FILE * stream), (stream))                                        \
+    X(_IO_getc, "fread", NO, STREAM, int, (FILE * stream), (stream))                                         \
+    X(fgetc_unlocked, "fread", NO, NO, int, (FILE * stream), (stream))                                       \
+    X(getc_unlocked, "fread", NO, NO, int, (FILE * stream), (stream))                                        \
+    X(getw, "fread", NO, STREAM, int, (FILE * stream), (stream))                                             \
+    X(getline, "fread", STREAM_READ, NO, ssize_t, (char **line, size_t *capacity, FILE *stream),             \
+      (line, capacity, stream))                                                                              \
+    X(getdelim, "fread", NO, NO, ssize_t, (char **line, size_t *capacity, int delimiter, FILE *stream),      \
+      (line, capacity, delimiter, stream))                                                                   \
+    X(__getdelim, "fread", NO, NO, ssize_t, (char **line, size_t *capacity, int delimiter, FILE *stream),    \
+      (line, capacity, delimiter, stream))                                                                   \
+    X(fscanf, "fread", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))              \
+    X(vfscanf, "fread", NO, OWN, int, (FILE * stream, const char *format, va_list arguments),                \
+      (stream, format, arguments))                                                                           \
+    X(__isoc99_fscanf, "fread", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))     \
+    X(__isoc99_vfscanf, "fread", NO, VFSCANF, int, (FILE * stream, const char *format, va_list arguments),   \
+      (stream, format, arguments))                                                                           \
+    X(__isoc23_fscanf, "fread", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))     \
+    X(__isoc23_vfscanf, "fread", NO, VFSCANF, int, (FILE * stream, const char *format, va_list arguments),   \
+      (stream, format, arguments))                                                                           \
+    X(fwrite, "fwrite", STREAM_WRITE, STREAM, size_t,                                                        \
+      (const void *buffer, size_t size, size_t items, FILE *stream), (buffer, size, items, stream))          \
+    X(fwrite_unlocked, "fwrite", STREAM_WRITE, NO, size_t,                                                   \
+      (const void *buffer, size_t size, size_t items, FILE *stream), (buffer, size, items, stream))          \
+    X(fputs, "fwrite", STREAM_WRITE, STREAM, int, (const char *text, FILE *stream), (text, stream))          \
+    X(fputs_unlocked, "fwrite", NO, NO, int, (const char *text, FILE *stream), (text, stream))               \
+    X(fputc, "fwrite", STREAM_WRITE, STREAM, int, (int character, FILE *stream), (character, stream))        \
+    X(putc, "fwrite", STREAM_WRITE, NO, int, (int character, FILE *stream), (character, stream))             \
+    X(_IO_putc, "fwrite", NO, STREAM, int, (int character, FILE *stream), (character, stream))               \
+    X(fputc_unlocked, "fwrite", NO, NO, int, (int character, FILE *stream), (character, stream))             \
+    X(putc_unlocked, "fwrite", NO, NO, int, (int character, FILE *stream), (character, stream))              \
+    X(putw, "fwrite", NO, STREAM, int, (int word, FILE *stream), (word, stream))                             \
+    X(puts, "fwrite", NO, NO, int, (const char *text), (text))                                               \
+    X(putchar, "fwrite", NO, NO, int, (int character), (character))                                          \
+    X(fprintf, "fwrite", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))            \
+    X(vfprintf, "fwrite", NO, STREAM, int, (FILE * stream, const char *format, va_list arguments),           \
+      (stream, format, arguments))                                                                           \
+    X(__fprintf_chk, "fwrite", NO, NO, int, (FILE * stream, int flag, const char *format, ...),              \
+      (stream, flag, format))                                                                                \
+    X(__vfprintf_chk, "fwrite", NO, NO, int,                                                                 \
+      (FILE * stream, int flag, const char *format, va_list arguments), (stream, flag, format, arguments))   \
+    X(printf, "fwrite", NO, NO, int, (const char *format, ...), (format))                                    \
+    X(vprintf, "fwrite", NO, NO, int, (const char *format, va_list arguments), (format, arguments))          \
+    X(__printf_chk, "fwrite", NO, NO, int, (int flag, const char *format, ...), (flag, format))              \
+    X(__vprintf_chk, "fwrite", NO, NO, int, (int flag, const char *format, va_list arguments),               \
+      (flag, format, arguments))                                                                             \
+    X(fseek, "fseek", NO, STREAM, int, (FILE * stream, long offset, int whence), (stream, offset, whence))   \
+    X(fseeko, "fseek", NO, STREAM, int, (FILE * stream, off_t offset, int whence), (stream, offset, whence)) \
+    X(fseeko64, "fseek", NO, STREAM, int, (FILE * stream, off64_t offset, int whence),                       \
+      (stream, offset, whence))                                                                              \
+    X(fsetpos, "fseek", NO, STREAM, int, (FILE * stream, const fpos_t *position), (stream, position))        \
+    X(fsetpos64, "fseek", NO, STREAM, int, (FILE * stream, const fpos64_t *position), (stream, position))    \
+    X(rewind, "fseek", NO, OWN, void, (FILE * stream), (stream))                                             \
+    X(fflush, "fflush", STREAM_WRITE, STREAM, int, (FILE * stream), (stream))                                \
+    X(fflush_unlocked, "fflush", NO, NO, int, (FILE * stream), (stream))
 
 #define TFD_MAPPING_HOOKS(X)                                                                                 \
-    X(mmap, "mmap")                                                                                          \
-    X(mmap64, "mmap")
+    X(mmap, "mmap", NO, FD, void *,                                                                          \
+      (void *address, size_t length, int protection, int flags, int fd, off_t offset),                       \
+      (address, length, protection, flags, fd, offset))                                                      \
+    X(mmap64, "mmap", NO, FD, void *,                                                                        \
+      (void *address, size_t length, int protection, int flags, int fd, off64_t offset),                     \
+      (address, length, protection, flags, fd, offset))
 
 /* These record nothing: they keep the recorder right (see wrap_loader.c). */
 #define TFD_LOADER_HOOKS(X)                                                                                  \
-    X(dlsym, "")                                                                                             \
-    X(vfork, "")                                                                                             \
-    X(_exit, "")                                                                                             \
-    X(_Exit, "")
+    X(dlsym, "", NO, NO, void *, (void *handle, const char *symbol), (handle, symbol))                       \
+    X(vfork, "", NO, NO, pid_t, (void), ())                                                                  \
+    X(_exit, "", NO, NO, void, (int status), (status))                                                       \
+    X(_Exit, "", NO, NO, void, (int status), (status))
 
-#define TFD_HOOKS(X) TFD_POSIX_HOOKS(X) TFD_STDIO_HOOKS(X) TFD_MAPPING_HOOKS(X) TFD_LOADER_HOOKS(X)
+#define TFD_HOOKS_WITH(X, O) TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_MAPPING_HOOKS(X) TFD_LOADER_HOOKS(X)
+
+/* Of functions that pass a call on: they are given each parameter. */
+#define TFD_GIVEN(parameter) parameter
+#define TFD_HOOKS(X) TFD_HOOKS_WITH(X, TFD_GIVEN)
+/* As the C library declares them. */
+#define TFD_VARIADIC(parameter) ...
+#define TFD_DECLARED_HOOKS(X) TFD_HOOKS_WITH(X, TFD_VARIADIC)
 
 enum tfd_hook {
-#define X(symbol, operation) TFD_HOOK_##symbol,
+#define X(symbol, ...) TFD_HOOK_##symbol,
     TFD_HOOKS(X)
 #undef X
         TFD_HOOK_COUNT
@@ -182,6 +279,5 @@ extern const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT];
 extern void *tfd_next[TFD_HOOK_COUNT];
 /* The same without libdarshan: never changes once it is set. */
 extern void *tfd_definition[TFD_HOOK_COUNT];
-#define TFD_NEXT(symbol) ((__typeof__(&symbol))tfd_next[TFD_HOOK_##symbol])
 
 #endif

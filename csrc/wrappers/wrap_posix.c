@@ -16,7 +16,7 @@ int tfd_wrap_open(const char *path, int flags, ...)
     va_start(arguments, flags);
     int mode = mode_argument(flags, arguments);
     va_end(arguments);
-    return counted_open((open_function *)TFD_NEXT(open), path, flags, mode);
+    return counted_open(TFD_NEXT(open), path, flags, mode);
 }
 
 int tfd_wrap_open64(const char *path, int flags, ...)
@@ -25,17 +25,17 @@ int tfd_wrap_open64(const char *path, int flags, ...)
     va_start(arguments, flags);
     int mode = mode_argument(flags, arguments);
     va_end(arguments);
-    return counted_open((open_function *)TFD_NEXT(open64), path, flags, mode);
+    return counted_open(TFD_NEXT(open64), path, flags, mode);
 }
 
 int tfd_wrap___open_2(const char *path, int flags)
 {
-    return counted_open_checked((open_checked_function *)tfd_next[TFD_HOOK___open_2], path, flags);
+    return counted_open_checked(TFD_NEXT(__open_2), path, flags);
 }
 
 int tfd_wrap___open64_2(const char *path, int flags)
 {
-    return counted_open_checked((open_checked_function *)tfd_next[TFD_HOOK___open64_2], path, flags);
+    return counted_open_checked(TFD_NEXT(__open64_2), path, flags);
 }
 
 int tfd_wrap_openat(int dirfd, const char *path, int flags, ...)
@@ -44,7 +44,7 @@ int tfd_wrap_openat(int dirfd, const char *path, int flags, ...)
     va_start(arguments, flags);
     int mode = mode_argument(flags, arguments);
     va_end(arguments);
-    return counted_openat((openat_function *)TFD_NEXT(openat), dirfd, path, flags, mode);
+    return counted_openat(TFD_NEXT(openat), dirfd, path, flags, mode);
 }
 
 int tfd_wrap_openat64(int dirfd, const char *path, int flags, ...)
@@ -53,19 +53,17 @@ int tfd_wrap_openat64(int dirfd, const char *path, int flags, ...)
     va_start(arguments, flags);
     int mode = mode_argument(flags, arguments);
     va_end(arguments);
-    return counted_openat((openat_function *)TFD_NEXT(openat64), dirfd, path, flags, mode);
+    return counted_openat(TFD_NEXT(openat64), dirfd, path, flags, mode);
 }
 
 int tfd_wrap___openat_2(int dirfd, const char *path, int flags)
 {
-    return counted_openat_checked((openat_checked_function *)tfd_next[TFD_HOOK___openat_2], dirfd, path,
-                                  flags);
+    return counted_openat_checked(TFD_NEXT(__openat_2), dirfd, path, flags);
 }
 
 int tfd_wrap___openat64_2(int dirfd, const char *path, int flags)
 {
-    return counted_openat_checked((openat_checked_function *)tfd_next[TFD_HOOK___openat64_2], dirfd, path,
-                                  flags);
+    return counted_openat_checked(TFD_NEXT(__openat64_2), dirfd, path, flags);
 }
 
 int tfd_wrap_creat(const char *path, mode_t mode)
@@ -323,7 +321,7 @@ int tfd_wrap_fcntl(int fd, int command, ...)
     va_start(arguments, command);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    return counted_fcntl((fcntl_function *)TFD_NEXT(fcntl), fd, command, argument);
+    return counted_fcntl(TFD_NEXT(fcntl), fd, command, argument);
 }
 
 int tfd_wrap_fcntl64(int fd, int command, ...)
@@ -332,7 +330,7 @@ int tfd_wrap_fcntl64(int fd, int command, ...)
     va_start(arguments, command);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    return counted_fcntl((fcntl_function *)TFD_NEXT(fcntl64), fd, command, argument);
+    return counted_fcntl(TFD_NEXT(fcntl64), fd, command, argument);
 }
 
 int tfd_wrap_rename(const char *old_path, const char *new_path)

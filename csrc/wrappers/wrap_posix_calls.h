@@ -21,19 +21,13 @@
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 
-typedef int open_function(const char *, int, ...);
-typedef int openat_function(int, const char *, int, ...);
-typedef int open_checked_function(const char *, int);
-typedef int openat_checked_function(int, const char *, int);
-typedef int fcntl_function(int, int, ...);
-
 /* Opens the file's copy: negative where that is not there or not good any more. A copy that is opened and
  * closed again is recorded as that: libdarshan counts it too. */
 static inline int open_copy(struct tfd_redirected *file, int flags)
 {
     uint64_t start = tfd_ticks();
     int saved_errno = errno;
-    open_function *next = (open_function *)TFD_NEXT(open);
+    tfd_open_function *next = TFD_NEXT(open);
     int fd = next(tfd_redirect_copy(file), flags, 0);
     bool good = tfd_redirect_is_good(file, fd);
     if (fd >= 0)
@@ -54,7 +48,7 @@ static inline int copy_instead_of(int dirfd, const char *path, int flags)
     return file ? open_copy(file, flags) : -1;
 }
 
-static inline int counted_openat(openat_function *next, int dirfd, const char *path, int flags, int mode)
+static inline int counted_openat(tfd_openat_function *next, int dirfd, const char *path, int flags, int mode)
 {
     int copy = copy_instead_of(dirfd, path, flags);
     if (copy >= 0)
@@ -65,7 +59,7 @@ static inline int counted_openat(openat_function *next, int dirfd, const char *p
     return fd;
 }
 
-static inline int counted_open(open_function *next, const char *path, int flags, int mode)
+static inline int counted_open(tfd_open_function *next, const char *path, int flags, int mode)
 {
     int copy = copy_instead_of(AT_FDCWD, path, flags);
     if (copy >= 0)
@@ -76,7 +70,7 @@ static inline int counted_open(open_function *next, const char *path, int flags,
     return fd;
 }
 
-static inline int counted_open_checked(open_checked_function *next, const char *path, int flags)
+static inline int counted_open_checked(tfd___open_2_function *next, const char *path, int flags)
 {
     int copy = copy_instead_of(AT_FDCWD, path, flags);
     if (copy >= 0)
@@ -87,7 +81,7 @@ static inline int counted_open_checked(open_checked_function *next, const char *
     return fd;
 }
 
-static inline int counted_openat_checked(openat_checked_function *next, int dirfd, const char *path,
+static inline int counted_openat_checked(tfd___openat_2_function *next, int dirfd, const char *path,
                                          int flags)
 {
     int copy = copy_instead_of(dirfd, path, flags);
@@ -99,7 +93,7 @@ static inline int counted_openat_checked(openat_checked_function *next, int dirf
     return fd;
 }
 
-static inline int counted_creat(int (*next)(const char *, mode_t), const char *path, mode_t mode)
+static inline int counted_creat(tfd_creat_function *next, const char *path, mode_t mode)
 {
     uint64_t start = tfd_ticks();
     int fd = next(path, mode);
@@ -113,7 +107,7 @@ static inline void record_mkstemp(const char *path, int fd, int flags, uint64_t 
     tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, flags | O_CREAT | O_RDWR, 0, start);
 }
 
-static inline int counted_mkstemp(int (*next)(char *), char *template)
+static inline int counted_mkstemp(tfd_mkstemp_function *next, char *template)
 {
     uint64_t start = tfd_ticks();
     int fd = next(template);
@@ -122,7 +116,7 @@ static inline int counted_mkstemp(int (*next)(char *), char *template)
 }
 
 /* Also mkstemps, whose second argument is the suffix's length: neither matters here. */
-static inline int counted_mkostemp(int (*next)(char *, int), char *template, int argument)
+static inline int counted_mkostemp(tfd_mkostemp_function *next, char *template, int argument)
 {
     uint64_t start = tfd_ticks();
     int fd = next(template, argument);
@@ -130,7 +124,7 @@ static inline int counted_mkostemp(int (*next)(char *, int), char *template, int
     return fd;
 }
 
-static inline int counted_mkostemps(int (*next)(char *, int, int), char *template, int suffix_length,
+static inline int counted_mkostemps(tfd_mkostemps_function *next, char *template, int suffix_length,
                                     int flags)
 {
     uint64_t start = tfd_ticks();
@@ -150,8 +144,7 @@ static inline uint8_t vector_alignment_flag(const struct iovec *vector, int coun
     return tfd_alignment_flag((const void *)bits);
 }
 
-static inline TFD_HOT ssize_t counted_read(ssize_t (*next)(int, void *, size_t), int fd, void *buffer,
-                                           size_t count)
+static inline TFD_HOT ssize_t counted_read(tfd_read_function *next, int fd, void *buffer, size_t count)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, buffer, count);
@@ -159,8 +152,8 @@ static inline TFD_HOT ssize_t counted_read(ssize_t (*next)(int, void *, size_t),
     return got;
 }
 
-static inline TFD_HOT ssize_t counted_pread(ssize_t (*next)(int, void *, size_t, off_t), int fd, void *buffer,
-                                            size_t count, off_t offset)
+static inline TFD_HOT ssize_t counted_pread(tfd_pread_function *next, int fd, void *buffer, size_t count,
+                                            off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, buffer, count, offset);
@@ -168,8 +161,8 @@ static inline TFD_HOT ssize_t counted_pread(ssize_t (*next)(int, void *, size_t,
     return got;
 }
 
-static inline ssize_t counted_pread_checked(ssize_t (*next)(int, void *, size_t, off_t, size_t), int fd,
-                                            void *buffer, size_t count, off_t offset, size_t buffer_size)
+static inline ssize_t counted_pread_checked(tfd___pread_chk_function *next, int fd, void *buffer,
+                                            size_t count, off_t offset, size_t buffer_size)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, buffer, count, offset, buffer_size);
@@ -177,8 +170,8 @@ static inline ssize_t counted_pread_checked(ssize_t (*next)(int, void *, size_t,
     return got;
 }
 
-static inline ssize_t counted_preadv(ssize_t (*next)(int, const struct iovec *, int, off_t), int fd,
-                                     const struct iovec *vector, int count, off_t offset)
+static inline ssize_t counted_preadv(tfd_preadv_function *next, int fd, const struct iovec *vector, int count,
+                                     off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, vector, count, offset);
@@ -188,8 +181,8 @@ static inline ssize_t counted_preadv(ssize_t (*next)(int, const struct iovec *, 
 }
 
 /* Offset -1 means the descriptor's own position: then it is a readv. */
-static inline ssize_t counted_preadv2(ssize_t (*next)(int, const struct iovec *, int, off_t, int), int fd,
-                                      const struct iovec *vector, int count, off_t offset, int flags)
+static inline ssize_t counted_preadv2(tfd_preadv2_function *next, int fd, const struct iovec *vector,
+                                      int count, off_t offset, int flags)
 {
     uint64_t start = tfd_ticks();
     ssize_t got = next(fd, vector, count, offset, flags);
@@ -198,8 +191,8 @@ static inline ssize_t counted_preadv2(ssize_t (*next)(int, const struct iovec *,
     return got;
 }
 
-static inline ssize_t counted_pwrite(ssize_t (*next)(int, const void *, size_t, off_t), int fd,
-                                     const void *buffer, size_t count, off_t offset)
+static inline ssize_t counted_pwrite(tfd_pwrite_function *next, int fd, const void *buffer, size_t count,
+                                     off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, buffer, count, offset);
@@ -207,8 +200,8 @@ static inline ssize_t counted_pwrite(ssize_t (*next)(int, const void *, size_t, 
     return put;
 }
 
-static inline ssize_t counted_pwritev(ssize_t (*next)(int, const struct iovec *, int, off_t), int fd,
-                                      const struct iovec *vector, int count, off_t offset)
+static inline ssize_t counted_pwritev(tfd_pwritev_function *next, int fd, const struct iovec *vector,
+                                      int count, off_t offset)
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset);
@@ -217,8 +210,8 @@ static inline ssize_t counted_pwritev(ssize_t (*next)(int, const struct iovec *,
     return put;
 }
 
-static inline ssize_t counted_pwritev2(ssize_t (*next)(int, const struct iovec *, int, off_t, int), int fd,
-                                       const struct iovec *vector, int count, off_t offset, int flags)
+static inline ssize_t counted_pwritev2(tfd_pwritev2_function *next, int fd, const struct iovec *vector,
+                                       int count, off_t offset, int flags)
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset, flags);
@@ -227,7 +220,7 @@ static inline ssize_t counted_pwritev2(ssize_t (*next)(int, const struct iovec *
     return put;
 }
 
-static inline off_t counted_seek(off_t (*next)(int, off_t, int), int fd, off_t offset, int whence)
+static inline off_t counted_seek(tfd_lseek_function *next, int fd, off_t offset, int whence)
 {
     uint64_t start = tfd_ticks();
     off_t position = next(fd, offset, whence);
@@ -235,7 +228,7 @@ static inline off_t counted_seek(off_t (*next)(int, off_t, int), int fd, off_t o
     return position;
 }
 
-static inline int counted_fcntl(fcntl_function *next, int fd, int command, void *argument)
+static inline int counted_fcntl(tfd_fcntl_function *next, int fd, int command, void *argument)
 {
     bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     uint64_t start = duplicates ? tfd_ticks() : 0;
@@ -251,8 +244,8 @@ static inline int64_t offset_before(const off_t *offset, ssize_t moved)
     return offset && moved >= 0 ? *offset - moved : -1;
 }
 
-static inline ssize_t counted_sendfile(ssize_t (*next)(int, int, off_t *, size_t), int out_fd, int in_fd,
-                                       off_t *offset, size_t count)
+static inline ssize_t counted_sendfile(tfd_sendfile_function *next, int out_fd, int in_fd, off_t *offset,
+                                       size_t count)
 {
     uint64_t start = tfd_ticks();
     ssize_t moved = next(out_fd, in_fd, offset, count);
@@ -260,9 +253,8 @@ static inline ssize_t counted_sendfile(ssize_t (*next)(int, int, off_t *, size_t
     return moved;
 }
 
-static inline ssize_t counted_copy(ssize_t (*next)(int, off64_t *, int, off64_t *, size_t, unsigned),
-                                   int in_fd, off64_t *in_offset, int out_fd, off64_t *out_offset,
-                                   size_t count, unsigned flags)
+static inline ssize_t counted_copy(tfd_copy_file_range_function *next, int in_fd, off64_t *in_offset,
+                                   int out_fd, off64_t *out_offset, size_t count, unsigned flags)
 {
     uint64_t start = tfd_ticks();
     ssize_t moved = next(in_fd, in_offset, out_fd, out_offset, count, flags);

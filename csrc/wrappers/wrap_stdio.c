@@ -156,19 +156,17 @@ ssize_t tfd_wrap___getdelim(char **line, size_t *capacity, int delimiter, FILE *
 
 int tfd_wrap_vfscanf(FILE *stream, const char *format, va_list arguments)
 {
-    return counted_vfscanf((vfscanf_function *)tfd_next[TFD_HOOK_vfscanf], stream, format, arguments);
+    return counted_vfscanf(TFD_NEXT(vfscanf), stream, format, arguments);
 }
 
 int tfd_wrap___isoc99_vfscanf(FILE *stream, const char *format, va_list arguments)
 {
-    return counted_vfscanf((vfscanf_function *)tfd_next[TFD_HOOK___isoc99_vfscanf], stream, format,
-                           arguments);
+    return counted_vfscanf(TFD_NEXT(__isoc99_vfscanf), stream, format, arguments);
 }
 
 int tfd_wrap___isoc23_vfscanf(FILE *stream, const char *format, va_list arguments)
 {
-    return counted_vfscanf((vfscanf_function *)tfd_next[TFD_HOOK___isoc23_vfscanf], stream, format,
-                           arguments);
+    return counted_vfscanf(TFD_NEXT(__isoc23_vfscanf), stream, format, arguments);
 }
 
 /* A variadic function can only be forwarded through its va_list twin. */

@@ -17,8 +17,6 @@
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 
-typedef int vfscanf_function(FILE *, const char *, va_list);
-
 /* fopen(3)'s modes in open(2)'s terms. */
 static inline int open_flags_of(const char *mode)
 {
@@ -28,8 +26,7 @@ static inline int open_flags_of(const char *mode)
     return mode[0] == 'a' ? access | O_CREAT | O_APPEND : access;
 }
 
-static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *), struct tfd_redirected *file,
-                                     const char *mode)
+static inline FILE *open_copy_stream(tfd_fopen_function *next, struct tfd_redirected *file, const char *mode)
 {
     uint64_t start = tfd_ticks();
     int saved_errno = errno;
@@ -47,8 +44,7 @@ static inline FILE *open_copy_stream(FILE *(*next)(const char *, const char *), 
     return stream;
 }
 
-static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), const char *path,
-                                  const char *mode)
+static inline FILE *counted_fopen(tfd_fopen_function *next, const char *path, const char *mode)
 {
     struct tfd_redirected *file = tfd_redirect_find(path, open_flags_of(mode));
     FILE *copy = file ? open_copy_stream(next, file, mode) : NULL;
@@ -61,8 +57,8 @@ static inline FILE *counted_fopen(FILE *(*next)(const char *, const char *), con
 }
 
 /* Without a path only the mode changes and the descriptor's name is looked up anew. */
-static inline FILE *counted_freopen(FILE *(*next)(const char *, const char *, FILE *), const char *path,
-                                    const char *mode, FILE *stream)
+static inline FILE *counted_freopen(tfd_freopen_function *next, const char *path, const char *mode,
+                                    FILE *stream)
 {
     int old_fd = tfd_descriptor_of(stream);
     if (old_fd >= 0)
@@ -76,7 +72,7 @@ static inline FILE *counted_freopen(FILE *(*next)(const char *, const char *, FI
 }
 
 /* The file has no name; its first use finds what the kernel calls it. */
-static inline FILE *counted_tmpfile(FILE *(*next)(void))
+static inline FILE *counted_tmpfile(tfd_tmpfile_function *next)
 {
     uint64_t start = tfd_ticks();
     FILE *stream = next();
@@ -86,7 +82,7 @@ static inline FILE *counted_tmpfile(FILE *(*next)(void))
     return stream;
 }
 
-static inline int counted_fclose(int (*next)(FILE *), FILE *stream)
+static inline int counted_fclose(tfd_fclose_function *next, FILE *stream)
 {
     int fd = tfd_descriptor_of(stream);
     uint64_t word = fd >= 0 ? tfd_forget(fd) : 0, start = tfd_ticks();
@@ -96,7 +92,7 @@ static inline int counted_fclose(int (*next)(FILE *), FILE *stream)
     return status;
 }
 
-static inline int counted_fileno(int (*next)(FILE *), FILE *stream)
+static inline int counted_fileno(tfd_fileno_function *next, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int fd = next(stream);
@@ -122,8 +118,8 @@ static inline void record_stream_write(FILE *stream, ssize_t bytes, uint8_t flag
         tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
 }
 
-static inline TFD_HOT size_t counted_fread(size_t (*next)(void *, size_t, size_t, FILE *), void *buffer,
-                                           size_t size, size_t items, FILE *stream)
+static inline TFD_HOT size_t counted_fread(tfd_fread_function *next, void *buffer, size_t size, size_t items,
+                                           FILE *stream)
 {
     uint64_t start = tfd_ticks();
     size_t got = next(buffer, size, items, stream);
@@ -131,8 +127,8 @@ static inline TFD_HOT size_t counted_fread(size_t (*next)(void *, size_t, size_t
     return got;
 }
 
-static inline size_t counted_fread_checked(size_t (*next)(void *, size_t, size_t, size_t, FILE *),
-                                           void *buffer, size_t room, size_t size, size_t items, FILE *stream)
+static inline size_t counted_fread_checked(tfd___fread_chk_function *next, void *buffer, size_t room,
+                                           size_t size, size_t items, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     size_t got = next(buffer, room, size, items, stream);
@@ -140,7 +136,7 @@ static inline size_t counted_fread_checked(size_t (*next)(void *, size_t, size_t
     return got;
 }
 
-static inline char *counted_fgets(char *(*next)(char *, int, FILE *), char *buffer, int size, FILE *stream)
+static inline char *counted_fgets(tfd_fgets_function *next, char *buffer, int size, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     char *line = next(buffer, size, stream);
@@ -148,8 +144,8 @@ static inline char *counted_fgets(char *(*next)(char *, int, FILE *), char *buff
     return line;
 }
 
-static inline char *counted_fgets_checked(char *(*next)(char *, size_t, int, FILE *), char *buffer,
-                                          size_t room, int size, FILE *stream)
+static inline char *counted_fgets_checked(tfd___fgets_chk_function *next, char *buffer, size_t room, int size,
+                                          FILE *stream)
 {
     uint64_t start = tfd_ticks();
     char *line = next(buffer, room, size, stream);
@@ -157,7 +153,7 @@ static inline char *counted_fgets_checked(char *(*next)(char *, size_t, int, FIL
     return line;
 }
 
-static inline int counted_getc(int (*next)(FILE *), FILE *stream)
+static inline int counted_getc(tfd_getc_function *next, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int character = next(stream);
@@ -165,8 +161,8 @@ static inline int counted_getc(int (*next)(FILE *), FILE *stream)
     return character;
 }
 
-static inline ssize_t counted_getdelim(ssize_t (*next)(char **, size_t *, int, FILE *), char **line,
-                                       size_t *capacity, int delimiter, FILE *stream)
+static inline ssize_t counted_getdelim(tfd_getdelim_function *next, char **line, size_t *capacity,
+                                       int delimiter, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     ssize_t length = next(line, capacity, delimiter, stream);
@@ -175,7 +171,8 @@ static inline ssize_t counted_getdelim(ssize_t (*next)(char **, size_t *, int, F
 }
 
 /* How much a conversion consumed only the stream's position tells. */
-static inline int counted_vfscanf(vfscanf_function *next, FILE *stream, const char *format, va_list arguments)
+static inline int counted_vfscanf(tfd_vfscanf_function *next, FILE *stream, const char *format,
+                                  va_list arguments)
 {
     bool is_file = tfd_descriptor_is_file(tfd_descriptor_of(stream));
     off_t before = is_file ? ftello(stream) : 0;
@@ -189,8 +186,8 @@ static inline int counted_vfscanf(vfscanf_function *next, FILE *stream, const ch
     return items;
 }
 
-static inline size_t counted_fwrite(size_t (*next)(const void *, size_t, size_t, FILE *), const void *buffer,
-                                    size_t size, size_t items, FILE *stream)
+static inline size_t counted_fwrite(tfd_fwrite_function *next, const void *buffer, size_t size, size_t items,
+                                    FILE *stream)
 {
     uint64_t start = tfd_ticks();
     size_t put = next(buffer, size, items, stream);
@@ -198,7 +195,7 @@ static inline size_t counted_fwrite(size_t (*next)(const void *, size_t, size_t,
     return put;
 }
 
-static inline int counted_fputs(int (*next)(const char *, FILE *), const char *text, FILE *stream)
+static inline int counted_fputs(tfd_fputs_function *next, const char *text, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int status = next(text, stream);
@@ -206,7 +203,7 @@ static inline int counted_fputs(int (*next)(const char *, FILE *), const char *t
     return status;
 }
 
-static inline int counted_putc(int (*next)(int, FILE *), int character, FILE *stream)
+static inline int counted_putc(tfd_putc_function *next, int character, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int written = next(character, stream);
@@ -227,7 +224,7 @@ static inline int record_stream_seek(FILE *stream, int status, uint64_t start)
 }
 
 /* fflush(NULL) flushes every stream and belongs to no file. */
-static inline int counted_fflush(int (*next)(FILE *), FILE *stream)
+static inline int counted_fflush(tfd_fflush_function *next, FILE *stream)
 {
     uint64_t start = tfd_ticks();
     int status = next(stream);

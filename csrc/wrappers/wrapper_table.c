@@ -4,7 +4,7 @@
 #include "wrappers/wrappers.h"
 
 void *const tfd_wrapper_table[TFD_HOOK_COUNT] = {
-#define X(symbol, operation) (void *)tfd_wrap_##symbol,
+#define X(symbol, ...) (void *)tfd_wrap_##symbol,
     TFD_HOOKS(X)
 #undef X
 };
