@@ -173,53 +173,6 @@ static void streamed(FILE *stream, int64_t before, bool writes, uint64_t arrival
         transferred(fd, before, after - before, writes, arrival_ns);
 }
 
-#define NEXT(symbol, result, parameters) ((result(*) parameters)next_of[TFD_HOOK_##symbol])
-
-#define X(symbol, result, parameters, arguments)                                                             \
-    static result emulated_##symbol parameters                                                               \
-    {                                                                                                        \
-        uint64_t arrival_ns = tfd_storage_now();                                                             \
-        result fd = NEXT(symbol, result, parameters) arguments;                                              \
-        opened(fd, arrival_ns);                                                                              \
-        return fd;                                                                                           \
-    }
-TFD_EMULATED_OPENS(X)
-#undef X
-
-#define X(symbol, result, parameters, arguments)                                                             \
-    static result emulated_##symbol parameters                                                               \
-    {                                                                                                        \
-        uint64_t arrival_ns = tfd_storage_now();                                                             \
-        result stream = NEXT(symbol, result, parameters) arguments;                                          \
-        opened(tfd_descriptor_of(stream), arrival_ns);                                                       \
-        return stream;                                                                                       \
-    }
-TFD_EMULATED_STREAM_OPENS(X)
-#undef X
-
-#define X(symbol, result, parameters, arguments, at, writes)                                                 \
-    static result emulated_##symbol parameters                                                               \
-    {                                                                                                        \
-        uint64_t arrival_ns = tfd_storage_now();                                                             \
-        result bytes = NEXT(symbol, result, parameters) arguments;                                           \
-        transferred(fd, at, bytes, writes, arrival_ns);                                                      \
-        return bytes;                                                                                        \
-    }
-TFD_EMULATED_TRANSFERS(X)
-#undef X
-
-#define X(symbol, result, parameters, arguments, writes)                                                     \
-    static result emulated_##symbol parameters                                                               \
-    {                                                                                                        \
-        uint64_t arrival_ns = tfd_storage_now();                                                             \
-        int64_t before = stream_position(stream);                                                            \
-        result outcome = NEXT(symbol, result, parameters) arguments;                                         \
-        streamed(stream, before, writes, arrival_ns);                                                        \
-        return outcome;                                                                                      \
-    }
-TFD_EMULATED_STREAMS(X)
-#undef X
-
 static bool is_emulated_below(int dirfd, const char *path)
 {
     char absolute[PATH_MAX], link[32];
@@ -243,49 +196,116 @@ static void looked_at(int dirfd, const char *path, uint64_t arrival_ns)
         tfd_storage_ask(TFD_ASK_STAT, arrival_ns);
 }
 
-#define X(symbol, parameters, arguments, from)                                                               \
-    static int emulated_##symbol parameters                                                                  \
-    {                                                                                                        \
-        uint64_t arrival_ns = tfd_storage_now();                                                             \
-        int result = NEXT(symbol, int, parameters) arguments;                                                \
-        if (!result)                                                                                         \
-            looked_at(from, path, arrival_ns);                                                               \
-        return result;                                                                                       \
-    }
-TFD_EMULATED_STATS(X)
-#undef X
+/* What is known of a call before it is made. */
+struct begun_call {
+    uint64_t arrival_ns;
+    int64_t offset; /* of a stream's call: where its descriptor stood; -1 if that does not matter */
+    const char *path;
+    FILE *stream;
+    int fd; /* also the folder that the path begins in */
+};
 
-#define X(symbol)                                                                                            \
-    static int emulated_##symbol(int fd)                                                                     \
+static struct begun_call begin(void)
+{
+    return (struct begun_call){.arrival_ns = tfd_storage_now()};
+}
+
+static struct begun_call begin_transfer(int fd, int64_t offset)
+{
+    return (struct begun_call){.arrival_ns = tfd_storage_now(), .fd = fd, .offset = offset};
+}
+
+static struct begun_call begin_stream_call(FILE *stream)
+{
+    struct begun_call call = {.arrival_ns = tfd_storage_now(), .stream = stream};
+    call.offset = stream_position(stream);
+    return call;
+}
+
+static struct begun_call begin_look(int dirfd, const char *path)
+{
+    return (struct begun_call){.arrival_ns = tfd_storage_now(), .fd = dirfd, .path = path};
+}
+
+static void end_open(const struct begun_call *call, intptr_t fd)
+{
+    opened((int)fd, call->arrival_ns);
+}
+
+static void end_stream_open(const struct begun_call *call, intptr_t stream)
+{
+    opened(tfd_descriptor_of((FILE *)stream), call->arrival_ns);
+}
+
+static void end_read(const struct begun_call *call, intptr_t bytes)
+{
+    transferred(call->fd, call->offset, bytes, false, call->arrival_ns);
+}
+
+static void end_write(const struct begun_call *call, intptr_t bytes)
+{
+    transferred(call->fd, call->offset, bytes, true, call->arrival_ns);
+}
+
+static void end_stream_read(const struct begun_call *call, intptr_t outcome)
+{
+    (void)outcome;
+    streamed(call->stream, call->offset, false, call->arrival_ns);
+}
+
+static void end_stream_write(const struct begun_call *call, intptr_t outcome)
+{
+    (void)outcome;
+    streamed(call->stream, call->offset, true, call->arrival_ns);
+}
+
+static void end_look(const struct begun_call *call, intptr_t status)
+{
+    if (!status)
+        looked_at(call->fd, call->path, call->arrival_ns);
+}
+
+static void end_sync(const struct begun_call *call, intptr_t status)
+{
+    if (!status && file_of(call->fd) >= FIRST_FILE)
+        tfd_storage_ask(TFD_ASK_SYNC, call->arrival_ns);
+}
+
+/* The functions differ in nothing but their types, so a list makes them. */
+#define OWN(symbol)
+#define X(symbol, result, parameters, arguments, begun, end)                                                 \
+    static result emulated_##symbol parameters                                                               \
     {                                                                                                        \
-        uint64_t arrival_ns = tfd_storage_now();                                                             \
-        int result = NEXT(symbol, int, (int))(fd);                                                           \
-        if (!result && file_of(fd) >= FIRST_FILE)                                                            \
-            tfd_storage_ask(TFD_ASK_SYNC, arrival_ns);                                                       \
-        return result;                                                                                       \
+        struct begun_call call = begun;                                                                      \
+        result returned = ((result(*) parameters)next_of[TFD_HOOK_##symbol])arguments;                       \
+        end(&call, (intptr_t)returned);                                                                      \
+        return returned;                                                                                     \
     }
-TFD_EMULATED_SYNCS(X)
+TFD_EMULATED_CALLS
 #undef X
+#undef OWN
+
+#define NEXT(symbol) ((tfd_##symbol##_function *)next_of[TFD_HOOK_##symbol])
 
 /* The number may be another file's at once: it is forgotten before the call. */
 static int emulated_close(int fd)
 {
     forget(fd);
-    return NEXT(close, int, (int))(fd);
+    return NEXT(close)(fd);
 }
 
 static int emulated_dup2(int fd, int copy)
 {
     if (fd != copy)
         forget(copy);
-    return NEXT(dup2, int, (int, int))(fd, copy);
+    return NEXT(dup2)(fd, copy);
 }
 
 static int emulated_dup3(int fd, int copy, int flags)
 {
     if (fd != copy)
         forget(copy);
-    return NEXT(dup3, int, (int, int, int))(fd, copy, flags);
+    return NEXT(dup3)(fd, copy, flags);
 }
 
 static void forget_range(unsigned first, unsigned last)
@@ -298,13 +318,13 @@ static void forget_range(unsigned first, unsigned last)
 static int emulated_close_range(unsigned first, unsigned last, int flags)
 {
     forget_range(first, last);
-    return NEXT(close_range, int, (unsigned, unsigned, int))(first, last, flags);
+    return NEXT(close_range)(first, last, flags);
 }
 
 static void emulated_closefrom(int first)
 {
     forget_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
-    NEXT(closefrom, void, (int))(first);
+    NEXT(closefrom)(first);
 }
 
 /* What is left in the buffer is written here: after the close nobody could tell how much it was. */
@@ -320,7 +340,7 @@ static int emulated_fclose(FILE *stream)
         streamed(stream, before, true, arrival_ns);
     }
     forget(fd);
-    return NEXT(fclose, int, (FILE *))(stream);
+    return NEXT(fclose)(stream);
 }
 
 /* Both sides may be emulated: what is read and what is written, one after the other. */
@@ -339,7 +359,7 @@ static int64_t offset_before(const off_t *offset, ssize_t moved)
 static ssize_t emulated_sendfile(int out_fd, int in_fd, off_t *offset, size_t count)
 {
     uint64_t arrival_ns = tfd_storage_now();
-    ssize_t moved = NEXT(sendfile, ssize_t, (int, int, off_t *, size_t))(out_fd, in_fd, offset, count);
+    ssize_t moved = NEXT(sendfile)(out_fd, in_fd, offset, count);
     copied(in_fd, offset_before(offset, moved), out_fd, -1, moved, arrival_ns);
     return moved;
 }
@@ -347,7 +367,7 @@ static ssize_t emulated_sendfile(int out_fd, int in_fd, off_t *offset, size_t co
 static ssize_t emulated_sendfile64(int out_fd, int in_fd, off64_t *offset, size_t count)
 {
     uint64_t arrival_ns = tfd_storage_now();
-    ssize_t moved = NEXT(sendfile64, ssize_t, (int, int, off64_t *, size_t))(out_fd, in_fd, offset, count);
+    ssize_t moved = NEXT(sendfile64)(out_fd, in_fd, offset, count);
     copied(in_fd, offset_before(offset, moved), out_fd, -1, moved, arrival_ns);
     return moved;
 }
@@ -356,8 +376,7 @@ static ssize_t emulated_copy_file_range(int in_fd, off64_t *in_offset, int out_f
                                         size_t count, unsigned flags)
 {
     uint64_t arrival_ns = tfd_storage_now();
-    ssize_t moved = NEXT(copy_file_range, ssize_t, (int, off64_t *, int, off64_t *, size_t, unsigned))(
-        in_fd, in_offset, out_fd, out_offset, count, flags);
+    ssize_t moved = NEXT(copy_file_range)(in_fd, in_offset, out_fd, out_offset, count, flags);
     copied(in_fd, offset_before(in_offset, moved), out_fd, offset_before(out_offset, moved), moved,
            arrival_ns);
     return moved;
@@ -367,11 +386,11 @@ static const struct {
     unsigned hook;
     void *emulated;
 } routes[] = {
-#define X(symbol, ...) {TFD_HOOK_##symbol, (void *)emulated_##symbol},
-    TFD_EMULATED_OPENS(X) TFD_EMULATED_STREAM_OPENS(X) TFD_EMULATED_TRANSFERS(X) TFD_EMULATED_STREAMS(X)
-        TFD_EMULATED_STATS(X) TFD_EMULATED_SYNCS(X) X(close) X(dup2) X(dup3) X(close_range) X(closefrom)
-            X(fclose) X(sendfile) X(sendfile64) X(copy_file_range)
+#define OWN(symbol) {TFD_HOOK_##symbol, (void *)emulated_##symbol},
+#define X(symbol, ...) OWN(symbol)
+    TFD_EMULATED_CALLS
 #undef X
+#undef OWN
 };
 
 void tfd_emulation_install(void)
