@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hooks/hook_table.h"
+#include "hooks/libc_functions.h"
 #include "recorder/darshan_passage.h"
 #include "recorder/recorder.h"
 
@@ -29,6 +29,7 @@ extern _Atomic uint32_t tfd_gate_generation; /* whose calls pass; 0: none */
 /* Calls made by signal handlers while their thread was inside libdarshan. */
 extern _Atomic uint64_t tfd_gate_nested_calls;
 extern void *tfd_darshan_wrapper[TFD_HOOK_COUNT];
+#define TFD_DARSHAN_WRAPPER(symbol) ((tfd_##symbol##_function *)tfd_darshan_wrapper[TFD_HOOK_##symbol])
 
 /* Held from the end of the real call until Darshan has recorded it. Darshan has
  * one lock for that per module anyway; with ours around it, the order in which

@@ -12,85 +12,80 @@
 
 static void *guard_of[TFD_HOOK_COUNT];
 
-/* Darshan reads the mode only beside O_CREAT: through it such a file would have none. */
-static bool is_unnamed(int flags)
+/* Darshan reads the mode only beside O_CREAT: through it a file without a name would have none. Without the
+ * directory's name it would take the relative path for a path. */
+static bool open_may_pass(int dirfd, const char *path, int flags)
 {
-    return (flags & O_TMPFILE) == O_TMPFILE;
+    bool is_unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    return !is_unnamed && (dirfd == AT_FDCWD || (path && path[0] == '/') || tfd_knows(dirfd));
 }
 
-/* Without the directory's name Darshan would take the relative path for a path. */
-static bool is_resolvable(int dirfd, const char *path)
+static bool fcntl_may_pass(int fd, int command)
 {
-    return dirfd == AT_FDCWD || (path && path[0] == '/') || tfd_knows(dirfd);
+    return (command == F_DUPFD || command == F_DUPFD_CLOEXEC) && tfd_knows(fd);
 }
 
-static bool is_duplication(int command)
+/* Offset -1 means the descriptor's own position, which Darshan takes for an offset. */
+static bool transfer_may_pass(int fd, int64_t offset)
 {
-    return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+    return offset >= 0 && tfd_knows(fd);
 }
 
-/* Of the calls in the lists those that give a number which nobody had. */
-static bool opens_descriptor(unsigned hook)
+static inline TFD_HOT bool go_in(unsigned hook, bool may_pass)
 {
-    switch (hook) {
-    case TFD_HOOK_open:
-    case TFD_HOOK_open64:
-    case TFD_HOOK___open_2:
-    case TFD_HOOK_openat:
-    case TFD_HOOK_openat64:
-    case TFD_HOOK_creat:
-    case TFD_HOOK_creat64:
-    case TFD_HOOK_mkstemp:
-    case TFD_HOOK_mkostemp:
-    case TFD_HOOK_mkstemps:
-    case TFD_HOOK_mkostemps:
-    case TFD_HOOK_dup:
-    case TFD_HOOK_fcntl:
-    case TFD_HOOK_fcntl64:
-        return true;
-    default:
+    if (!may_pass || !gate_admits(hook))
         return false;
-    }
+    gate_enter(hook);
+    return true;
 }
 
-/* In the function that Darshan calls as the real one, before it records: it holds no lock yet. A stream that
- * was closed leaves an entry for what the number was. */
-static void number_is_new(unsigned hook, int fd)
+static inline void *way_of(unsigned hook, bool inside)
 {
-    if (gate_is_passed_by(hook))
-        tfd_known_drop_stale(fd);
+    return inside ? tfd_darshan_wrapper[hook] : tfd_definition[hook];
+}
+
+enum gain { NOTHING, DESCRIPTOR, STREAM };
+
+static inline TFD_HOT void come_out(bool inside, enum gain gains, intptr_t returned)
+{
+    if (!inside)
+        return;
+    gate_leave();
+    if (gains == DESCRIPTOR)
+        tfd_known_gain((int)returned);
+    else if (gains == STREAM)
+        tfd_known_gain_stream((FILE *)returned);
+}
+
+/* In the function that Darshan calls as the real one, before it records: it holds no lock yet. A call that gives
+ * a descriptor gives a number which nobody had; a stream that was closed leaves an entry for what the number was. */
+static inline TFD_HOT void real_call_is_over(unsigned hook, enum gain gains, intptr_t returned)
+{
+    if (gains == DESCRIPTOR && gate_is_passed_by(hook))
+        tfd_known_drop_stale((int)returned);
+    gate_real_call_is_over(hook);
 }
 
 /* The guard of a symbol, and what Darshan calls as the real function. They
  * differ in nothing but their types, so a list makes them. */
-#define X(symbol, result, parameters, arguments, condition, effect)                                          \
+#define OWN(symbol)
+#define X(symbol, result, parameters, arguments, may_pass, gains)                                            \
     static result guard_##symbol parameters                                                                  \
     {                                                                                                        \
-        if (!(condition) || !gate_admits(TFD_HOOK_##symbol))                                                 \
-            return ((result(*) parameters)tfd_definition[TFD_HOOK_##symbol])arguments;                       \
-        gate_enter(TFD_HOOK_##symbol);                                                                       \
-        result returned = ((result(*) parameters)tfd_darshan_wrapper[TFD_HOOK_##symbol])arguments;           \
-        gate_leave();                                                                                        \
-        effect;                                                                                              \
+        bool inside = go_in(TFD_HOOK_##symbol, may_pass);                                                    \
+        result returned = ((result(*) parameters)way_of(TFD_HOOK_##symbol, inside))arguments;                \
+        come_out(inside, gains, (intptr_t)returned);                                                         \
         return returned;                                                                                     \
     }                                                                                                        \
     static result real_##symbol parameters                                                                   \
     {                                                                                                        \
         result returned = ((result(*) parameters)tfd_definition[TFD_HOOK_##symbol])arguments;                \
-        if (opens_descriptor(TFD_HOOK_##symbol))                                                             \
-            number_is_new(TFD_HOOK_##symbol, (int)(intptr_t)returned);                                       \
-        gate_real_call_is_over(TFD_HOOK_##symbol);                                                           \
+        real_call_is_over(TFD_HOOK_##symbol, gains, (intptr_t)returned);                                     \
         return returned;                                                                                     \
     }
-TFD_DARSHAN_CALLS(X)
+TFD_DARSHAN_CALLS
 #undef X
-
-typedef int close_function(int);
-typedef int fclose_function(FILE *);
-typedef int dup2_function(int, int);
-typedef int dup3_function(int, int, int);
-typedef FILE *freopen_function(const char *, const char *, FILE *);
-typedef int vfscanf_function(FILE *, const char *, va_list);
+#undef OWN
 
 static int guard_close(int fd)
 {
@@ -98,14 +93,13 @@ static int guard_close(int fd)
         tfd_known_drop(fd);
     if (tfd_known_at_all(fd))
         tfd_darshan_forget(fd);
-    return ((close_function *)tfd_definition[TFD_HOOK_close])(fd);
+    return TFD_DEFINITION(close)(fd);
 }
 
 static int real_close(int fd)
 {
-    int status = gate_is_passed_by(TFD_HOOK_close) && tfd_gate_passage.dropping
-                     ? 0
-                     : ((close_function *)tfd_definition[TFD_HOOK_close])(fd);
+    int status =
+        gate_is_passed_by(TFD_HOOK_close) && tfd_gate_passage.dropping ? 0 : TFD_DEFINITION(close)(fd);
     gate_real_call_is_over(TFD_HOOK_close);
     return status;
 }
@@ -117,14 +111,13 @@ static int guard_fclose(FILE *stream)
         tfd_known_drop_stream(fd);
     if (!tfd_memory_is_lent())
         tfd_known_distrust(fd);
-    return ((fclose_function *)tfd_definition[TFD_HOOK_fclose])(stream);
+    return TFD_DEFINITION(fclose)(stream);
 }
 
 static int real_fclose(FILE *stream)
 {
-    int status = gate_is_passed_by(TFD_HOOK_fclose) && tfd_gate_passage.dropping
-                     ? 0
-                     : ((fclose_function *)tfd_definition[TFD_HOOK_fclose])(stream);
+    int status =
+        gate_is_passed_by(TFD_HOOK_fclose) && tfd_gate_passage.dropping ? 0 : TFD_DEFINITION(fclose)(stream);
     gate_real_call_is_over(TFD_HOOK_fclose);
     return status;
 }
@@ -133,12 +126,12 @@ static int real_fclose(FILE *stream)
 static int guard_dup2(int fd, int copy)
 {
     if (fd == copy)
-        return ((dup2_function *)tfd_definition[TFD_HOOK_dup2])(fd, copy);
+        return TFD_DEFINITION(dup2)(fd, copy);
     tfd_darshan_forget(copy);
     if (!tfd_knows(fd) || !gate_admits(TFD_HOOK_dup2))
-        return ((dup2_function *)tfd_definition[TFD_HOOK_dup2])(fd, copy);
+        return TFD_DEFINITION(dup2)(fd, copy);
     gate_enter(TFD_HOOK_dup2);
-    int returned = ((dup2_function *)tfd_darshan_wrapper[TFD_HOOK_dup2])(fd, copy);
+    int returned = TFD_DARSHAN_WRAPPER(dup2)(fd, copy);
     gate_leave();
     tfd_known_gain(returned);
     return returned;
@@ -146,7 +139,7 @@ static int guard_dup2(int fd, int copy)
 
 static int real_dup2(int fd, int copy)
 {
-    int returned = ((dup2_function *)tfd_definition[TFD_HOOK_dup2])(fd, copy);
+    int returned = TFD_DEFINITION(dup2)(fd, copy);
     gate_real_call_is_over(TFD_HOOK_dup2);
     return returned;
 }
@@ -156,9 +149,9 @@ static int guard_dup3(int fd, int copy, int flags)
     if (fd != copy)
         tfd_darshan_forget(copy);
     if (!tfd_knows(fd) || !gate_admits(TFD_HOOK_dup3))
-        return ((dup3_function *)tfd_definition[TFD_HOOK_dup3])(fd, copy, flags);
+        return TFD_DEFINITION(dup3)(fd, copy, flags);
     gate_enter(TFD_HOOK_dup3);
-    int returned = ((dup3_function *)tfd_darshan_wrapper[TFD_HOOK_dup3])(fd, copy, flags);
+    int returned = TFD_DARSHAN_WRAPPER(dup3)(fd, copy, flags);
     gate_leave();
     tfd_known_gain(returned);
     return returned;
@@ -166,7 +159,7 @@ static int guard_dup3(int fd, int copy, int flags)
 
 static int real_dup3(int fd, int copy, int flags)
 {
-    int returned = ((dup3_function *)tfd_definition[TFD_HOOK_dup3])(fd, copy, flags);
+    int returned = TFD_DEFINITION(dup3)(fd, copy, flags);
     gate_real_call_is_over(TFD_HOOK_dup3);
     return returned;
 }
@@ -177,7 +170,7 @@ static int real_fileno(FILE *stream)
 {
     if (tfd_gate_passage.dropping)
         return -1;
-    int fd = ((fclose_function *)tfd_definition[TFD_HOOK_fileno])(stream);
+    int fd = TFD_DEFINITION(fileno)(stream);
     gate_real_call_is_over(TFD_HOOK_fileno);
     return fd;
 }
@@ -185,10 +178,10 @@ static int real_fileno(FILE *stream)
 static int guard_fileno(FILE *stream)
 {
     if (!tfd_knows_stream(stream) || !gate_admits(TFD_HOOK_fileno))
-        return ((fclose_function *)tfd_definition[TFD_HOOK_fileno])(stream);
+        return TFD_DEFINITION(fileno)(stream);
     tfd_known_drop_other_file(tfd_descriptor_of(stream));
     gate_enter(TFD_HOOK_fileno);
-    int fd = ((fclose_function *)tfd_darshan_wrapper[TFD_HOOK_fileno])(stream);
+    int fd = TFD_DARSHAN_WRAPPER(fileno)(stream);
     gate_leave();
     tfd_known_gain_alias(fd);
     return fd;
@@ -198,9 +191,9 @@ static FILE *reopen(unsigned hook, const char *path, const char *mode, FILE *str
 {
     tfd_darshan_forget(tfd_descriptor_of(stream));
     if (!path || !gate_admits(hook))
-        return ((freopen_function *)tfd_definition[hook])(path, mode, stream);
+        return ((tfd_freopen_function *)tfd_definition[hook])(path, mode, stream);
     gate_enter(hook);
-    FILE *reopened = ((freopen_function *)tfd_darshan_wrapper[hook])(path, mode, stream);
+    FILE *reopened = ((tfd_freopen_function *)tfd_darshan_wrapper[hook])(path, mode, stream);
     gate_leave();
     tfd_known_gain_stream(reopened);
     return reopened;
@@ -218,14 +211,14 @@ static FILE *guard_freopen64(const char *path, const char *mode, FILE *stream)
 
 static FILE *real_freopen(const char *path, const char *mode, FILE *stream)
 {
-    FILE *reopened = ((freopen_function *)tfd_definition[TFD_HOOK_freopen])(path, mode, stream);
+    FILE *reopened = TFD_DEFINITION(freopen)(path, mode, stream);
     gate_real_call_is_over(TFD_HOOK_freopen);
     return reopened;
 }
 
 static FILE *real_freopen64(const char *path, const char *mode, FILE *stream)
 {
-    FILE *reopened = ((freopen_function *)tfd_definition[TFD_HOOK_freopen64])(path, mode, stream);
+    FILE *reopened = TFD_DEFINITION(freopen64)(path, mode, stream);
     gate_real_call_is_over(TFD_HOOK_freopen64);
     return reopened;
 }
@@ -233,17 +226,17 @@ static FILE *real_freopen64(const char *path, const char *mode, FILE *stream)
 static void guard_rewind(FILE *stream)
 {
     if (!tfd_knows_stream(stream) || !gate_admits(TFD_HOOK_rewind)) {
-        ((void (*)(FILE *))tfd_definition[TFD_HOOK_rewind])(stream);
+        TFD_DEFINITION(rewind)(stream);
         return;
     }
     gate_enter(TFD_HOOK_rewind);
-    ((void (*)(FILE *))tfd_darshan_wrapper[TFD_HOOK_rewind])(stream);
+    TFD_DARSHAN_WRAPPER(rewind)(stream);
     gate_leave();
 }
 
 static void real_rewind(FILE *stream)
 {
-    ((void (*)(FILE *))tfd_definition[TFD_HOOK_rewind])(stream);
+    TFD_DEFINITION(rewind)(stream);
     gate_real_call_is_over(TFD_HOOK_rewind);
 }
 
@@ -252,9 +245,9 @@ static void real_rewind(FILE *stream)
 static int scan(unsigned hook, FILE *stream, const char *format, va_list arguments)
 {
     if (!tfd_knows_stream(stream) || !gate_admits(hook))
-        return ((vfscanf_function *)tfd_definition[hook])(stream, format, arguments);
+        return ((tfd_vfscanf_function *)tfd_definition[hook])(stream, format, arguments);
     gate_enter(hook);
-    int items = ((vfscanf_function *)tfd_darshan_wrapper[hook])(stream, format, arguments);
+    int items = ((tfd_vfscanf_function *)tfd_darshan_wrapper[hook])(stream, format, arguments);
     gate_leave();
     return items;
 }
@@ -277,7 +270,7 @@ static int guard___isoc23_vfscanf(FILE *stream, const char *format, va_list argu
 static int real_vfscanf(FILE *stream, const char *format, va_list arguments)
 {
     unsigned hook = tfd_gate_passage.hook ? tfd_gate_passage.hook - 1 : TFD_HOOK_vfscanf;
-    int items = ((vfscanf_function *)tfd_definition[hook])(stream, format, arguments);
+    int items = ((tfd_vfscanf_function *)tfd_definition[hook])(stream, format, arguments);
     gate_real_call_is_over(hook);
     return items;
 }
@@ -289,11 +282,12 @@ struct route {
 };
 
 static const struct route routes[] = {
-#define X(symbol, ...) {TFD_HOOK_##symbol, "__real_" #symbol, (void *)guard_##symbol, (void *)real_##symbol},
-    TFD_DARSHAN_CALLS(X) X(close) X(fclose) X(fileno) X(dup2) X(dup3) X(freopen) X(freopen64) X(rewind) X(
-        vfscanf)
+#define OWN(symbol) {TFD_HOOK_##symbol, "__real_" #symbol, (void *)guard_##symbol, (void *)real_##symbol},
+#define X(symbol, ...) OWN(symbol)
+    TFD_DARSHAN_CALLS
 #undef X
-        {TFD_HOOK___isoc99_vfscanf, "__real_vfscanf", (void *)guard___isoc99_vfscanf, (void *)real_vfscanf},
+#undef OWN
+    {TFD_HOOK___isoc99_vfscanf, "__real_vfscanf", (void *)guard___isoc99_vfscanf, (void *)real_vfscanf},
     {TFD_HOOK___isoc23_vfscanf, "__real_vfscanf", (void *)guard___isoc23_vfscanf, (void *)real_vfscanf},
 };
 

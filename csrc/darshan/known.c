@@ -3,9 +3,6 @@
 
 #include <sys/mman.h>
 
-typedef int close_function(int);
-typedef int fclose_function(FILE *);
-
 #define DISTRUSTED UINT32_MAX /* no generation */
 
 _Atomic uint32_t *tfd_known_descriptor, *tfd_known_stream;
@@ -49,17 +46,13 @@ void tfd_known_gain_slowly(int fd)
     know(tfd_known_descriptor, fd, tfd_gate_passed_in);
 }
 
-void tfd_known_gain_stream_of(FILE *stream, int fd)
+void tfd_known_gain_stream(FILE *stream)
 {
-    if (!stream || (unsigned)fd >= TFD_MAX_DESCRIPTORS)
+    int fd = tfd_descriptor_of(stream);
+    if ((unsigned)fd >= TFD_MAX_DESCRIPTORS)
         return;
     stream_on[fd] = stream;
     know(tfd_known_stream, fd, tfd_gate_passed_in);
-}
-
-void tfd_known_gain_stream(FILE *stream)
-{
-    tfd_known_gain_stream_of(stream, tfd_descriptor_of(stream));
 }
 
 static uint64_t meaning_of(int fd)
@@ -98,7 +91,7 @@ void tfd_known_drop(int fd)
     for (; entries; entries--) {
         gate_enter(TFD_HOOK_close);
         tfd_gate_passage.dropping = true;
-        ((close_function *)tfd_darshan_wrapper[TFD_HOOK_close])(fd);
+        TFD_DARSHAN_WRAPPER(close)(fd);
         gate_leave();
     }
 }
@@ -110,7 +103,7 @@ void tfd_known_drop_stream(int fd)
     know(tfd_known_stream, fd, 0);
     gate_enter(TFD_HOOK_fclose);
     tfd_gate_passage.dropping = true;
-    ((fclose_function *)tfd_darshan_wrapper[TFD_HOOK_fclose])(stream);
+    TFD_DARSHAN_WRAPPER(fclose)(stream);
     gate_leave();
 }
 

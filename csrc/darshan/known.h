@@ -59,7 +59,6 @@ static inline void tfd_known_gain(int fd)
 }
 
 void tfd_known_gain_stream(FILE *stream);
-void tfd_known_gain_stream_of(FILE *stream, int fd);
 /* fileno told Darshan of the stream's descriptor. */
 void tfd_known_gain_alias(int fd);
 
