@@ -27,7 +27,7 @@ ROOMS_BELOW = {
     "reader": "base spool counters",
     "attach": "base spool hooks counters recorder darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
-    "probe": "",
+    "probe": "hooks",
 }
 OPEN = "tfdarshan"
 DEFINED = "BCDRTVW"

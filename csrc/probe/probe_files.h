@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "hooks/libc_functions.h"
 #include "probe/probe.h"
 
 /* Both files that exist hold this line, then zeros up to their size. */
@@ -34,6 +35,7 @@ struct probe_files {
     char buffer[TFD_PROBE_FILE_BYTES];
     struct iovec vector;
     struct stat status;
+    struct stat64 status64;
     fpos_t position;
     char *line;
     size_t line_capacity;
@@ -43,10 +45,12 @@ struct probe_files {
     void *mapping;
 };
 
-/* Declares the symbol under another name, because the compiler knows what printf
- * and its like do and would put other calls in their place; NULL where this C
- * library does not have it. */
-#define TFD_PROBE_CALLS(symbol) __asm__(#symbol) __attribute__((weak))
+/* Each hooked symbol under another name, call_read for read, because the compiler knows what printf and its like
+ * do and would put other calls in their place; NULL where this C library does not have it. */
+#define X(symbol, ...) tfd_##symbol##_function call_##symbol __asm__(#symbol) __attribute__((weak));
+TFD_HOOKS(X)
+#undef X
+
 #define TFD_PROBE_ANY INT64_MIN
 
 /* One row of a table. */

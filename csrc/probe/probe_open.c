@@ -6,34 +6,6 @@
 
 #define SUFFIX_BYTES 4
 
-int call_open(const char *, int, ...) TFD_PROBE_CALLS(open);
-int call_open64(const char *, int, ...) TFD_PROBE_CALLS(open64);
-int call___open_2(const char *, int) TFD_PROBE_CALLS(__open_2);
-int call___open64_2(const char *, int) TFD_PROBE_CALLS(__open64_2);
-int call_openat(int, const char *, int, ...) TFD_PROBE_CALLS(openat);
-int call_openat64(int, const char *, int, ...) TFD_PROBE_CALLS(openat64);
-int call___openat_2(int, const char *, int) TFD_PROBE_CALLS(__openat_2);
-int call___openat64_2(int, const char *, int) TFD_PROBE_CALLS(__openat64_2);
-int call_creat(const char *, mode_t) TFD_PROBE_CALLS(creat);
-int call_creat64(const char *, mode_t) TFD_PROBE_CALLS(creat64);
-int call_mkstemp(char *) TFD_PROBE_CALLS(mkstemp);
-int call_mkstemp64(char *) TFD_PROBE_CALLS(mkstemp64);
-int call_mkostemp(char *, int) TFD_PROBE_CALLS(mkostemp);
-int call_mkostemp64(char *, int) TFD_PROBE_CALLS(mkostemp64);
-int call_mkstemps(char *, int) TFD_PROBE_CALLS(mkstemps);
-int call_mkstemps64(char *, int) TFD_PROBE_CALLS(mkstemps64);
-int call_mkostemps(char *, int, int) TFD_PROBE_CALLS(mkostemps);
-int call_mkostemps64(char *, int, int) TFD_PROBE_CALLS(mkostemps64);
-int call_close(int) TFD_PROBE_CALLS(close);
-int call_close_range(unsigned, unsigned, int) TFD_PROBE_CALLS(close_range);
-void call_closefrom(int) TFD_PROBE_CALLS(closefrom);
-int call_closedir(DIR *) TFD_PROBE_CALLS(closedir);
-int call_dup(int) TFD_PROBE_CALLS(dup);
-int call_dup2(int, int) TFD_PROBE_CALLS(dup2);
-int call_dup3(int, int, int) TFD_PROBE_CALLS(dup3);
-int call_fcntl(int, int, ...) TFD_PROBE_CALLS(fcntl);
-int call_fcntl64(int, int, ...) TFD_PROBE_CALLS(fcntl64);
-
 static bool made(struct probe_files *files, int fd)
 {
     files->made_fd = fd;

@@ -9,34 +9,6 @@
 #define STAT_VERSION 0
 #endif
 
-int call_rename(const char *, const char *) TFD_PROBE_CALLS(rename);
-int call_renameat(int, const char *, int, const char *) TFD_PROBE_CALLS(renameat);
-int call_renameat2(int, const char *, int, const char *, unsigned) TFD_PROBE_CALLS(renameat2);
-int call_unlink(const char *) TFD_PROBE_CALLS(unlink);
-int call_unlinkat(int, const char *, int) TFD_PROBE_CALLS(unlinkat);
-int call_remove(const char *) TFD_PROBE_CALLS(remove);
-int call_truncate(const char *, off_t) TFD_PROBE_CALLS(truncate);
-int call_truncate64(const char *, off_t) TFD_PROBE_CALLS(truncate64);
-int call_ftruncate(int, off_t) TFD_PROBE_CALLS(ftruncate);
-int call_ftruncate64(int, off_t) TFD_PROBE_CALLS(ftruncate64);
-int call_stat(const char *, struct stat *) TFD_PROBE_CALLS(stat);
-int call_stat64(const char *, struct stat *) TFD_PROBE_CALLS(stat64);
-int call_lstat(const char *, struct stat *) TFD_PROBE_CALLS(lstat);
-int call_lstat64(const char *, struct stat *) TFD_PROBE_CALLS(lstat64);
-int call_fstatat(int, const char *, struct stat *, int) TFD_PROBE_CALLS(fstatat);
-int call_fstatat64(int, const char *, struct stat *, int) TFD_PROBE_CALLS(fstatat64);
-int call_statx(int, const char *, int, unsigned, struct statx *) TFD_PROBE_CALLS(statx);
-int call___xstat(int, const char *, struct stat *) TFD_PROBE_CALLS(__xstat);
-int call___xstat64(int, const char *, struct stat *) TFD_PROBE_CALLS(__xstat64);
-int call___lxstat(int, const char *, struct stat *) TFD_PROBE_CALLS(__lxstat);
-int call___lxstat64(int, const char *, struct stat *) TFD_PROBE_CALLS(__lxstat64);
-int call___fxstatat(int, int, const char *, struct stat *, int) TFD_PROBE_CALLS(__fxstatat);
-int call___fxstatat64(int, int, const char *, struct stat *, int) TFD_PROBE_CALLS(__fxstatat64);
-int call_fstat(int, struct stat *) TFD_PROBE_CALLS(fstat);
-int call_fstat64(int, struct stat *) TFD_PROBE_CALLS(fstat64);
-int call___fxstat(int, int, struct stat *) TFD_PROBE_CALLS(__fxstat);
-int call___fxstat64(int, int, struct stat *) TFD_PROBE_CALLS(__fxstat64);
-
 static bool probe_rename(struct probe_files *files)
 {
     return call_rename(files->path[0], files->path[2]) == 0;
@@ -94,7 +66,8 @@ static bool probe_stat(struct probe_files *files)
 
 static bool probe_stat64(struct probe_files *files)
 {
-    return call_stat64(files->path[0], &files->status) == 0 && files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call_stat64(files->path[0], &files->status64) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe_lstat(struct probe_files *files)
@@ -104,7 +77,8 @@ static bool probe_lstat(struct probe_files *files)
 
 static bool probe_lstat64(struct probe_files *files)
 {
-    return call_lstat64(files->path[0], &files->status) == 0 && files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call_lstat64(files->path[0], &files->status64) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe_fstatat(struct probe_files *files)
@@ -115,8 +89,8 @@ static bool probe_fstatat(struct probe_files *files)
 
 static bool probe_fstatat64(struct probe_files *files)
 {
-    return call_fstatat64(AT_FDCWD, files->path[0], &files->status, 0) == 0 &&
-           files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call_fstatat64(AT_FDCWD, files->path[0], &files->status64, 0) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe_statx(struct probe_files *files)
@@ -134,8 +108,8 @@ static bool probe___xstat(struct probe_files *files)
 
 static bool probe___xstat64(struct probe_files *files)
 {
-    return call___xstat64(STAT_VERSION, files->path[0], &files->status) == 0 &&
-           files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call___xstat64(STAT_VERSION, files->path[0], &files->status64) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe___lxstat(struct probe_files *files)
@@ -146,8 +120,8 @@ static bool probe___lxstat(struct probe_files *files)
 
 static bool probe___lxstat64(struct probe_files *files)
 {
-    return call___lxstat64(STAT_VERSION, files->path[0], &files->status) == 0 &&
-           files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call___lxstat64(STAT_VERSION, files->path[0], &files->status64) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe___fxstatat(struct probe_files *files)
@@ -158,8 +132,8 @@ static bool probe___fxstatat(struct probe_files *files)
 
 static bool probe___fxstatat64(struct probe_files *files)
 {
-    return call___fxstatat64(STAT_VERSION, AT_FDCWD, files->path[0], &files->status, 0) == 0 &&
-           files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call___fxstatat64(STAT_VERSION, AT_FDCWD, files->path[0], &files->status64, 0) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe_fstat(struct probe_files *files)
@@ -169,7 +143,8 @@ static bool probe_fstat(struct probe_files *files)
 
 static bool probe_fstat64(struct probe_files *files)
 {
-    return call_fstat64(files->fd[0], &files->status) == 0 && files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call_fstat64(files->fd[0], &files->status64) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 static bool probe___fxstat(struct probe_files *files)
@@ -180,8 +155,8 @@ static bool probe___fxstat(struct probe_files *files)
 
 static bool probe___fxstat64(struct probe_files *files)
 {
-    return call___fxstat64(STAT_VERSION, files->fd[0], &files->status) == 0 &&
-           files->status.st_size == TFD_PROBE_FILE_BYTES;
+    return call___fxstat64(STAT_VERSION, files->fd[0], &files->status64) == 0 &&
+           files->status64.st_size == TFD_PROBE_FILE_BYTES;
 }
 
 const struct probe tfd_path_probes[] = {

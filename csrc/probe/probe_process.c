@@ -9,10 +9,7 @@
 
 #define EXIT_STATUS 7
 
-void *call_dlsym(void *, const char *) TFD_PROBE_CALLS(dlsym);
-__attribute__((returns_twice)) pid_t call_vfork(void) TFD_PROBE_CALLS(vfork);
-void call__exit(int) TFD_PROBE_CALLS(_exit);
-void call__Exit(int) TFD_PROBE_CALLS(_Exit);
+tfd_vfork_function call_vfork __attribute__((returns_twice));
 
 static bool ended_well(pid_t child)
 {

@@ -2,26 +2,6 @@
 #define _GNU_SOURCE
 #include "probe/probe_files.h"
 
-FILE *call_fopen(const char *, const char *) TFD_PROBE_CALLS(fopen);
-FILE *call_fopen64(const char *, const char *) TFD_PROBE_CALLS(fopen64);
-FILE *call_freopen(const char *, const char *, FILE *) TFD_PROBE_CALLS(freopen);
-FILE *call_freopen64(const char *, const char *, FILE *) TFD_PROBE_CALLS(freopen64);
-FILE *call_tmpfile(void) TFD_PROBE_CALLS(tmpfile);
-FILE *call_tmpfile64(void) TFD_PROBE_CALLS(tmpfile64);
-FILE *call_fdopen(int, const char *) TFD_PROBE_CALLS(fdopen);
-int call_fclose(FILE *) TFD_PROBE_CALLS(fclose);
-int call_pclose(FILE *) TFD_PROBE_CALLS(pclose);
-int call_fileno(FILE *) TFD_PROBE_CALLS(fileno);
-int call_fileno_unlocked(FILE *) TFD_PROBE_CALLS(fileno_unlocked);
-int call_fseek(FILE *, long, int) TFD_PROBE_CALLS(fseek);
-int call_fseeko(FILE *, off_t, int) TFD_PROBE_CALLS(fseeko);
-int call_fseeko64(FILE *, off_t, int) TFD_PROBE_CALLS(fseeko64);
-int call_fsetpos(FILE *, const fpos_t *) TFD_PROBE_CALLS(fsetpos);
-int call_fsetpos64(FILE *, const fpos_t *) TFD_PROBE_CALLS(fsetpos64);
-void call_rewind(FILE *) TFD_PROBE_CALLS(rewind);
-int call_fflush(FILE *) TFD_PROBE_CALLS(fflush);
-int call_fflush_unlocked(FILE *) TFD_PROBE_CALLS(fflush_unlocked);
-
 static bool probe_fopen(struct probe_files *files)
 {
     files->made_stream = call_fopen(files->path[0], "r");
@@ -110,7 +90,7 @@ static bool probe_fsetpos(struct probe_files *files)
 
 static bool probe_fsetpos64(struct probe_files *files)
 {
-    return call_fsetpos64(files->stream, &files->position) == 0;
+    return call_fsetpos64(files->stream, (const fpos64_t *)&files->position) == 0;
 }
 
 static bool probe_rewind(struct probe_files *files)

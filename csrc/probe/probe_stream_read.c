@@ -5,31 +5,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-size_t call_fread(void *, size_t, size_t, FILE *) TFD_PROBE_CALLS(fread);
-size_t call_fread_unlocked(void *, size_t, size_t, FILE *) TFD_PROBE_CALLS(fread_unlocked);
-size_t call___fread_chk(void *, size_t, size_t, size_t, FILE *) TFD_PROBE_CALLS(__fread_chk);
-size_t call___fread_unlocked_chk(void *, size_t, size_t, size_t, FILE *)
-    TFD_PROBE_CALLS(__fread_unlocked_chk);
-char *call_fgets(char *, int, FILE *) TFD_PROBE_CALLS(fgets);
-char *call_fgets_unlocked(char *, int, FILE *) TFD_PROBE_CALLS(fgets_unlocked);
-char *call___fgets_chk(char *, size_t, int, FILE *) TFD_PROBE_CALLS(__fgets_chk);
-char *call___fgets_unlocked_chk(char *, size_t, int, FILE *) TFD_PROBE_CALLS(__fgets_unlocked_chk);
-int call_fgetc(FILE *) TFD_PROBE_CALLS(fgetc);
-int call_getc(FILE *) TFD_PROBE_CALLS(getc);
-int call__IO_getc(FILE *) TFD_PROBE_CALLS(_IO_getc);
-int call_fgetc_unlocked(FILE *) TFD_PROBE_CALLS(fgetc_unlocked);
-int call_getc_unlocked(FILE *) TFD_PROBE_CALLS(getc_unlocked);
-int call_getw(FILE *) TFD_PROBE_CALLS(getw);
-ssize_t call_getline(char **, size_t *, FILE *) TFD_PROBE_CALLS(getline);
-ssize_t call_getdelim(char **, size_t *, int, FILE *) TFD_PROBE_CALLS(getdelim);
-ssize_t call___getdelim(char **, size_t *, int, FILE *) TFD_PROBE_CALLS(__getdelim);
-int call_fscanf(FILE *, const char *, ...) TFD_PROBE_CALLS(fscanf);
-int call___isoc99_fscanf(FILE *, const char *, ...) TFD_PROBE_CALLS(__isoc99_fscanf);
-int call___isoc23_fscanf(FILE *, const char *, ...) TFD_PROBE_CALLS(__isoc23_fscanf);
-int call_vfscanf(FILE *, const char *, va_list) TFD_PROBE_CALLS(vfscanf);
-int call___isoc99_vfscanf(FILE *, const char *, va_list) TFD_PROBE_CALLS(__isoc99_vfscanf);
-int call___isoc23_vfscanf(FILE *, const char *, va_list) TFD_PROBE_CALLS(__isoc23_vfscanf);
-
 static bool is_line(const char *text)
 {
     return !strcmp(text, TFD_PROBE_LINE);

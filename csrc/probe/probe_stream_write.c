@@ -4,27 +4,6 @@
 
 #include <stdarg.h>
 
-size_t call_fwrite(const void *, size_t, size_t, FILE *) TFD_PROBE_CALLS(fwrite);
-size_t call_fwrite_unlocked(const void *, size_t, size_t, FILE *) TFD_PROBE_CALLS(fwrite_unlocked);
-int call_fputs(const char *, FILE *) TFD_PROBE_CALLS(fputs);
-int call_fputs_unlocked(const char *, FILE *) TFD_PROBE_CALLS(fputs_unlocked);
-int call_fputc(int, FILE *) TFD_PROBE_CALLS(fputc);
-int call_putc(int, FILE *) TFD_PROBE_CALLS(putc);
-int call__IO_putc(int, FILE *) TFD_PROBE_CALLS(_IO_putc);
-int call_fputc_unlocked(int, FILE *) TFD_PROBE_CALLS(fputc_unlocked);
-int call_putc_unlocked(int, FILE *) TFD_PROBE_CALLS(putc_unlocked);
-int call_putw(int, FILE *) TFD_PROBE_CALLS(putw);
-int call_puts(const char *) TFD_PROBE_CALLS(puts);
-int call_putchar(int) TFD_PROBE_CALLS(putchar);
-int call_fprintf(FILE *, const char *, ...) TFD_PROBE_CALLS(fprintf);
-int call_vfprintf(FILE *, const char *, va_list) TFD_PROBE_CALLS(vfprintf);
-int call___fprintf_chk(FILE *, int, const char *, ...) TFD_PROBE_CALLS(__fprintf_chk);
-int call___vfprintf_chk(FILE *, int, const char *, va_list) TFD_PROBE_CALLS(__vfprintf_chk);
-int call_printf(const char *, ...) TFD_PROBE_CALLS(printf);
-int call_vprintf(const char *, va_list) TFD_PROBE_CALLS(vprintf);
-int call___printf_chk(int, const char *, ...) TFD_PROBE_CALLS(__printf_chk);
-int call___vprintf_chk(int, const char *, va_list) TFD_PROBE_CALLS(__vprintf_chk);
-
 /* puts, printf and their like find their stream in a variable. */
 static FILE *redirect(const struct probe_files *files)
 {

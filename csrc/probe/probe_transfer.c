@@ -5,36 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-ssize_t call_read(int, void *, size_t) TFD_PROBE_CALLS(read);
-ssize_t call___read_chk(int, void *, size_t, size_t) TFD_PROBE_CALLS(__read_chk);
-ssize_t call_pread(int, void *, size_t, off_t) TFD_PROBE_CALLS(pread);
-ssize_t call_pread64(int, void *, size_t, off_t) TFD_PROBE_CALLS(pread64);
-ssize_t call___pread_chk(int, void *, size_t, off_t, size_t) TFD_PROBE_CALLS(__pread_chk);
-ssize_t call___pread64_chk(int, void *, size_t, off_t, size_t) TFD_PROBE_CALLS(__pread64_chk);
-ssize_t call_readv(int, const struct iovec *, int) TFD_PROBE_CALLS(readv);
-ssize_t call_preadv(int, const struct iovec *, int, off_t) TFD_PROBE_CALLS(preadv);
-ssize_t call_preadv64(int, const struct iovec *, int, off_t) TFD_PROBE_CALLS(preadv64);
-ssize_t call_preadv2(int, const struct iovec *, int, off_t, int) TFD_PROBE_CALLS(preadv2);
-ssize_t call_preadv64v2(int, const struct iovec *, int, off_t, int) TFD_PROBE_CALLS(preadv64v2);
-ssize_t call_write(int, const void *, size_t) TFD_PROBE_CALLS(write);
-ssize_t call_pwrite(int, const void *, size_t, off_t) TFD_PROBE_CALLS(pwrite);
-ssize_t call_pwrite64(int, const void *, size_t, off_t) TFD_PROBE_CALLS(pwrite64);
-ssize_t call_writev(int, const struct iovec *, int) TFD_PROBE_CALLS(writev);
-ssize_t call_pwritev(int, const struct iovec *, int, off_t) TFD_PROBE_CALLS(pwritev);
-ssize_t call_pwritev64(int, const struct iovec *, int, off_t) TFD_PROBE_CALLS(pwritev64);
-ssize_t call_pwritev2(int, const struct iovec *, int, off_t, int) TFD_PROBE_CALLS(pwritev2);
-ssize_t call_pwritev64v2(int, const struct iovec *, int, off_t, int) TFD_PROBE_CALLS(pwritev64v2);
-off_t call_lseek(int, off_t, int) TFD_PROBE_CALLS(lseek);
-off_t call_lseek64(int, off_t, int) TFD_PROBE_CALLS(lseek64);
-int call_fsync(int) TFD_PROBE_CALLS(fsync);
-int call_fdatasync(int) TFD_PROBE_CALLS(fdatasync);
-ssize_t call_sendfile(int, int, off_t *, size_t) TFD_PROBE_CALLS(sendfile);
-ssize_t call_sendfile64(int, int, off_t *, size_t) TFD_PROBE_CALLS(sendfile64);
-ssize_t call_copy_file_range(int, off_t *, int, off_t *, size_t, unsigned) TFD_PROBE_CALLS(copy_file_range);
-ssize_t call_splice(int, off_t *, int, off_t *, size_t, unsigned) TFD_PROBE_CALLS(splice);
-void *call_mmap(void *, size_t, int, int, int, off_t) TFD_PROBE_CALLS(mmap);
-void *call_mmap64(void *, size_t, int, int, int, off_t) TFD_PROBE_CALLS(mmap64);
-
 static bool probe_read(struct probe_files *files)
 {
     return call_read(files->fd[0], files->buffer, TFD_PROBE_TRANSFER_BYTES) == TFD_PROBE_TRANSFER_BYTES;
