@@ -1,4 +1,4 @@
-/* Finds libinner.so by bare name through its own RUNPATH of $ORIGIN, and asks for the next definition of a symbol. */
+/* Finds libbyname.so by bare name through its own RUNPATH of $ORIGIN, and asks for the next definition of a symbol. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ int marker(void)
 void *outer_open(void);
 void *outer_open(void)
 {
-    return dlopen("libinner.so", RTLD_NOW | RTLD_LOCAL);
+    return dlopen("libbyname.so", RTLD_NOW | RTLD_LOCAL);
 }
 
 /* RTLD_NEXT depends on the address dlsym is called from. */
