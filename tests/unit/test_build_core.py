@@ -1,6 +1,9 @@
 """How csrc/build_core.py reads headers for cffi and chooses what to compile."""
 
 import importlib.util
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import cffi
@@ -50,3 +53,20 @@ def test_every_header_is_a_dependency(build_core):
     _name, _source, _extension, options = build_core.core._assigned_source
 
     assert {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.h")} < set(options["depends"])
+
+
+@pytest.mark.skipif(shutil.which("readelf") is None, reason="there is no readelf")
+def test_the_core_needs_only_the_c_library():
+    # GIVEN the extensions, which are loaded into jobs that have libraries of their own
+    built = sorted((ROOT / "tfdarshan" / "native").glob("_*.so"))
+    assert built
+
+    # WHEN the loader's view of them is read
+    read = [
+        subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True) for path in built
+    ]
+
+    # THEN none brings a second copy of anything: TensorFlow has its own libprotobuf
+    needed = {name for one in read for name in re.findall(r"\(NEEDED\).*\[(.+?)\.so", one.stdout)}
+    assert "libc" in needed
+    assert needed <= {"libc", "libdl", "libpthread", "ld-linux-x86-64", "ld-linux-aarch64"}
