@@ -33,7 +33,7 @@ help:
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
-	@echo "make lint         ruff, mypy --strict, clang-format, compiler warnings as errors, the rooms of csrc/"
+	@echo "make lint         ruff, mypy --strict, import-linter, clang-format, compiler warnings as errors, the rooms of csrc/"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
@@ -86,6 +86,7 @@ lint: $(STAMPS)/extra-lint
 	@echo "ruff check" && $(BIN)/ruff check --quiet .
 	@echo "ruff format (make format mends it)" && $(BIN)/ruff format --check --quiet .
 	@echo "mypy --strict" && $(BIN)/python -m mypy --no-error-summary
+	@echo "import-linter" && said=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@echo "clang-format (make format mends it)" && \
 	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS)
 	@echo "$(CC) -Wall -Wextra -Werror" && for file in $(C_FILES); do \

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.file_table import NO_FILE, FileTable
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.checkpoint.fast_tier import CONTROL
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
 PROGRAM_PARTS = ("/site-packages/", "/dist-packages/", "/__pycache__/")
@@ -41,7 +41,7 @@ def _others_files(paths: Any) -> Array:
     likely = _mask(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
     likely |= _mask(pc.is_in(pc.binary_slice(raw, -2), tails))
     found: Array = np.zeros(len(likely), bool)
-    for part in (*PROGRAM_PARTS, f"/{CONTROL}/"):
+    for part in (*PROGRAM_PARTS, f"/{BURST_CONTROL}/"):
         found |= _mask(pc.match_substring(paths, part))
     rows = np.flatnonzero(likely)
     if len(rows):

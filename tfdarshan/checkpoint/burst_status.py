@@ -8,7 +8,7 @@ from typing import Literal
 
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.fast_tier import CONTROL, QUEUE, pending_entries, read_pairing
+from tfdarshan.checkpoint.fast_tier import QUEUE, pending_entries, read_pairing
 from tfdarshan.checkpoint.interval_cost import interval_costs, interval_sentence
 from tfdarshan.checkpoint.ledger import CheckpointRow, ledger_path, read_ledger
 from tfdarshan.checkpoint.manifest import Entry
@@ -16,6 +16,7 @@ from tfdarshan.checkpoint.ownership import owner_of
 from tfdarshan.checkpoint.slow_tier import MANIFESTS, damaged_files
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ def burst_status(folder: Path, *, verify: bool = False) -> TierStatus:
         BurstBufferError: The folder is no tier of a burst buffer.
         OSError: It cannot be read.
     """
-    control = folder / CONTROL
+    control = folder / BURST_CONTROL
     rows = read_ledger(ledger_path(folder))
     owner = _owner(control / "lock")
     cost = interval_sentence(interval_costs(rows))
@@ -75,7 +76,7 @@ def burst_status(folder: Path, *, verify: bool = False) -> TierStatus:
             ledger=rows,
         )
     if not (control / MANIFESTS).is_dir():
-        raise BurstBufferError(f"{folder} is no folder of a burst buffer: it has no {CONTROL}.")
+        raise BurstBufferError(f"{folder} is no folder of a burst buffer: it has no {BURST_CONTROL}.")
     state = read_state(folder)
     return TierStatus(
         folder=folder,

@@ -16,8 +16,8 @@ from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, entry_json, read_entry
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
-CONTROL = ".tfdarshan-burst"
 QUEUE = "queue"
 IDENTITY = "tier.json"
 PAIRING = "slow.json"
@@ -49,7 +49,7 @@ class FastTier:
 
     def __init__(self, folder: Path, *, storage: Storage, clock: Callable[[], float]) -> None:
         self.folder = folder
-        self.control = folder / CONTROL
+        self.control = folder / BURST_CONTROL
         self.id = ""
         self._queue = self.control / QUEUE
         self._storage = storage
@@ -205,7 +205,7 @@ def pending_entries(folder: Path) -> list[Entry]:
     Raises:
         OSError: It cannot be read.
     """
-    queue = folder / CONTROL / QUEUE
+    queue = folder / BURST_CONTROL / QUEUE
     try:
         names = [path for path in queue.iterdir() if not path.suffix]
     except FileNotFoundError:
@@ -216,7 +216,7 @@ def pending_entries(folder: Path) -> list[Entry]:
 
 def read_pairing(folder: Path) -> Pairing | None:
     """Gives the slow tier that a fast tier drains to, without owning it."""
-    path = folder / CONTROL / PAIRING
+    path = folder / BURST_CONTROL / PAIRING
     target, unique = _json_field(path, "folder"), _json_field(path, "id")
     return Pairing(target, unique) if target and unique else None
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import checkpoint_files
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
-from tfdarshan.checkpoint.fast_tier import CONTROL
 from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 WRITING = "writing"
 
@@ -31,8 +31,8 @@ class FastView:
 
     def __init__(self, folder: Path, *, storage: Storage, keep: int) -> None:
         self._folder = folder
-        self._control = folder / CONTROL
-        self._writing = folder / CONTROL / WRITING
+        self._control = folder / BURST_CONTROL
+        self._writing = folder / BURST_CONTROL / WRITING
         self._storage = storage
         self._retention = Retention(max_to_keep=keep)
 

@@ -12,10 +12,11 @@ import keras
 
 from tfdarshan.checkpoint.bundle import single_file
 from tfdarshan.checkpoint.drain import DrainStatus
-from tfdarshan.checkpoint.fast_tier import CONTROL, new_id
+from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.fast_view import WRITING
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 # What keras.callbacks.ModelCheckpoint has of its own.
 KERAS_OPTIONS = (
@@ -63,7 +64,7 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
             chosen = BurstOptions(**options)
         except TypeError as error:
             raise ConfigurationError(f"BurstModelCheckpoint has no such option: {reason(error)}.") from error
-        self._fresh = Path(fast_dir).absolute() / CONTROL / WRITING
+        self._fresh = Path(fast_dir).absolute() / BURST_CONTROL / WRITING
         super().__init__(os.fspath(self._fresh / pattern), **own)
         self._pipeline = Pipeline(fast_dir, slow_dir or ".", chosen)
         self._fresh.mkdir(exist_ok=True)

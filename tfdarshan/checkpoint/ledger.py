@@ -17,8 +17,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.checkpoint.fast_tier import CONTROL
-from tfdarshan.sessions.session_directory import host_name
+from tfdarshan.sessions.session_directory import BURST_CONTROL, host_name
 
 LEDGER = "ledger.jsonl"
 SESSION_SUFFIX = ".checkpoints.jsonl"
@@ -88,8 +87,8 @@ class Ledger:
     def __init__(
         self, fast_folder: Path, slow_folder: Path, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self._fast = fast_folder / CONTROL / LEDGER
-        self._slow = slow_folder / CONTROL / LEDGER
+        self._fast = fast_folder / BURST_CONTROL / LEDGER
+        self._slow = slow_folder / BURST_CONTROL / LEDGER
         self._clock = clock
         self._sessions: dict[str, Path | None] = {}
         self._seen: dict[str, set[str]] = {}
@@ -174,7 +173,7 @@ def _saved_at(row: CheckpointRow) -> float:
 
 def ledger_path(folder: Path) -> Path:
     """Gives where a tier's ledger is."""
-    return folder / CONTROL / LEDGER
+    return folder / BURST_CONTROL / LEDGER
 
 
 def _event(line: str) -> dict[str, Any] | None:

@@ -14,13 +14,14 @@ from threading import Event
 from tfdarshan.checkpoint.bundle import checkpoint_files, other_name
 from tfdarshan.checkpoint.burst_errors import DamagedCopyError, StaleCheckpointError, TierAwayError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
-from tfdarshan.checkpoint.fast_tier import CONTROL, IDENTITY
+from tfdarshan.checkpoint.fast_tier import IDENTITY
 from tfdarshan.checkpoint.incoming import Arrival, Incoming
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, Published, read_published
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 INCOMING, MANIFESTS, RETIRING = "incoming", "manifests", "retiring"
 
@@ -56,7 +57,7 @@ class SlowTier:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.folder = folder
-        self.control = folder / CONTROL
+        self.control = folder / BURST_CONTROL
         self._incoming = Incoming(
             self.control / INCOMING, storage=storage, copier=copier, verify=verify, clock=clock
         )
@@ -361,7 +362,7 @@ def tier_id(folder: Path) -> str:
         OSError: It cannot be read.
     """
     try:
-        return str(json.loads((folder / CONTROL / IDENTITY).read_text(encoding="utf-8"))["id"])
+        return str(json.loads((folder / BURST_CONTROL / IDENTITY).read_text(encoding="utf-8"))["id"])
     except (FileNotFoundError, ValueError, KeyError):
         return ""
 
@@ -373,7 +374,7 @@ def damaged_files(folder: Path, copier: Copier) -> dict[str, str]:
         A sentence for each checkpoint that is not what was written, by its name.
     """
     problems = {}
-    for path in sorted((folder / CONTROL / MANIFESTS).glob("*.json")):
+    for path in sorted((folder / BURST_CONTROL / MANIFESTS).glob("*.json")):
         published = read_published(path)
         for file in published.copied if published else ():
             problem = _problem(file, folder / file.name, copier)

@@ -18,6 +18,8 @@ from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError,
 
 PLUGIN_FOLDER = Path("plugins") / "tfdarshan"
 MARKER = "recording.json"
+# Where a burst buffer keeps its own files, in the fast and in the slow folder.
+BURST_CONTROL = ".tfdarshan-burst"
 META_SUFFIX = ".meta.json"
 STAMP_FORMAT = "%Y_%m_%d_%H_%M_%S"
 REMOTE_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")

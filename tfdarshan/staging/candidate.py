@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.checkpoint.fast_tier import CONTROL
 from tfdarshan.file_name import table_name
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.staging.file_use import FileUse
 
 Array = Any
@@ -122,7 +122,7 @@ def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[L
         ("renamed, replaced or deleted in the session", lambda: use.moves > 0),
         (
             "checkpoints in a burst buffer",
-            lambda: _any([pc.match_substring(use.paths, f"/{CONTROL}/")]),
+            lambda: _any([pc.match_substring(use.paths, f"/{BURST_CONTROL}/")]),
         ),
     ]
     if slow is not None:

@@ -16,10 +16,10 @@ import pytest
 import tensorflow as tf
 
 from tfdarshan.checkpoint.bundle import single_file
-from tfdarshan.checkpoint.fast_tier import CONTROL
 from tfdarshan.checkpoint.ownership import owner_of
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.commands import main
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 JOB = Path(__file__).with_name("job.py")
 SAVES = 4
@@ -50,7 +50,7 @@ def started():
 def wait_for_owner(folder, process):
     """Waits until the process owns the folder."""
     deadline_s = time.monotonic() + 60
-    while owner_of(folder / CONTROL / "lock") is None:
+    while owner_of(folder / BURST_CONTROL / "lock") is None:
         assert time.monotonic() < deadline_s
         assert process.poll() is None
         time.sleep(0.05)

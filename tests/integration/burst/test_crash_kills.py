@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.burst.crash_run import saving
 from tests.integration.burst.oracle import check_all_named, reported_numbers, restorable_number
-from tfdarshan.checkpoint.fast_tier import CONTROL
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 LONGEST_S = 0.8
 
@@ -30,7 +30,7 @@ def kill_again_and_again(
                 time.sleep(chosen.uniform(0, 0.2))
                 away.rename(slow)
             time.sleep(chosen.uniform(0, LONGEST_S))
-        in_copy += any((slow / CONTROL / "incoming").iterdir())
+        in_copy += any((slow / BURST_CONTROL / "incoming").iterdir())
         found, reported = restorable_number(slow), reported_numbers(folder / "reported")
         assert found >= max(reported, default=0), f"kill {number}: older than what was reported durable"
         assert found >= latest, f"kill {number}: went back from {latest} to {found}"

@@ -12,8 +12,9 @@ import pytest
 from tests.integration.burst.checkpoint_pool import write_like_tensorflow
 from tests.integration.burst.oracle import check_all_named, reported_numbers, restorable_number
 from tfdarshan.checkpoint.bundle import find_bundle
-from tfdarshan.checkpoint.fast_tier import CONTROL, pending_entries
+from tfdarshan.checkpoint.fast_tier import pending_entries
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 ROOT = Path(__file__).parents[3]
 # Far fewer would mean that the steps are not seen any more. Not all are met: two threads work side by side,
@@ -23,7 +24,7 @@ FEWEST_KILLS = 150
 
 def leftovers(folder: Path) -> list[str]:
     """Lists what an unfinished save or copy would leave behind."""
-    slow, fast = folder / "slow" / CONTROL, folder / "fast" / CONTROL
+    slow, fast = folder / "slow" / BURST_CONTROL, folder / "fast" / BURST_CONTROL
     left = [*(slow / "incoming").iterdir(), *(slow / "retiring").iterdir(), *(fast / "queue").iterdir()]
     return [os.fspath(path) for path in left]
 

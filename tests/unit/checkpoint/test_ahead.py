@@ -12,12 +12,13 @@ import xxhash
 from tfdarshan.checkpoint.bundle import growing_shard, single_file
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
-from tfdarshan.checkpoint.fast_tier import CONTROL, FastTier
+from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
 from tfdarshan.checkpoint.slow_tier import SlowTier
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 BUFFER = 65_536
 SOON_S = 60
@@ -110,7 +111,7 @@ class Tiers:
 
     @property
     def incoming(self):
-        return [path.name for path in (self.slow.folder / CONTROL / "incoming").rglob("*")]
+        return [path.name for path in (self.slow.folder / BURST_CONTROL / "incoming").rglob("*")]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tfdarshan.checkpoint.burst_errors import (
     TierInUseError,
 )
 from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.fast_tier import CONTROL, FastTier
+from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.ownership import owner_of
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
@@ -21,6 +21,7 @@ from tfdarshan.checkpoint.slow_tier import SlowTier
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.checkpoint.storage import Storage
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 
 def test_an_older_checkpoint_of_another_fast_tier_does_not_become_the_latest(tmp_path):
@@ -59,8 +60,8 @@ def test_a_second_owner_is_refused_and_told_whose_it_is(tmp_path, tiers):
     with pytest.raises(TierInUseError):
         FastTier(tmp_path / "fast", storage=Storage(), clock=lambda: 0.0).open()
     other.close()
-    assert owner_of(tmp_path / "slow" / CONTROL / "lock")["pid"] == os.getpid()
-    assert owner_of(tmp_path / "other" / CONTROL / "lock") is None
+    assert owner_of(tmp_path / "slow" / BURST_CONTROL / "lock")["pid"] == os.getpid()
+    assert owner_of(tmp_path / "other" / BURST_CONTROL / "lock") is None
 
 
 def test_a_forked_child_that_outlives_its_parent_keeps_no_folder(tmp_path):
@@ -185,12 +186,12 @@ def test_what_a_killed_owner_left_in_the_queue_is_removed(tmp_path):
     tiers.seal(1)
     tiers.close()
     for name in ("00000002-abc.partial", "00000003-abc.done"):
-        (tmp_path / "fast" / CONTROL / "queue" / name).mkdir()
+        (tmp_path / "fast" / BURST_CONTROL / "queue" / name).mkdir()
 
     # WHEN
     tiers = Tiers(tmp_path)
 
     # THEN
     assert [entry.name for entry in tiers.waiting] == ["ckpt-1"]
-    assert len(os.listdir(tmp_path / "fast" / CONTROL / "queue")) == 1
+    assert len(os.listdir(tmp_path / "fast" / BURST_CONTROL / "queue")) == 1
     tiers.close()

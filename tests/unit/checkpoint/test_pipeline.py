@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from tfdarshan.checkpoint.bundle import single_file
-from tfdarshan.checkpoint.fast_tier import CONTROL, new_id
+from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.ledger import ledger_path, read_ledger
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.checkpoint.storage import Storage
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 SOON_S = 60
 
@@ -260,7 +261,9 @@ def test_closing_does_not_wait_for_a_slow_tier_that_keeps_failing(make, switch):
 
 
 def copied(tmp_path):
-    return [path for path in (tmp_path / "slow" / CONTROL / "incoming").glob("*/*") if path.stat().st_size]
+    return [
+        path for path in (tmp_path / "slow" / BURST_CONTROL / "incoming").glob("*/*") if path.stat().st_size
+    ]
 
 
 def test_a_checkpoint_is_copied_while_it_is_sealed_and_visible_only_after(make, switch, tmp_path):
@@ -313,7 +316,7 @@ def test_a_save_that_fails_while_it_is_copied_lets_go_of_its_files_at_once(make,
     switch.go.set()
     pipeline = make(bandwidth_mb_s=0.05, buffer_mb=1)
     growing = tmp_path / "fast" / "growing"
-    incoming = tmp_path / "slow" / CONTROL / "incoming"
+    incoming = tmp_path / "slow" / BURST_CONTROL / "incoming"
     began_s = time.monotonic()
 
     # WHEN saves fail while their files are read
@@ -396,7 +399,7 @@ def test_a_child_is_told_to_make_its_own(make):
 def test_wrong_options_are_refused_in_a_sentence(tmp_path, option, value, said):
     with pytest.raises(ConfigurationError, match=said):
         Pipeline(tmp_path / "fast", tmp_path / "slow", BurstOptions(**{option: value}))
-    assert not (tmp_path / "slow" / CONTROL / "lock").exists()
+    assert not (tmp_path / "slow" / BURST_CONTROL / "lock").exists()
 
 
 @pytest.mark.parametrize(("fast", "slow"), [("a", "a"), ("gs://bucket/a", "b"), ("a", "")])

@@ -15,10 +15,11 @@ from tfdarshan.checkpoint.burst_errors import (
     SourceError,
 )
 from tfdarshan.checkpoint.copying import Copier
-from tfdarshan.checkpoint.fast_tier import CONTROL, pending_entries
+from tfdarshan.checkpoint.fast_tier import pending_entries
 from tfdarshan.checkpoint.slow_tier import damaged_files
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 
 def test_state_files_and_retention(tiers, tmp_path):
@@ -30,7 +31,7 @@ def test_state_files_and_retention(tiers, tmp_path):
     slow = tmp_path / "slow"
     state = read_state(slow)
     assert (state.latest, [name for name, _ in state.kept]) == ("ckpt-4", ["ckpt-3", "ckpt-4"])
-    assert sorted(path.name for path in slow.iterdir() if path.name != CONTROL) == sorted(
+    assert sorted(path.name for path in slow.iterdir() if path.name != BURST_CONTROL) == sorted(
         ["checkpoint", *(f"ckpt-{number}.{suffix}" for number in (3, 4) for suffix in SIZES)]
     )
     assert_whole(slow, "ckpt-4", 4)
@@ -71,10 +72,10 @@ def test_any_step_may_fail_once(tmp_path):
         assert read_state(root / "slow").names == {"ckpt-3", "ckpt-4"}, f"step {step}"
         for number in (3, 4):
             assert_whole(root / "slow", f"ckpt-{number}", number)
-        names = {path.name for path in (root / "slow").iterdir()} - {CONTROL, "checkpoint"}
+        names = {path.name for path in (root / "slow").iterdir()} - {BURST_CONTROL, "checkpoint"}
         assert names == {f"ckpt-{number}.{suffix}" for number in (3, 4) for suffix in SIZES}, f"step {step}"
-        assert os.listdir(root / "slow" / CONTROL / "incoming") == []
-        assert os.listdir(root / "slow" / CONTROL / "retiring") == []
+        assert os.listdir(root / "slow" / BURST_CONTROL / "incoming") == []
+        assert os.listdir(root / "slow" / BURST_CONTROL / "retiring") == []
         tiers.close()
         if not happened:
             break
@@ -170,7 +171,7 @@ def test_a_checkpoint_removed_while_it_is_sealed_leaves_nothing(tiers, tmp_path)
     # WHEN / THEN
     with pytest.raises(IncompleteCheckpointError):
         tiers.fast.seal(bundle, saved_at=1.0)
-    assert os.listdir(tmp_path / "fast" / CONTROL / "queue") == []
+    assert os.listdir(tmp_path / "fast" / BURST_CONTROL / "queue") == []
 
 
 def test_a_file_that_cannot_be_read_is_the_fast_tiers_fault(tiers):
@@ -232,7 +233,7 @@ def test_a_checkpoint_of_tensorflows_own_is_retired_like_ours(tiers, tmp_path):
 def test_a_manifest_says_what_was_written(tiers, tmp_path):
     tiers.publish(tiers.seal(1))
 
-    manifest = json.loads((tmp_path / "slow" / CONTROL / "manifests" / "ckpt-1.json").read_text())
+    manifest = json.loads((tmp_path / "slow" / BURST_CONTROL / "manifests" / "ckpt-1.json").read_text())
 
     assert manifest["version"] == 1
     assert [file["size_bytes"] for file in manifest["copied"]] == list(SIZES.values())

@@ -1,0 +1,100 @@
+"""The floor plan: files outside the rooms, names used twice, and that no modules import in a circle.
+
+Which room may import which is for import-linter (pyproject.toml), and for tools/c_rooms.py in C.
+"""
+
+import ast
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"tfdarshan": "tfdarshan", "tfdarshan.tensorboard_plugin": "tensorboard_plugin",
+           "tfdarshan.workloads": "workloads"}  # fmt: skip
+# The one import that goes up, see pyproject.toml.
+ALLOWED = {("tfdarshan.recording.profiler", "tfdarshan.session")}
+
+
+def modules(root=ROOT, folders=FOLDERS):
+    """Gives each module's file by its name."""
+    found = {}
+    for name, folder in folders.items():
+        for path in (root / folder).rglob("*.py"):
+            parts = path.relative_to(root / folder).with_suffix("").parts
+            found[".".join((name, *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def imported(name, path, known):
+    """Names the modules that one imports: anywhere, also within functions and for types alone."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                yield from [whole for whole in (f"{base}.{alias.name}", base) if whole in known][:1]
+
+
+def imports(found):
+    return {
+        name: {
+            other for other in imported(name, path, found) if other != name and (name, other) not in ALLOWED
+        }
+        for name, path in found.items()
+    }
+
+
+def circle(graph):
+    """Gives the modules of one circle; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_modules_import_in_a_circle():
+    assert circle(imports(modules())) == []
+
+
+@pytest.mark.parametrize("line", ["from a.one import x", "def f():\n    from . import one", "import a.one"])
+def test_a_circle_is_found(tmp_path, line):
+    # GIVEN
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "one.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a.two import y\n"
+    )
+    (tmp_path / "a" / "two.py").write_text(line + "\n")
+
+    # WHEN / THEN
+    assert set(circle(imports(modules(tmp_path, {"a": "a"})))) == {"a.one", "a.two"}
+
+
+def test_only_the_command_knows_the_workloads_and_nobody_the_tab():
+    users = {
+        name: {
+            other.split(".")[1]
+            for other in others
+            if other.split(".")[1:2] in (["workloads"], ["tensorboard_plugin"])
+        }
+        for name, others in imports(modules()).items()
+        if name.split(".")[1:2] not in (["workloads"], ["tensorboard_plugin"])
+    }
+    assert {name: used for name, used in users.items() if used} == {
+        "tfdarshan.commands.workload": {"workloads"}
+    }
+
+
+def test_few_files_lie_outside_the_rooms():
+    assert len([path for path in (ROOT / "tfdarshan").iterdir() if path.is_file()]) <= 14
+    assert len([path for path in (ROOT / "csrc").iterdir() if path.is_file()]) <= 6
+
+
+def test_few_modules_have_one_name():
+    names = Counter(path.name for path in modules().values() if path.name != "__init__.py")
+    assert len([name for name, count in names.items() if count > 1]) <= 12, names.most_common(20)
