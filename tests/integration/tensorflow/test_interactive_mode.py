@@ -17,6 +17,7 @@ from tests.integration.tensorflow.xplane import (
 )
 from tfdarshan.commands import main
 from tfdarshan.recording.tensorflow.rebuild import missing_sessions
+from tfdarshan.sessions.traces.xspace import Space
 
 JOB = """
     import socket, threading
@@ -118,6 +119,37 @@ def test_rebuild_says_what_it_did(interactive, shared_job, capsys):
     assert done["rebuilt"][0]["segments"] == len(interactive[1].events)
     assert main(["rebuild", str(shared_job.logdir)]) == 0
     assert "nothing to rebuild" in capsys.readouterr().out
+
+
+def test_every_plane_is_read_as_tensorflow_reads_it(interactive):
+    # GIVEN the trace as TensorFlow's own classes have it
+    theirs, _, trace = interactive
+    ours = Space(trace)
+    assert ours.plane_names() == [plane.name for plane in theirs.planes]
+
+    # WHEN / THEN every line, event and value is the same
+    values = 0
+    for their_plane in theirs.planes:
+        plane = ours.plane(their_plane.name)
+        assert plane.event_names == {n: entry.name for n, entry in their_plane.event_metadata.items()}
+        assert plane.stat_names == {n: entry.name for n, entry in their_plane.stat_metadata.items()}
+        assert len(plane.stats) == len(their_plane.stats)
+        for line, their_line in zip(plane.lines, their_plane.lines, strict=True):
+            assert (line.id, line.name.decode()) == (their_line.id, their_line.name)
+            assert line.timestamp_ns == their_line.timestamp_ns
+            for event, their_event in zip(line.events, their_line.events, strict=True):
+                assert numbers_of(event) == numbers_of(their_event)
+                values += len(event.stats)
+    assert values > 100
+
+
+def numbers_of(event):
+    """Gives an event's numbers and its stats' values, text as bytes."""
+    values = []
+    for stat in event.stats:
+        value = getattr(stat, stat.WhichOneof("value"))
+        values.append((stat.metadata_id, value.encode() if isinstance(value, str) else value))
+    return event.metadata_id, event.offset_ps, event.duration_ps, values
 
 
 def test_damaged_trace_is_one_sentence(interactive, tmp_path, capsys):

@@ -17,6 +17,7 @@ from tfdarshan.sessions.traces.xspace_session import IO_PLANE
 
 HOST_PLANE = "/host:CPU"
 GET_NEXT = "IteratorGetNextOp::DoCompute"
+MOST_NS = 1 << 62
 
 
 def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
@@ -64,14 +65,19 @@ def origin_of(space: Space, session_ns: int) -> int | None:
 
 
 def events_of(space: Space, plane: Plane, wanted: set[int], origin_ns: int) -> list[tuple[int, int]]:
-    """Gives start and end, since the session's start, of a plane's events of some numbers."""
+    """Gives start and end, since the session's start, of a plane's events of some numbers.
+
+    Raises:
+        SessionDataError: One is at a time that no session has.
+    """
     found = []
     for line in plane.lines:
-        for span in line.events:
-            if space.event_number(span) in wanted:
-                event = space.event(span)
-                start_ns = origin_ns + line.timestamp_ns + event.start_ps // 1000
+        for event in line.events:
+            if event.metadata_id in wanted:
+                start_ns = origin_ns + line.timestamp_ns + event.offset_ps // 1000
                 found.append((start_ns, start_ns + event.duration_ps // 1000))
+    if any(abs(time_ns) > MOST_NS for interval in found for time_ns in interval):
+        raise space.damaged()
     return found
 
 

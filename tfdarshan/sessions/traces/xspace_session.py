@@ -7,6 +7,7 @@ the flags of calls and, of a long recording, the shorter calls: the counters hav
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,6 @@ from tfdarshan.errors import SessionDataError
 from tfdarshan.file_name import table_name
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.spool_reader import (
-    EVENT_DTYPES,
     OTHER_FIELDS,
     PATHS_OF_NO_FILE,
     Array,
@@ -28,14 +28,17 @@ from tfdarshan.native.spool_reader import (
     ThreadInfo,
     other_kinds,
 )
-from tfdarshan.sessions.traces.xspace import Event, Plane, Space
+from tfdarshan.sessions.schema import MODULES
+from tfdarshan.sessions.traces.xspace import Space
+from tfdarshan.sessions.traces.xspace_calls import read_calls
 
 IO_PLANE = "/device:CUSTOM:I/O"
 SESSION_PLANE = "/tfdarshan"
-IO_THREAD = "I/O thread"
-FIRST_FILE_STAT = 100  # csrc/tensorflow/io_plane_ids.h
 NUMBERS_BEFORE_COUNTERS = 4  # file, module, mount, size
 LAYOUT_VERSION = 1
+WINDOW_BYTES = 3 * 8  # start, end and the time of day at the session's start
+MOST_NS = 1 << 62  # two such times make a number of 64 bits
+TIMES = ("start_realtime_ns", "duration_ns", "first_event_ns", "last_event_ns", "first_dropped_ns")
 
 
 class XspaceReader:
@@ -60,17 +63,19 @@ class XspaceReader:
                 f"the session in the trace {space.path} is of another version of tfdarshan: "
                 "rebuild it with that one."
             )
-        self.window_start_ns, self.window_end_ns, _ = np.frombuffer(self._part("window"), np.int64).tolist()
+        self.window_start_ns, self.window_end_ns = self._window()
+        self._info = self._process()
+        self._mounts = self._mount_table()[: self._info.mount_count]
+        self._failures = self._failed_calls()
         self._numbers = self._file_numbers()
+        self._floats = self._file_floats()
         self._paths = self._part("file paths").split(b"\0")
-        self._events = _events(space, calls, self.window_start_ns)
+        self._events = read_calls(space, calls, self.window_start_ns)
 
     def info(self) -> SpoolInfo:
         """Gives the process's figures; `segments` are those in the trace."""
-        struct = self._structs("struct tfd_spool_info", "info")[0]
-        info = SpoolInfo(**_extension.plain(struct))
         segments = len(self._events["start_ns"])
-        return dataclasses.replace(info, segments=segments, events_dropped=info.events - segments)
+        return dataclasses.replace(self._info, segments=segments, events_dropped=self._info.events - segments)
 
     def threads(self, count: int) -> list[ThreadInfo]:
         """Gives the first `count` threads."""
@@ -86,17 +91,11 @@ class XspaceReader:
 
     def mounts(self, count: int) -> list[Mount]:
         """Gives the first `count` mounts."""
-        words = [word.decode("utf-8", "surrogateescape") for word in self._part("mounts").split(b"\0")]
-        quads = zip(*[iter(words)] * 4, strict=False)
-        return [Mount(point, kind, source, int(size)) for point, kind, source, size in quads][:count]
+        return self._mounts[:count]
 
     def failures(self) -> list[Failure]:
         """Gives the failed calls by operation and errno."""
-        operations = _bridge.operations()
-        return [
-            Failure(operations[failure.operation].name, failure.error, failure.calls)
-            for failure in self._structs("struct tfd_failure", "failures")
-        ]
+        return self._failures
 
     def paths(self, files: Array) -> list[str]:
         """Gives the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
@@ -110,7 +109,6 @@ class XspaceReader:
 
     def file_batches(self, rows: int) -> Iterator[FileBatch]:
         """Yields the files table, at most `rows` rows at a time."""
-        floats = np.frombuffer(self._part("file floats"), np.float64).reshape(len(self._numbers), -1)
         for first in range(0, len(self._numbers), rows):
             part = self._numbers[first : first + rows]
             file, module, mount, size_bytes = part[:, :NUMBERS_BEFORE_COUNTERS].T
@@ -119,8 +117,8 @@ class XspaceReader:
                 module.astype(np.uint8),
                 mount.astype(np.int32),
                 size_bytes.copy(),
-                np.ascontiguousarray(part[:, NUMBERS_BEFORE_COUNTERS:].T),
-                np.ascontiguousarray(floats[first : first + rows].T),
+                part[:, NUMBERS_BEFORE_COUNTERS:].T.copy(),
+                self._floats[first : first + rows].T.copy(),
             )
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
@@ -128,11 +126,52 @@ class XspaceReader:
         for first in range(0, len(self._events["start_ns"]), rows):
             yield EventBatch(**{name: array[first : first + rows] for name, array in self._events.items()})
 
+    def _damaged(self, what: str) -> SessionDataError:
+        return SessionDataError(f"the session in the trace {self.path} is damaged: {what}.")
+
     def _part(self, name: str) -> bytes:
         part = self._parts.get(name)
         if not isinstance(part, bytes):
-            raise SessionDataError(f"the session in the trace {self.path} is damaged: it lacks its {name}.")
+            raise self._damaged(f"it lacks its {name}")
         return part
+
+    def _window(self) -> tuple[int, int]:
+        """Gives when, since the session's start, the part of it begins and ends that the trace shows."""
+        part = self._part("window")
+        times = np.frombuffer(part, np.int64).tolist() if len(part) == WINDOW_BYTES else []
+        if not times or abs(times[0]) > MOST_NS:
+            raise self._damaged("it does not say which part of the session it shows")
+        return times[0], times[1]
+
+    def _process(self) -> SpoolInfo:
+        structs = self._structs("struct tfd_spool_info", "info")
+        if len(structs) != 1:
+            raise self._damaged("it does not say which process it is of")
+        info = SpoolInfo(**_extension.plain(structs[0]))
+        # The host becomes part of file names.
+        if not info.host.isprintable() or "/" in info.host or not info.host:
+            raise self._damaged("its host has no name that a host can have")
+        if any(abs(getattr(info, name)) > MOST_NS for name in TIMES) or info.duration_ns < 0:
+            raise self._damaged("a time in it is of no session")
+        return info
+
+    def _mount_table(self) -> list[Mount]:
+        words = self._part("mounts").split(b"\0")
+        quads = list(zip(*[iter(words)] * 4, strict=False))
+        if not all(re.fullmatch(rb"[0-9]{1,10}", size) for *_, size in quads):
+            raise self._damaged("its mount table cannot be read")
+        return [
+            Mount(_text(point), table_name(kind), _text(source), int(size))
+            for point, kind, source, size in quads
+        ]
+
+    def _failed_calls(self) -> list[Failure]:
+        operations, failures = _bridge.operations(), self._structs("struct tfd_failure", "failures")
+        if not all(0 <= failure.operation < len(operations) for failure in failures):
+            raise self._damaged("a call that failed is of no known operation")
+        return [
+            Failure(operations[failure.operation].name, failure.error, failure.calls) for failure in failures
+        ]
 
     def _structs(self, kind: str, name: str) -> list[Any]:
         part = self._part(name)
@@ -149,13 +188,28 @@ class XspaceReader:
         return " ".join(map(str, (LAYOUT_VERSION, *sizes, *counts)))
 
     def _file_numbers(self) -> Array:
+        """Gives the files table's whole numbers: a row for each of its rows."""
         columns = NUMBERS_BEFORE_COUNTERS + len(_bridge.counters())
         values = zigzag_numbers(self._part("file numbers"))
         if len(values) % columns:
-            raise SessionDataError(
-                f"the session in the trace {self.path} is damaged: its files table is cut."
-            )
-        return values.reshape(-1, columns)
+            raise self._damaged("its files table is cut")
+        rows = values.reshape(-1, columns)
+        bounds = ((0, (1 << 32) - 1), (0, len(MODULES) - 1), (-1, len(self._mounts) - 1))
+        for column, (least, most) in zip(rows.T, bounds, strict=False):
+            if len(column) and not least <= column.min() <= column.max() <= most:
+                raise self._damaged("its files table has a file, module or mount that there is not")
+        return rows
+
+    def _file_floats(self) -> Array:
+        """Gives the files table's other numbers: a row for each of its rows."""
+        part, columns = self._part("file floats"), len(_bridge.f_counters())
+        if len(part) != len(self._numbers) * columns * np.dtype(np.float64).itemsize:
+            raise self._damaged("its files table is cut")
+        return np.frombuffer(part, np.float64).reshape(-1, columns)
+
+
+def _text(word: bytes) -> str:
+    return word.decode("utf-8", "surrogateescape")
 
 
 def zigzag_numbers(data: bytes) -> Array:
@@ -171,38 +225,3 @@ def zigzag_numbers(data: bytes) -> Array:
     signs: Array = np.uint64(0) - (values & np.uint64(1))
     numbers: Array = (signs ^ (values >> np.uint64(1))).astype(np.int64)
     return numbers
-
-
-def _events(space: Space, plane: Plane, window_start_ns: int) -> dict[str, Array]:
-    codes = {operation.name: code for code, operation in enumerate(_bridge.operations())}
-    operation_of = {number: codes[name] for number, name in plane.event_names.items() if name in codes}
-    rows = []
-    for line in plane.lines:
-        if not line.name.startswith(IO_THREAD):
-            continue
-        tid = line.id - (1 << 32) if line.id >> 31 else line.id
-        for span in line.events:
-            event = space.event(span)
-            if event.metadata in operation_of:
-                rows.append(_row(event, operation_of[event.metadata], tid, plane.stat_names, window_start_ns))
-    columns = list(zip(*rows, strict=True)) or [()] * len(EVENT_DTYPES)
-    arrays = {
-        name: np.array(column, dtype)
-        for (name, dtype), column in zip(EVENT_DTYPES.items(), columns, strict=True)
-    }
-    order = np.argsort(arrays["start_ns"], kind="stable")
-    return {name: array[order] for name, array in arrays.items()}
-
-
-def _row(
-    event: Event, operation: int, tid: int, names: dict[int, str], window_start_ns: int
-) -> tuple[int, ...]:
-    stats = {names.get(number, ""): value for number, value in event.stats.items()}
-    start_ns = window_start_ns + event.start_ps // 1000
-    file = stats.get("file", FIRST_FILE_STAT) - FIRST_FILE_STAT
-    offset = stats.get("offset", stats.get("mode", -1))
-    if "new name" in stats:
-        offset = stats["new name"] - FIRST_FILE_STAT
-    length = stats.get("bytes", stats.get("size", 0))
-    end_ns = start_ns + event.duration_ps // 1000
-    return (start_ns, end_ns, tid, operation, 0, stats.get("errno", 0), file, offset, length)
