@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import html
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_times
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 
 if TYPE_CHECKING:
     import pandas as pd
+    from jinja2 import Template
 
+    from tfdarshan.analysis.summary_data import SummaryData
     from tfdarshan.sessions.session_data import SessionData
 
 PARTS, WIDTH, HEIGHT = 120, 720, 90
@@ -36,7 +42,7 @@ def session_html(session: SessionData) -> str:
         if clock.io_s is None
         else f"{clock.at_most}{human_seconds(clock.io_s)} ({percent(clock.io_s, data.duration_s)})"
     )
-    rows = [
+    numbers = [
         ("duration", human_seconds(data.duration_s)),
         ("time in I/O", in_io),
         ("read", f"{human_bytes(read)}{clock.at_rate}{human_rate(read, clock.read_s or 0)}"),
@@ -44,47 +50,63 @@ def session_html(session: SessionData) -> str:
         ("files", f"{data.files:,}"),
         ("calls", f"{data.calls:,}"),
     ]
-    numbers = "".join(f"<th style='{CELL}'>{name}</th>" for name, _ in rows)
-    values = "".join(f"<td style='{CELL}'>{html.escape(value)}</td>" for _, value in rows)
-    slowest = "".join(
-        f"<tr><td style='{CELL}'>{human_seconds(entry.time_s)}</td>"
-        f"<td style='{CELL}'>{html.escape(entry.path)}</td></tr>"
-        for entry in data.slowest_files
-    )
-    return (
-        f"<div><b>tfdarshan session {html.escape(data.session)}</b>{_emulation(data.emulation)}"
-        f"{'' if data.trace_span is None else f'<div>{html.escape(data.trace_span.sentence)}</div>'}"
-        f"<table><tr>{numbers}</tr><tr>{values}</tr></table>"
-        f"{_bars(bandwidth_of_overview(session.processes, PARTS))}"
-        f"<table><tr><th style='{CELL}'>time</th><th style='{CELL}'>slowest files</th></tr>"
-        f"{slowest}</table></div>"
+    table = bandwidth_of_overview(session.processes, PARTS)
+    return _template().render(
+        session=printable(data.session),
+        sentences=[printable(sentence) for sentence in _sentences(data)],
+        numbers=numbers,
+        bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",
+        bars=_bars(table),
+        slowest=[(human_seconds(entry.time_s), printable(entry.path)) for entry in data.slowest_files],
+        cell=CELL,
+        width=WIDTH,
+        height=HEIGHT,
     )
 
 
-def _emulation(emulation: dict[str, Any] | None) -> str:
-    if emulation is None:
-        return ""
-    said = f"Emulated storage, {emulated_as(emulation, MOST_CHARACTERS)}. {emulated_times(emulation)}"
-    return f"<div>{html.escape(said)}</div>"
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(Path(__file__).with_name("notebook.html.jinja").read_text("utf-8"))
 
 
-def _bars(table: pd.DataFrame) -> str:
-    """Draws bytes per second, read above written."""
-    read, written = table["read_bytes_per_s"].to_numpy(), table["write_bytes_per_s"].to_numpy()
-    most = float((read + written).max(initial=0))
+def _sentences(data: SummaryData) -> Iterator[str]:
+    if data.emulation is not None:
+        storage = emulated_as(data.emulation, MOST_CHARACTERS)
+        yield f"Emulated storage, {storage}. {emulated_times(data.emulation)}"
+    if data.trace_span is not None:
+        yield data.trace_span.sentence
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A rectangle of the drawing, in its pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+
+
+def _most(table: pd.DataFrame) -> float:
+    both = table["read_bytes_per_s"].to_numpy() + table["write_bytes_per_s"].to_numpy()
+    return float(both.max(initial=0))
+
+
+def _bars(table: pd.DataFrame) -> list[Bar]:
+    """Draws bytes per second, read above written; nothing if there were none."""
+    most, step, bars = _most(table), WIDTH / PARTS, []
     if most == 0:
-        return ""
-    step, bars = WIDTH / PARTS, []
-    for place, (of_read, of_written) in enumerate(zip(read.tolist(), written.tolist(), strict=True)):
+        return []
+    read, written = table["read_bytes_per_s"].tolist(), table["write_bytes_per_s"].tolist()
+    for place, (of_read, of_written) in enumerate(zip(read, written, strict=True)):
         low, high = HEIGHT * of_written / most, HEIGHT * of_read / most
         for height, below, colour in ((low, 0.0, WRITE), (high, low, READ)):
             if height > 0:
-                bars.append(
-                    f"<rect x='{place * step:.1f}' y='{HEIGHT - below - height:.1f}' width='{step:.1f}' "
-                    f"height='{height:.1f}' fill='{colour}'/>"
-                )
-    label = f"bandwidth over time, at most {human_bytes(most)}/s (read and written)"
-    return (
-        f"<div>{label}</div><svg width='{WIDTH}' height='{HEIGHT}' role='img' aria-label='{label}'>"
-        f"{''.join(bars)}</svg>"
-    )
+                bars.append(Bar(place * step, HEIGHT - below - height, step, height, colour))
+    return bars

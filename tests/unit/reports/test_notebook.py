@@ -1,0 +1,112 @@
+"""What a notebook shows of a session: its HTML, parsed."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.made_up_session import HOST, job_of, write_session
+from tfdarshan.session import open_session
+
+MS = 1_000_000
+# What tfdarshan 0.1.0 showed of `shown_session`, when the HTML was put together by hand.
+BEFORE = Path(__file__).with_name("notebook.html")
+EMULATION = {
+    "paths": ["/data/<a> & 'b'"],
+    "model": {"name": "hdd"},
+    "delayed_ns": 5 * MS,
+    "delayed_calls": 3,
+}
+
+
+class Pieces(HTMLParser):
+    """Gathers tags with their attributes, and text without the white space around it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, *attrs))
+
+    def handle_endtag(self, tag):
+        self.found.append((f"/{tag}",))
+
+    def handle_data(self, data):
+        if data.strip():
+            self.found.append(("text", data.strip()))
+
+
+def session_of(logdir, paths, **meta):
+    calls = [
+        call
+        for file in range(len(paths))
+        for call in (
+            (file * 40 * MS, (file * 40 + 10) * MS, 1000, "pread", file, 1_000_000 * (file + 1)),
+            ((file * 40 + 15) * MS, (file * 40 + 20) * MS, 1000, "pwrite", file, 500_000),
+        )
+    ]
+    session = write_session(logdir, job_of(calls, paths, [2_000_000] * len(paths)))
+    path = session.path / f"{HOST}.100.meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | meta))
+    return open_session(session.path)
+
+
+@pytest.fixture
+def shown_session(tmp_path):
+    """A session with emulated storage, reads, writes, and names that are markup."""
+    return session_of(
+        tmp_path,
+        ["/data/plain.jpg", "/data/<b>bold</b>.jpg", "/data/\"a\" & 'b'.jpg"],
+        options={"as_if": "hdd"},
+        emulation=EMULATION,
+    )
+
+
+def test_the_template_shows_what_was_shown_before_it(shown_session):
+    # WHEN
+    shown = Pieces(shown_session._repr_html_()).found
+
+    # THEN
+    assert shown == Pieces(BEFORE.read_text()).found
+    assert sum(piece[0] == "rect" for piece in shown) > 3
+    assert any("Emulated storage, as if hdd" in piece[1] for piece in shown if piece[0] == "text")
+
+
+def test_a_session_without_bytes_has_no_drawing(tmp_path):
+    # GIVEN
+    calls = [(0, 10, 1000, "open", 0, 0)]
+    session = write_session(tmp_path, job_of(calls, ["/data/a"], [0]))
+
+    # WHEN / THEN
+    tags = {piece[0] for piece in Pieces(session._repr_html_()).found}
+    assert {"table", "td"} <= tags
+    assert not tags & {"svg", "rect"}
+
+
+NAMES = {
+    "<script>alert(1)</script>": "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "a & b": "a &amp; b",
+    '"double"': "&#34;double&#34;",
+    "it's": "it&#39;s",
+    "{{ 7 * 7 }}": "{{ 7 * 7 }}",
+    "gpj.\u202eexe": r"gpj.\u202eexe",
+    "\u2066isolated\u2069": r"\u2066isolated\u2069",
+    "a\x1b[31m\nb": r"a\x1b[31m\nb",
+}
+
+
+@pytest.mark.parametrize(("name", "escaped"), NAMES.items(), ids=[ascii(name) for name in NAMES])
+def test_a_file_s_name_is_escaped(tmp_path, name, escaped):
+    # WHEN
+    shown = session_of(tmp_path, [f"/data/{name}"])._repr_html_()
+
+    # THEN a browser shows it as it is, but for what changes the line it stands in
+    assert f"/data/{escaped}</td>" in shown
+    assert ("text", f"/data/{name if '&' in escaped else escaped}") in Pieces(shown).found
+    assert all(char.isprintable() or char == "\n" for char in shown)
