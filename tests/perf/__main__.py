@@ -27,6 +27,7 @@ from tests.perf.stop_cost import stop_cost
 from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
+from tests.perf.trace_cost import trace_cost
 from tfdarshan.workloads.machine import this_machine
 
 PART_NAMES = (
@@ -39,6 +40,7 @@ PART_NAMES = (
     "analysis",
     "findings",
     "tab",
+    "traces",
     "advise",
     "staged",
     "checkpoint",
@@ -108,6 +110,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
         "findings": partial(findings_cost, files=repetitions.analysed_files),
         "tab": partial(tab_cost, files=repetitions.analysed_files),
+        "traces": partial(trace_cost, processes=repetitions.processes),
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
         "checkpoint": partial(checkpoint_cost, job=repetitions.checkpoint_job),

@@ -30,11 +30,15 @@ def zigzag(*numbers):
 
 @dataclass
 class MadeUpTrace:
-    """A trace of one thread that reads `files` once each; `parts` are the session plane's values by name."""
+    """A trace of one thread that reads `files` in turn, `calls` times in all: once each if that is 0.
+
+    `parts` are the session plane's values by name.
+    """
 
     files: tuple[bytes, ...] = (b"/data/a.bin", b"/data/b.bin")
     host: bytes = b"elsewhere"
     parts: dict[str, bytes] = field(default_factory=dict)
+    calls: int = 0
 
     def __post_init__(self) -> None:
         ffi = _extension.core().ffi
@@ -43,10 +47,11 @@ class MadeUpTrace:
         info.host, info.command = self.host, b"python train.py"
         info.start_realtime_ns, info.duration_ns = 1_700_000_000_000_000_000, 1_000_000_000
         info.threads, info.files, info.file_rows = 1, len(self.files), len(self.files)
-        info.events = info.segments = len(self.files)
+        self.calls = self.calls or len(self.files)
+        info.events = info.segments = self.calls
         info.first_dropped_ns = -1
         thread = ffi.new("struct tfd_thread_info *")
-        thread.tid, thread.name, thread.events = 4_000_001, b"main", len(self.files)
+        thread.tid, thread.name, thread.events = 4_000_001, b"main", self.calls
         kinds = [ffi.sizeof(f"struct tfd_{kind}") for kind in ("spool_info", "thread_info", "failure")]
         counts = [len(list_of()) for list_of in (_bridge.counters, _bridge.f_counters, _bridge.operations)]
         self.parts = {
@@ -71,13 +76,13 @@ class MadeUpTrace:
             plane.stat_metadata[number].name = name.encode()
         plane.event_metadata[1].name = b"pread"
         line = plane.lines.add(id=4_000_001, name=b"I/O thread main", timestamp_ns=0)
-        for number in range(len(self.files)):
+        for number in range(self.calls):
             event = line.events.add(
                 metadata_id=1, offset_ps=number * 10 * MICROSECOND_PS, duration_ps=5 * MICROSECOND_PS
             )
             event.stats.add(metadata_id=1, int64_value=1_000)
             event.stats.add(metadata_id=2, int64_value=0)
-            event.stats.add(metadata_id=3, ref_value=FIRST_FILE_STAT + FIRST_FILE + number)
+            event.stats.add(metadata_id=3, ref_value=FIRST_FILE_STAT + FIRST_FILE + number % len(self.files))
         return plane
 
     def session_plane(self):
