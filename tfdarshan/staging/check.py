@@ -101,14 +101,25 @@ def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None
         ConfigurationError: The plan promises nothing, or the sessions read none of its files.
         SessionDataError: A session's table is damaged or missing.
     """
-    try:
-        promise = Promise(**plan.promise)
-    except TypeError as error:
-        raise ConfigurationError(
-            "the plan promises nothing that could be checked: write it anew with `tfdarshan advise -o PLAN`."
-        ) from error
+    promise = _promise(plan)
     use, facts = read_run(sessions)
     return compare(plan, promise, use, facts, epochs)
+
+
+def _promise(plan: Plan) -> Promise:
+    from tfdarshan.sessions.checked_json import DecodingError, check
+    from tfdarshan.staging.plan_shape import PromiseShape
+
+    try:
+        shape = check(plan.promise, PromiseShape)
+        if not shape.saved_s < min(shape.epoch_s, shape.whole_epoch_s or shape.epoch_s):
+            raise DecodingError("an epoch that takes no time")
+    except DecodingError as error:
+        what = f"nothing that could be checked ({error})" if plan.promise else "nothing that could be checked"
+        raise ConfigurationError(
+            f"the plan promises {what}: write it anew with `tfdarshan advise -o PLAN`."
+        ) from error
+    return Promise(**{name: getattr(shape, name) for name in shape.__struct_fields__})
 
 
 def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs: float | None) -> Check:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import StorageError, reason
+from tfdarshan.staging.plan import is_below
 
 FILE, LINK, FOLDER = "file", "link", "folder"
 # The name of the fast root itself.
@@ -135,15 +136,24 @@ class Journal:
             ) from error
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), 1):
-            try:
-                record = Record(**json.loads(line))
-            except (ValueError, TypeError) as error:
-                raise StorageError(
-                    f"the stager's journal {self._path} is damaged at line {number}: what was staged there "
-                    "cannot be told; compare the folder with its plan by hand."
-                ) from error
+            record = self._record(number, line)
             self.records.setdefault(record.name, []).append(record)
         return whole
+
+    def _record(self, number: int, line: bytes) -> Record:
+        from tfdarshan.sessions.checked_json import DecodingError, decode
+        from tfdarshan.staging.plan_shape import RecordShape
+
+        try:
+            shape = decode(line, RecordShape)
+            if shape.name != ROOT and not is_below(shape.name):
+                raise DecodingError(f"{shape.name!r} is not a name below the folder")
+        except DecodingError as error:
+            raise StorageError(
+                f"the stager's journal {self._path} is damaged at line {number} ({error}): what was staged "
+                "there cannot be told; compare the folder with its plan by hand."
+            ) from error
+        return Record(**{name: getattr(shape, name) for name in shape.__struct_fields__})
 
 
 def _short(record: Record) -> dict[str, object]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,53 +90,69 @@ def read_plan(path: Path) -> Plan:
     Raises:
         ConfigurationError: It is missing, damaged, of a newer version, or names files outside its roots.
     """
+    from tfdarshan.sessions.checked_json import DecodingError, NotJsonError, check, decode_json
+    from tfdarshan.staging.plan_shape import PlanShape
+
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = decode_json(path.read_bytes())
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ConfigurationError(f"{path} is no plan; `tfdarshan advise -o PLAN` writes one.")
+        _check_version(data.get("version"), path)
+        shape = check(data, PlanShape)
     except OSError as error:
         raise ConfigurationError(
             f"the plan {path} cannot be read: {reason(error)}; `tfdarshan advise -o PLAN` writes one."
         ) from error
-    except ValueError as error:
+    except NotJsonError as error:
         raise ConfigurationError(
-            f"{path} is no plan: it is not JSON; `tfdarshan advise -o PLAN` writes one."
+            f"{path} is no plan: {error}; `tfdarshan advise -o PLAN` writes one."
         ) from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ConfigurationError(f"{path} is no plan; `tfdarshan advise -o PLAN` writes one.")
-    if data.get("version") != PLAN_VERSION:
-        raise ConfigurationError(
-            f"the plan {path} has version {data.get('version')} and this tfdarshan reads version "
-            f"{PLAN_VERSION}: upgrade with `pip install -U tfdarshan`."
-        )
-    try:
-        plan = _from_json(data)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigurationError(f"the plan {path} is damaged: {reason(error)}.") from error
+    except DecodingError as error:
+        raise _damaged(path, str(error)) from error
+    plan = Plan(
+        slow_root=shape.slow_root,
+        fast_root=shape.fast_root,
+        files=tuple(PlannedFile(file.name, file.size, file.mtime_ns) for file in shape.files),
+        reserve_bytes=shape.reserve_bytes,
+        checksum=shape.checksum,
+        sessions=shape.sessions,
+        promise=shape.promise,
+        written_by=shape.written_by,
+    )
     _check(plan, path)
     return plan
 
 
-def _from_json(data: Mapping[str, Any]) -> Plan:
-    names = {field.name for field in dataclasses.fields(Plan)}
-    known = {name: value for name, value in data.items() if name in names}
-    known["sessions"] = tuple(known.get("sessions", ()))
-    known["files"] = tuple(
-        PlannedFile(str(file["name"]), int(file["size"]), int(file["mtime_ns"])) for file in data["files"]
+def _check_version(version: object, path: Path) -> None:
+    if not isinstance(version, int):
+        raise _damaged(path, "it has no version")
+    if version != PLAN_VERSION:
+        raise ConfigurationError(
+            f"the plan {path} has version {version} and this tfdarshan reads version "
+            f"{PLAN_VERSION}: upgrade with `pip install -U tfdarshan`."
+        )
+
+
+def _damaged(path: Path, what: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"the plan {path} is damaged: {what}; `tfdarshan advise -o PLAN` writes a new one."
     )
-    return Plan(**known)
 
 
 def _check(plan: Plan, path: Path) -> None:
     """Refuses a plan that would read or write outside its roots, or copy files onto themselves."""
     for root in (plan.slow_root, plan.fast_root):
-        if not os.path.isabs(root):  # noqa: PTH117
-            raise ConfigurationError(f"the plan {path} is damaged: {root} is no absolute path.")
+        if not os.path.isabs(root) or "\0" in root:  # noqa: PTH117
+            raise _damaged(path, f"{root!r} is not an absolute path")
+    if any("\0" in session for session in plan.sessions):
+        raise _damaged(path, "it names a session that has no such path")
     if plan.checksum not in POLICIES:
         raise ConfigurationError(
-            f"the plan {path} names the checksum {plan.checksum}: use {', '.join(POLICIES)}."
+            f"the plan {path} names the checksum {plan.checksum!r}: use {', '.join(POLICIES)}."
         )
     bad = first_bad_name([file.name for file in plan.files])
     if bad is not None:
-        raise ConfigurationError(f"the plan {path} is damaged: {bad!r} is no name below its roots.")
+        raise _damaged(path, f"{bad!r} is not a name below its roots")
     if os.path.realpath(plan.slow_root) == os.path.realpath(plan.fast_root):
         raise ConfigurationError(f"the plan {path} copies {plan.slow_root} onto itself.")
 
@@ -145,15 +160,14 @@ def _check(plan: Plan, path: Path) -> None:
 def first_bad_name(names: Sequence[str]) -> str | None:
     """Gives the first name that is not relative, plain, and below where it starts; None if all are."""
     for name in names:
-        parts = name.split("/")
-        if (
-            not name
-            or "\0" in name
-            or any(part in ("", ".", "..") for part in parts)
-            or parts[0] == STATE_FOLDER
-        ):
+        if not is_below(name) or name.split("/", 1)[0] == STATE_FOLDER:
             return name
     return None
+
+
+def is_below(name: str) -> bool:
+    """Says whether a name is relative, plain, and leads to nothing but what is below where it starts."""
+    return "\0" not in name and not any(part in ("", ".", "..") for part in name.split("/"))
 
 
 # Where the stager keeps what it needs to know, below `fast_root`.
