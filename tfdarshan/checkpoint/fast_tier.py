@@ -16,6 +16,7 @@ from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, entry_json, read_entry
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.checkpoint.tier_file import damaged, read_identity, read_tier_json, shaped
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 QUEUE = "queue"
@@ -185,7 +186,7 @@ class FastTier:
         return gone
 
     def _identity(self) -> str:
-        known = _json_field(self.control / IDENTITY, "id")
+        known = read_identity(self.control / IDENTITY)
         if known:
             return known
         fresh = new_id()
@@ -203,6 +204,7 @@ def pending_entries(folder: Path) -> list[Entry]:
     """Lists what waits in a fast tier's queue, oldest first, without owning it.
 
     Raises:
+        BurstBufferError: A manifest is damaged or of a newer version.
         OSError: It cannot be read.
     """
     queue = folder / BURST_CONTROL / QUEUE
@@ -215,17 +217,22 @@ def pending_entries(folder: Path) -> list[Entry]:
 
 
 def read_pairing(folder: Path) -> Pairing | None:
-    """Gives the slow tier that a fast tier drains to, without owning it."""
+    """Gives the slow tier that a fast tier drains to, without owning it.
+
+    Raises:
+        BurstBufferError: What says so is damaged.
+        OSError: It cannot be read.
+    """
+    from tfdarshan.checkpoint.tier_shape import PairingShape
+
     path = folder / BURST_CONTROL / PAIRING
-    target, unique = _json_field(path, "folder"), _json_field(path, "id")
-    return Pairing(target, unique) if target and unique else None
-
-
-def _json_field(path: Path, field: str) -> str:
-    try:
-        return str(json.loads(path.read_text(encoding="utf-8"))[field])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return ""
+    data = read_tier_json(path)
+    if data is None:
+        return None
+    shape = shaped(path, data, PairingShape)
+    if "\0" in shape.folder:
+        raise damaged(path, f"{shape.folder!r} is not a folder")
+    return Pairing(shape.folder, shape.id) if shape.folder and shape.id else None
 
 
 def _pin(storage: Storage, source: Path, target: Path, copier: Copier | None) -> None:

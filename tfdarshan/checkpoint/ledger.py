@@ -145,14 +145,18 @@ class Ledger:
 def read_ledger(path: str | os.PathLike[str]) -> list[CheckpointRow]:
     """Adds a ledger's events up to one row per checkpoint, in the order of saving; [] without a file.
 
+    What a crash cut short is left out, and so is a row whose values are not what a ledger has: a session, and
+    its ledger with it, may come from anybody.
+
     Raises:
         OSError: It cannot be read.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(path).read_bytes().splitlines()
     except FileNotFoundError:
         return []
-    return fold_events(event for line in lines if (event := _event(line)) is not None)
+    rows = fold_events(event for line in lines if (event := _event(line)) is not None)
+    return [row for row in rows if _is_sound(row)]
 
 
 def fold_events(events: Iterable[dict[str, Any]]) -> list[CheckpointRow]:
@@ -160,7 +164,7 @@ def fold_events(events: Iterable[dict[str, Any]]) -> list[CheckpointRow]:
     rows: dict[str, CheckpointRow] = {}
     for event in events:
         row = rows.get(event["id"]) or CheckpointRow(id=event["id"])
-        known = {name: value for name, value in event.items() if name in FIELDS}
+        known = {name: value for name, value in event.items() if name in FIELDS and name != "outcome"}
         if OUTCOMES.index(event["event"]) > OUTCOMES.index(row.outcome):
             known["outcome"] = event["event"]
         rows[row.id] = replace(row, **known)
@@ -176,15 +180,27 @@ def ledger_path(folder: Path) -> Path:
     return folder / BURST_CONTROL / LEDGER
 
 
-def _event(line: str) -> dict[str, Any] | None:
-    """Reads a line; None for one that a crash cut short."""
+def _event(line: bytes) -> dict[str, Any] | None:
+    """Reads a line; None for one that a crash cut short, or that is of no event."""
+    from tfdarshan.checkpoint.tier_shape import EventShape
+    from tfdarshan.sessions.checked_json import DecodingError, check, decode_json
+
     try:
-        event = json.loads(line)
-    except ValueError:
+        event: dict[str, Any] = decode_json(line)
+        return event if check(event, EventShape).event in OUTCOMES else None
+    except DecodingError:
         return None
-    if not isinstance(event, dict) or not isinstance(event.get("id"), str):
-        return None
-    return event if event.get("event") in OUTCOMES else None
+
+
+def _is_sound(row: CheckpointRow) -> bool:
+    from tfdarshan.checkpoint.tier_shape import RowShape
+    from tfdarshan.sessions.checked_json import DecodingError, check
+
+    try:
+        check(vars(row), RowShape)
+    except DecodingError:
+        return False
+    return True
 
 
 def _session_file() -> Path | None:

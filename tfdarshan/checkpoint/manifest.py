@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.checkpoint.bundle import Kind
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.copying import CopiedFile
+from tfdarshan.checkpoint.tier_file import damaged, is_plain, read_tier_json, shaped
+
+if TYPE_CHECKING:
+    from tfdarshan.checkpoint.tier_shape import EntryShape
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -74,37 +78,59 @@ def read_entry(path: Path) -> Entry | None:
     """Reads an entry's manifest; None where there is none or only a part of it, as after a crash.
 
     Raises:
-        BurstBufferError: It is of a newer version.
+        BurstBufferError: It is of a newer version, or damaged otherwise.
+        OSError: It cannot be read.
     """
     data = _read(path)
-    return None if data is None else _entry(data)
+    if data is None:
+        return None
+    from tfdarshan.checkpoint.tier_shape import QueuedShape
+
+    return _entry(path, shaped(path, data, QueuedShape).entry)
 
 
 def read_published(path: Path) -> Published | None:
     """Reads the manifest of a checkpoint on the slow tier; None where there is none or only a part of it.
 
     Raises:
-        BurstBufferError: It is of a newer version.
+        BurstBufferError: It is of a newer version, or damaged otherwise.
+        OSError: It cannot be read.
     """
     data = _read(path)
     if data is None or "target" not in data:
         return None
-    copied = tuple(CopiedFile(**file) for file in data["copied"])
-    return Published(entry=_entry(data), target=data["target"], copied=copied)
+    from tfdarshan.checkpoint.tier_shape import PublishedShape, fields_of
+
+    shape = shaped(path, data, PublishedShape)
+    _check_names(path, [shape.target, *(file.name for file in shape.copied)])
+    copied = tuple(CopiedFile(**fields_of(file)) for file in shape.copied)
+    return Published(entry=_entry(path, shape.entry), target=shape.target, copied=copied)
 
 
-def _entry(data: dict[str, Any]) -> Entry:
-    fields = data["entry"]
-    return Entry(**{**fields, "files": tuple(fields["files"])})
+def _entry(path: Path, shape: EntryShape) -> Entry:
+    from tfdarshan.checkpoint.tier_shape import fields_of
+
+    _check_names(path, [shape.id, shape.name, *shape.files])
+    return Entry(**fields_of(shape))
+
+
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    """Refuses what would lead out of a tier's folders."""
+    for name in names:
+        if not is_plain(name):
+            raise damaged(path, f"{name!r} is not a file name")
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    data = read_tier_json(path)
+    if data is None:
         return None
-    if data["version"] > VERSION:
+    from tfdarshan.checkpoint.tier_shape import VersionShape
+
+    version = shaped(path, data, VersionShape).version
+    if version > VERSION:
         raise BurstBufferError(
-            f"{path} is of version {data['version']} and this tfdarshan reads up to {VERSION}: take a newer."
+            f"{path} is of version {version} and this tfdarshan reads up to {VERSION}: take a newer."
         )
-    return data
+    found: dict[str, Any] = data
+    return found

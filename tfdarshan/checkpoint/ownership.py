@@ -83,7 +83,7 @@ class FolderLock:
 
 
 def owner_of(path: Path) -> dict[str, object] | None:
-    """Gives host and pid of a lock's owner, None where nobody has it."""
+    """Gives host and pid of a lock's owner, {} if the lock does not say, None where nobody has it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -91,9 +91,8 @@ def owner_of(path: Path) -> dict[str, object] | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        with suppress(OSError, ValueError):
-            owner: dict[str, object] = json.loads(os.pread(descriptor, 4096, 0))
-            return owner
+        with suppress(OSError):
+            return _decoded(os.pread(descriptor, 4096, 0))
         return {}
     finally:
         os.close(descriptor)
@@ -101,10 +100,22 @@ def owner_of(path: Path) -> dict[str, object] | None:
 
 
 def _owner(path: Path) -> str:
-    with suppress(OSError, ValueError, KeyError):
-        owner = json.loads(path.read_text(encoding="utf-8"))
-        return f" (process {owner['pid']} on {owner['host']})"
+    with suppress(OSError):
+        if owner := _decoded(path.read_bytes()):
+            return f" (process {owner['pid']} on {owner['host']})"
     return ""
+
+
+def _decoded(content: bytes) -> dict[str, object]:
+    """Gives host and pid, {} where they cannot be told: a lock holds without them."""
+    from tfdarshan.checkpoint.tier_shape import OwnerShape
+    from tfdarshan.sessions.checked_json import DecodingError, decode
+
+    try:
+        owner = decode(content, OwnerShape)
+    except DecodingError:
+        return {}
+    return {"host": owner.host, "pid": owner.pid}
 
 
 # A forked child shares the descriptor, and with it the lock, for as long as it lives: it lets go at once.

@@ -21,6 +21,7 @@ from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
 from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.checkpoint.tier_file import is_plain, read_identity
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 INCOMING, MANIFESTS, RETIRING = "incoming", "manifests", "retiring"
@@ -217,7 +218,7 @@ class SlowTier:
         if entry.kind == "tensorflow":
             following, dropped = next_state(state, target, entry.saved_at, self._retention)
             # A name in another folder was put there by somebody else: it is forgotten, its files stay.
-            dropped = [name for name in dropped if "/" not in name]
+            dropped = [name for name in dropped if is_plain(name)]
             for name in dropped:
                 self._storage.write_file(self._retiring / name, "")
             if dropped:
@@ -359,12 +360,10 @@ def tier_id(folder: Path) -> str:
     """Gives a slow tier's identity, "" where it has none.
 
     Raises:
+        BurstBufferError: It is damaged.
         OSError: It cannot be read.
     """
-    try:
-        return str(json.loads((folder / BURST_CONTROL / IDENTITY).read_text(encoding="utf-8"))["id"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return ""
+    return read_identity(folder / BURST_CONTROL / IDENTITY)
 
 
 def damaged_files(folder: Path, copier: Copier) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ STATE_NAME = "checkpoint"
 FIELD = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|(\S+))\s*$')
 ESCAPE = re.compile(rb"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 UNQUOTABLE = re.compile(r"""[\x00-\x1f\x7f"'\\]""")
+_WHAT_TO_DO = "write it anew with tf.train.update_checkpoint_state(), or move it away to start without"
 LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
@@ -81,15 +83,32 @@ def parse_state(text: str, folder: Path) -> CheckpointState:
     latest = fields.get("model_checkpoint_path")
     if not latest:
         raise BurstBufferError(f"{folder / STATE_NAME} names no checkpoint.")
-    names = [_relative(name, folder) for name in fields.get("all_model_checkpoint_paths", [])]
-    last = float(fields.get("last_preserved_timestamp", ["0"])[0])
-    times = [float(value) for value in fields.get("all_model_checkpoint_timestamps", [])]
+    newest, *names = (
+        _relative(name, folder) for name in (latest[0], *fields.get("all_model_checkpoint_paths", []))
+    )
+    last = _seconds(fields.get("last_preserved_timestamp", ["0"])[0], folder)
+    times = [_seconds(value, folder) for value in fields.get("all_model_checkpoint_timestamps", [])]
     if len(times) != len(names):
         times = [last] * len(names)
-    return CheckpointState(_relative(latest[0], folder), tuple(zip(names, times, strict=True)), last)
+    return CheckpointState(newest, tuple(zip(names, times, strict=True)), last)
+
+
+def _seconds(text: str, folder: Path) -> float:
+    """Reads a time; one that is not finite would be neither before nor after any other."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not math.isfinite(seconds):
+        raise BurstBufferError(f"{folder / STATE_NAME} is damaged: {text!r} is not a time; {_WHAT_TO_DO}.")
+    return seconds
 
 
 def _relative(name: str, folder: Path) -> str:
+    if not name or "\0" in name:
+        raise BurstBufferError(
+            f"{folder / STATE_NAME} is damaged: {name!r} is not a checkpoint; {_WHAT_TO_DO}."
+        )
     if not Path(name).is_absolute():
         return name
     relative = os.path.relpath(name, folder)
