@@ -142,7 +142,7 @@ def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
         SessionDataError: A table is damaged or missing.
     """
     for process in processes:
-        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.meta.get("operations", ())}
+        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
         about = process.meta["tables"]["overview"]
         table = process.table("overview", OVERVIEW_COLUMNS).unify_dictionaries().combine_chunks()
         columns = {name: table[name].combine_chunks() for name in OVERVIEW_COLUMNS}

@@ -63,7 +63,9 @@ def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Cove
         metas: The processes' metadata, the owner's first.
         files: Their files, with `moved` in the same order.
     """
-    sources = [meta for place, meta in enumerate(metas) if place == 0 or meta["kernel"]["counted"] == "own"]
+    sources = [
+        meta for place, meta in enumerate(metas) if place == 0 or meta["kernel"].get("counted") == "own"
+    ]
     charged = [meta["kernel"] for meta in sources if meta["kernel"]["valid"]]
     if not metas[0]["kernel"]["valid"]:
         charged = []
@@ -79,7 +81,7 @@ def _is_counted(metas: Sequence[dict[str, Any]], place: int) -> bool:
     """Says whether a known figure may hold a process's bytes: its own, or that of who waited for it."""
     place_of = {meta["pid"]: place for place, meta in enumerate(metas)}
     passed = set()
-    while place and metas[place]["kernel"]["counted"] == "parent" and place not in passed:
+    while place and metas[place]["kernel"].get("counted") == "parent" and place not in passed:
         passed.add(place)
         place = place_of.get(metas[place].get("parent_pid"), 0)
     return bool(metas[place]["kernel"]["valid"])
@@ -107,7 +109,7 @@ def _direction(
     )
     accounted = in_tables + sum(elsewhere.values())
     kernel, storage = (
-        sum(figures[name] for figures in charged)
+        sum(figures.get(name, 0) for figures in charged)
         for name in (("rchar", "read_bytes"), ("wchar", "write_bytes"))[which]
     )
     return Direction(

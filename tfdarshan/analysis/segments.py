@@ -153,7 +153,7 @@ class SegmentLoader:
         self._processes = processes
         self._operations: dict[str, Operation] = {}
         for process in processes:
-            for entry in process.meta.get("operations", ()):
+            for entry in process.operations:
                 self._operations.setdefault(
                     entry["name"],
                     Operation(entry["name"], entry["module"], CLASSES.index(entry["io_class"])),

@@ -128,10 +128,7 @@ class _Unions:
 
 def _calls(process: ProcessData, union: _Unions | None) -> Iterator[Array]:
     """Yields a process's calls: start, end and class, int64 of shape (3, calls); `union` is told of them."""
-    class_of = {
-        operation["name"]: CLASSES.index(operation["io_class"])
-        for operation in process.meta.get("operations", ())
-    }
+    class_of = {operation["name"]: CLASSES.index(operation["io_class"]) for operation in process.operations}
     for batch in process.event_batches(COLUMNS):
         operation = batch.column("operation")
         known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,8 +129,11 @@ def _target(directory: Path, to: Path | None) -> Path:
 
 
 def _finish(directory: Path, spool: Path) -> None:
+    # A marker may come from anybody: what it names is removed only if it is a spool folder.
+    is_spool = os.path.exists(spool / MARKER)  # noqa: PTH110 - also of a name that is too long
     (directory / MARKER).unlink(missing_ok=True)
-    remove_spool(spool)
+    if is_spool:
+        remove_spool(spool)
 
 
 def _remove_partial(directory: Path) -> None:
@@ -143,7 +147,7 @@ def _remove_partial(directory: Path) -> None:
 
 
 def _check_spool(directory: Path, recording: Recording, spool: Path) -> None:
-    if (spool / f"{recording.pid}.spool").exists():
+    if os.path.exists(spool / f"{recording.pid}.spool"):  # noqa: PTH110 - also of a name that is too long
         return
     if recording.host != host_name():
         why = f"it was recorded on {recording.host}: run `tfdarshan recover` there"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,11 +69,14 @@ def _recorded(directory: Path, written_since_ns: int = 0) -> Recorded | None:
 
 @functools.lru_cache(maxsize=4096)
 def _read(path: Path, _written_ns: int) -> Recorded | None:
+    from tfdarshan.sessions.checked_json import DecodingError, decode
+    from tfdarshan.sessions.meta_shape import OwnerShape
+
     try:
-        meta = json.loads(path.read_text(encoding="utf-8"))
-        if not meta["owner"]:
-            return None
-        start_ns = int(meta["origin_realtime_ns"])
-        return Recorded(str(meta["host"]), int(meta["pid"]), start_ns, start_ns + int(meta["duration_ns"]))
-    except (OSError, ValueError, TypeError, KeyError):  # said by whoever reads that session
+        meta = decode(path.read_bytes(), OwnerShape)
+    except (OSError, DecodingError):  # said by whoever reads that session
         return None
+    if not meta.owner:
+        return None
+    start_ns = meta.origin_realtime_ns
+    return Recorded(meta.host, meta.pid, start_ns, start_ns + meta.duration_ns)

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.native import _bridge
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX
+from tfdarshan.sessions.table_check import check_columns, check_values
 
-REQUIRED_KEYS = (
-    "schema_version",
-    "owner",
-    "host",
-    "pid",
-    "start_ns",
-    "duration_ns",
-    "counts",
-    "time",
-    "kernel",
-    "tables",
-)
+if TYPE_CHECKING:
+    from tfdarshan.sessions.meta_shape import LogShape
 
 
 @dataclass(frozen=True)
@@ -40,6 +32,12 @@ class ProcessData:
         """The process's id."""
         return int(self.meta["pid"])
 
+    @property
+    def operations(self) -> list[dict[str, Any]]:
+        """The kinds of call that the tables name; those known here if the metadata does not say."""
+        declared: list[dict[str, Any]] | None = self.meta.get("operations")
+        return declared or [dataclasses.asdict(operation) for operation in _bridge.operations()]
+
     def table_path(self, table: str) -> Path:
         """Gives the path of table "files", "events" or "overview"."""
         return self.directory / str(self.meta["tables"][table]["file"])
@@ -53,7 +51,10 @@ class ProcessData:
         path = self.table_path(table)
         try:
             with _parquet(path) as file:
-                return file.read(columns=None if columns is None else list(columns))
+                check_columns(table, file.schema_arrow, columns)
+                found = file.read(columns=None if columns is None else list(columns))
+            check_values(table, found, self._operation_names())
+            return found
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -70,9 +71,12 @@ class ProcessData:
         try:
             with _parquet(path) as file:
                 declared = file.schema_arrow
+                check_columns(table, declared, columns)
                 fields = [declared.field(name) for name in columns]
                 for group in range(file.metadata.num_row_groups):
-                    yield from _group_batches(file, group, fields)
+                    for batch in _group_batches(file, group, fields):
+                        check_values(table, batch, self._operation_names())
+                        yield batch
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -92,10 +96,12 @@ class ProcessData:
         try:
             with _parquet(path) as file:
                 metadata = file.metadata
+                check_columns("events", file.schema_arrow, {*columns, "start_ns", "end_ns"})
             # Many processes are read side by side: none keeps its file open from one batch to the next.
             for group in _groups_within(metadata, windows_ns):
                 with _parquet(path, metadata) as file:
                     found = file.read_row_group(group, columns=list(columns))
+                check_values("events", found, self._operation_names())
                 yield from found.combine_chunks().to_batches()
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
@@ -136,42 +142,63 @@ class ProcessData:
             path = self.table_path(table)
             try:
                 with _parquet(path) as file:
-                    for _batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP):
-                        pass
+                    check_columns(table, file.schema_arrow)
+                    for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP):
+                        check_values(table, batch, self._operation_names())
             except _arrow_errors() as error:
                 raise _damaged(path, error) from error
 
+    def _operation_names(self) -> frozenset[str]:
+        return frozenset(operation["name"] for operation in self.operations)
+
 
 def read_process(meta_path: Path) -> ProcessData:
-    """Reads a process's metadata.
+    """Reads a process's metadata, every field of it checked.
 
     Raises:
         SessionDataError: It is damaged, or written by a newer version.
     """
+    from tfdarshan.sessions.checked_json import DecodingError, NotJsonError, check, decode_json
+    from tfdarshan.sessions.meta_shape import MetaShape, SchemaShape
+
     try:
-        meta = json.loads(meta_path.read_text(encoding="utf-8"))
-        version = int(meta["schema_version"])
+        meta: dict[str, Any] = decode_json(meta_path.read_bytes())
+        version = check(meta, SchemaShape).schema_version
+        if version <= schema.SCHEMA_VERSION:
+            _check_log(check(meta, MetaShape).darshan)
     except OSError as error:
         raise SessionDataError(f"{meta_path} cannot be read: {reason(error)}.") from error
-    except (ValueError, TypeError, KeyError) as error:
-        raise SessionDataError(f"{meta_path} is damaged: it is not a session's metadata.") from error
+    except NotJsonError as error:
+        raise SessionDataError(f"{meta_path} is damaged: {error}; {_rest(meta_path)}.") from error
+    except DecodingError as error:
+        raise SessionDataError(
+            f"{meta_path} is damaged: as a session's metadata, {error}; {_rest(meta_path)}."
+        ) from error
     if version > schema.SCHEMA_VERSION:
         raise SessionDataError(
             f"{meta_path} has schema version {version} and this tfdarshan reads up to "
             f"{schema.SCHEMA_VERSION}: upgrade with `pip install -U tfdarshan`."
         )
-    missing = [key for key in REQUIRED_KEYS if key not in meta]
-    if missing:
-        raise SessionDataError(f"{meta_path} is damaged: it lacks {', '.join(missing)}.")
     _check_names(meta_path, meta["tables"])
     return ProcessData(meta_path.parent, meta)
+
+
+def _check_log(log: LogShape | None) -> None:
+    from tfdarshan.sessions.checked_json import DecodingError
+
+    if log is None:
+        return
+    if len(log.ranks) != len(log.pids):
+        raise DecodingError("it has not as many darshan.pids as darshan.ranks")
+    if any(record >> 64 for record in log.records.values()):
+        raise DecodingError("expected int < 2**64 at darshan.records")
 
 
 def _check_names(meta_path: Path, tables: Any) -> None:
     """Refuses tables that are not beside their metadata: a copied session may come from anybody."""
     try:
         names = [about["file"] for about in tables.values()]
-    except (AttributeError, KeyError, TypeError):
+    except (KeyError, TypeError):
         names = [None]
     if not all(isinstance(name, str) and name and Path(name).name == name for name in names):
         raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
@@ -248,8 +275,11 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
 
 def _damaged(path: Path, error: Exception) -> SessionDataError:
     what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({reason(error)})"
+    return SessionDataError(f"{path} {what}: {_rest(path)}.")
+
+
+def _rest(path: Path) -> str:
+    """Says what of the session can be read without a file of it."""
     if len(list(path.parent.glob(f"*{META_SUFFIX}"))) > 1:
-        rest = "the session's other processes can be read with skip_damaged (--skip-damaged)"
-    else:
-        rest = "the session has no other processes, so nothing of it can be read"
-    return SessionDataError(f"{path} {what}: {rest}.")
+        return "the session's other processes can be read with skip_damaged (--skip-damaged)"
+    return "the session has no other processes, so nothing of it can be read"

@@ -135,13 +135,19 @@ def read_marker(directory: Path) -> Recording:
     Raises:
         SessionDataError: It is missing or damaged.
     """
+    from tfdarshan.sessions.checked_json import DecodingError, decode
+    from tfdarshan.sessions.meta_shape import RecordingShape
+
     path = directory / MARKER
     try:
-        return Recording(**json.loads(path.read_text(encoding="utf-8")))
+        shape = decode(path.read_bytes(), RecordingShape)
     except OSError as error:
         raise SessionDataError(f"{path} cannot be read: {reason(error)}.") from error
-    except (ValueError, TypeError) as error:
-        raise SessionDataError(f"{path} is damaged: the spool it named cannot be found from here.") from error
+    except DecodingError as error:
+        raise SessionDataError(
+            f"{path} is damaged ({error}): the spool it named cannot be found from here."
+        ) from error
+    return Recording(**{name: getattr(shape, name) for name in shape.__struct_fields__})
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -109,11 +109,15 @@ def _traced_steps(owner: ProcessData, start_ns: Array, end_ns: Array) -> Array:
 
 def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:
     origin_ns = int(owner.meta.get("origin_realtime_ns") or 0)
-    # Sessions of earlier versions have no figures of the kernel.
     return [
-        (row[0], row[1] - origin_ns, row[2] - origin_ns, row[3], row[4], *(row[5:7] or (UNKNOWN, UNKNOWN)))
+        (row[0], row[1] - origin_ns, row[2] - origin_ns, row[3], row[4], *_kernel_figures(row))
         for row in owner.meta.get("steps", {}).get("rows", [])
     ]
+
+
+def _kernel_figures(row: list[Any]) -> list[int]:
+    """Gives `rchar` and `read_bytes` of a step; sessions of earlier versions have none."""
+    return row[5:7] if len(row) > 6 else [UNKNOWN, UNKNOWN]
 
 
 def _traced(waits: tuple[Array, Array] | None) -> list[tuple[Any, ...]]:
@@ -158,7 +162,7 @@ def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dic
 def _calls(process: ProcessData) -> tuple[Array, Array, Array, Array]:
     columns = ["start_ns", "end_ns", "operation", "length"]
     table = process.table("events", columns).unify_dictionaries()
-    classes = {operation["name"]: operation["io_class"] for operation in process.meta["operations"]}
+    classes = {operation["name"]: operation["io_class"] for operation in process.operations}
     operation = table["operation"].combine_chunks()
     known = np.array([classes[name] for name in operation.dictionary.to_pylist()] or ["meta"])
     io_class = known[operation.indices.to_numpy()]

@@ -138,4 +138,4 @@ def _storage_bytes(session: SessionData) -> int | None:
     sources = [owner, *(meta for meta in children if meta["kernel"].get("counted") == "own")]
     if not all(meta["kernel"]["valid"] for meta in sources):
         return None
-    return sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
+    return sum(int(meta["kernel"].get("read_bytes", 0)) for meta in sources)

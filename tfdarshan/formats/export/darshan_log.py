@@ -73,8 +73,8 @@ def export_darshan(
     files = len(names)
     names |= {_bridge.record_id(heatmap_name(module)): heatmap_name(module) for module in MODULES}
     job = _job(session, processes, ranks)
-    dropped = any(meta["counts"]["events_dropped"] for meta in _metas(processes))
-    over_cap = any(meta["counts"]["files_over_cap"] for meta in _metas(processes))
+    dropped = any(meta["counts"].get("events_dropped") for meta in _metas(processes))
+    over_cap = any(meta["counts"].get("files_over_cap") for meta in _metas(processes))
     bins = choose_bins((job.end_realtime_ns - job.start_realtime_ns) / 1e9)
     with LogFile(path) as log:
         log.add_job(job_region(job))
@@ -99,7 +99,7 @@ def _chosen(session: SessionData, pid: int | None) -> list[ProcessData]:
 def _job(session: SessionData, processes: Sequence[ProcessData], ranks: Sequence[Rank]) -> Job:
     metas = _metas(processes)
     first, imported = metas[0], metas[0].get("darshan", {})
-    start_ns = int(first["origin_realtime_ns"])
+    start_ns = int(first.get("origin_realtime_ns") or 0)
     return Job(
         user=imported.get("uid", session.path.stat().st_uid),
         job=imported.get("job", first["pid"]),
@@ -147,7 +147,7 @@ def _mounts(processes: Sequence[ProcessData]) -> list[tuple[str, str]]:
 
 def _left_out(ranks: Sequence[Rank]) -> tuple[str, ...]:
     segments = sum(int(rank.process.meta["counts"]["segments"]) for rank in ranks)
-    dropped = sum(int(rank.process.meta["counts"]["events_dropped"]) for rank in ranks)
+    dropped = sum(int(rank.process.meta["counts"].get("events_dropped") or 0) for rank in ranks)
     if segments and dropped:
         return (*ALWAYS_LEFT_OUT, f"{dropped:,} segments that the session had no room for")
     if not segments:

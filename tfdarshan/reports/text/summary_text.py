@@ -109,7 +109,7 @@ def emulated_times(emulation: dict[str, Any]) -> str:
     if "delayed_ns" not in emulation:
         return f"{times}."
     waited = human_seconds(emulation["delayed_ns"] / 1e9)
-    delayed = plural(emulation["delayed_calls"], "call")
+    delayed = plural(emulation.get("delayed_calls", 0), "call")
     return f"{times}: {delayed} waited, {waited} over all threads."
 
 

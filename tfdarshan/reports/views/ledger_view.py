@@ -41,7 +41,7 @@ def ledger_panels(source: Source) -> list[Panel]:
     rows = source.ledger
     if not rows:
         return []
-    origin_s = source.whole.meta[0].get("origin_realtime_ns", 0) / 1e9
+    origin_s = (source.whole.meta[0].get("origin_realtime_ns") or 0) / 1e9
     named = _names(rows)
     drawn = [(row, name) for row, name in zip(rows, named, strict=True) if row.saved_at is not None]
     note = "Thin red: what the training loop waited for in save(). Hover a bar for its duration."

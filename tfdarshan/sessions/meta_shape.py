@@ -1,0 +1,310 @@
+"""What a process's metadata and the marker of a recording must hold, field by field.
+
+docs/session-format.md says what the fields are. Those with a default here may be missing: older sessions, and
+sessions made of logs, lack some. None stands for what is not known.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from tfdarshan.sessions.checked_json import Count, Integer, Number, Offset, ProcessId, Span
+
+# Nanoseconds since the epoch, of dates up to the year 2116.
+Instant = Annotated[int, Meta(ge=0, le=1 << 62)]
+# Of 64 bits without a sign, for which msgspec knows no upper bound.
+Record = Annotated[int, Meta(ge=0)]
+# Of a path, so that it is in the folder where it is looked for.
+HostName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\A[^/\0]*\Z")]
+
+
+class EngineShape(Struct, frozen=True):
+    """What counted."""
+
+    name: str = ""
+    version: str | None = ""
+    source: str | None = ""
+    library: str | None = ""
+
+
+class OptionsShape(Struct, frozen=True):
+    """Those of the session's options that are read."""
+
+    as_if: str | None = None
+    as_if_paths: list[str] = []
+    trace: bool = True
+    memory_cap_mb: Count | None = None
+    trace_memory_mb: Count | None = None
+
+
+class CountsShape(Struct, frozen=True):
+    """How much was recorded, and what bounds dropped."""
+
+    files: Count
+    events: Count
+    segments: Count
+    events_dropped: Count | None = 0
+    files_over_cap: Count = 0
+    spool_bytes: Count = 0
+    spool_full: Count = 0
+    damaged: Count = 0
+
+
+class TimeShape(Struct, frozen=True):
+    """Time in calls."""
+
+    io_ns: Count | None
+    read_ns: Count | None
+    write_ns: Count | None
+    meta_ns: Count | None
+    thread_ns: Count | None
+    first_event_ns: Offset | None = None
+    last_event_ns: Offset | None = None
+    first_dropped_ns: Offset | None = None
+
+
+class KernelShape(Struct, frozen=True):
+    """What the kernel charged."""
+
+    valid: bool
+    rchar: Count = 0
+    wchar: Count = 0
+    read_bytes: Count = 0
+    write_bytes: Count = 0
+    counted: str = ""
+    syscr: Count = 0
+    syscw: Count = 0
+
+
+class TrafficShape(Struct, frozen=True):
+    """Calls and bytes on what is no recorded file."""
+
+    bytes_read: Count
+    bytes_written: Count
+    reads: Count = 0
+    writes: Count = 0
+    other_calls: Count = 0
+
+
+class ThreadShape(Struct, frozen=True):
+    """A thread."""
+
+    tid: Integer
+    name: str
+    events: Count = 0
+    events_dropped: Count = 0
+
+
+class FailureShape(Struct, frozen=True):
+    """Failed calls of one operation and errno."""
+
+    operation: str
+    error: Integer
+    name: str
+    calls: Count
+
+
+class MountShape(Struct, frozen=True):
+    """A mount point."""
+
+    point: str
+    fs_type: str
+    source: str = ""
+    block_size: Count = 0
+
+
+class OperationShape(Struct, frozen=True):
+    """A kind of call that the tables name."""
+
+    name: str
+    module: str
+    io_class: Literal["read", "write", "meta"]
+
+
+class TableShape(Struct, frozen=True):
+    """A table's file."""
+
+    file: str
+    rows: Count = 0
+
+
+class OverviewShape(Struct, frozen=True):
+    """The overview's file, and its bins."""
+
+    file: str
+    bin_ns: Span
+    rows: Count = 0
+    bins: Count = 0
+    start_ns: Offset = 0
+
+
+class TablesShape(Struct, frozen=True):
+    """The tables that every process has."""
+
+    files: TableShape
+    events: TableShape
+    overview: OverviewShape
+
+
+class TensorflowShape(Struct, frozen=True):
+    """The trace of TensorFlow's profiler; without fields if there is none."""
+
+    trace: Annotated[str, Meta(pattern=r"\A[^/\0][^\0]*\Z")]
+    start_ns: Offset
+    end_ns: Offset | None = None
+    events: Count = 0
+    left_out: Count = 0
+
+
+class StepShape(Struct, frozen=True, array_like=True):
+    """A training step that was marked; earlier versions have no figures of the kernel."""
+
+    number: Integer
+    start_ns: Instant
+    end_ns: Instant
+    input_wait_ns: Offset
+    source: str
+    rchar: Integer = -1
+    read_bytes: Integer = -1
+
+
+class StepsShape(Struct, frozen=True):
+    """All of them that were kept."""
+
+    rows: list[StepShape] = []
+    left_out: Count = 0
+
+
+class ChildrenShape(Struct, frozen=True):
+    """What became of the children."""
+
+    recorded: Count = 0
+    silent: Count = 0
+    unreadable: list[str] = []
+
+
+class MachineShape(Struct, frozen=True):
+    """What the job may use of the machine, and the processor time it took."""
+
+    cpus: Annotated[float, Meta(gt=0, le=1 << 32)] | None = None
+    memory_bytes: Count | None = None
+    cpu_s: Number | None = None
+
+
+class ModelShape(Struct, frozen=True):
+    """A storage model."""
+
+    name: str
+    about: str = ""
+
+
+class EmulationShape(Struct, frozen=True):
+    """Emulated storage."""
+
+    model: ModelShape
+    paths: list[str]
+    delayed_calls: Count = 0
+    delayed_ns: Count = 0
+
+
+class DifferenceShape(Struct, frozen=True):
+    """A kind of difference between two counters."""
+
+    kind: str
+    meaning: str
+    rows: Count
+
+
+class VerifyShape(Struct, frozen=True):
+    """How libdarshan's counters compare with the builtin ones."""
+
+    counters: Count
+    files: Count
+    differences: list[DifferenceShape]
+    unexplained_rows: Count = 0
+    inexact_rows: Count = 0
+
+
+class LogShape(Struct, frozen=True):
+    """What only the metadata of a session made of a Darshan log has."""
+
+    ranks: list[Integer]
+    pids: list[Integer]
+    rank: Integer = 0
+    hosts: dict[str, list[Integer]] = {}
+    records: dict[str, Record] = {}
+    uid: Integer = 0
+    job: Integer = 0
+    processes: Count = 1
+    not_known: list[str] = []
+
+
+class SchemaShape(Struct, frozen=True):
+    """What tells whether the rest can be read."""
+
+    schema_version: Count
+
+
+class MetaShape(Struct, frozen=True):
+    """The metadata of one process."""
+
+    schema_version: Count
+    owner: bool
+    host: HostName
+    pid: ProcessId
+    start_ns: Offset
+    duration_ns: Span
+    counts: CountsShape
+    time: TimeShape
+    kernel: KernelShape
+    tables: TablesShape
+    session: str = ""
+    parent_pid: ProcessId = 0
+    command: str = ""
+    stopped: bool = True
+    origin_realtime_ns: Instant | None = None
+    start_realtime_ns: Instant | None = None
+    engine: EngineShape | None = None
+    versions: dict[str, str] = {}
+    options: OptionsShape | None = None
+    other: dict[str, TrafficShape] = {}
+    threads: list[ThreadShape] = []
+    failures: list[FailureShape] = []
+    mounts: list[MountShape] = []
+    operations: list[OperationShape] = []
+    bounds: list[str] = []
+    children: ChildrenShape | None = None
+    tensorflow: TensorflowShape | None = None
+    steps: StepsShape | None = None
+    machine: MachineShape | None = None
+    emulation: EmulationShape | None = None
+    verify: VerifyShape | None = None
+    darshan: LogShape | None = None
+
+
+class RecordingShape(Struct, frozen=True):
+    """The marker; `session_directory.Recording` says what the fields are."""
+
+    session: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\A(?!\.\.?\Z)[^/\0]*\Z")]
+    spool_directory: Annotated[str, Meta(pattern=r"\A[^\0]*\Z")]
+    host: HostName
+    pid: ProcessId
+    process_start: Count
+    boot_id: str
+    pid_namespace: str
+    start_realtime_ns: Instant
+    options: dict[str, Any]
+    notes: list[str]
+    versions: dict[str, str]
+
+
+class OwnerShape(Struct, frozen=True):
+    """What is read of metadata to see whether two sessions overlap."""
+
+    owner: bool
+    host: HostName
+    pid: ProcessId
+    origin_realtime_ns: Instant
+    duration_ns: Span

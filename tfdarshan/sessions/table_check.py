@@ -1,0 +1,97 @@
+"""Says what is wrong with a table that Parquet can read, but that is not what a session has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any
+
+from tfdarshan.sessions import schema
+
+
+class TableError(ValueError):
+    """A table's columns or values are not those of a session."""
+
+
+def check_columns(table: str, found: Any, wanted: Collection[str] | None = None) -> None:
+    """Looks at a table's columns before they are read.
+
+    Args:
+        table: "files", "events" or "overview"; of any other nothing is known.
+        found: Its pyarrow schema.
+        wanted: The columns that are to be read, None for all.
+
+    Raises:
+        TableError: One is missing, there twice, or of another type.
+    """
+    names, declared = found.names, _dtypes(table)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"it has the column {twice} twice")
+    missing = [name for name in (*_always(table), *(wanted or ())) if name not in names]
+    if missing:
+        raise TableError(f"it has no column {missing[0]}")
+    for name in wanted or names:
+        kind = found.field(name).type
+        if name in declared and not _fits(kind, declared[name]):
+            raise TableError(f"its column {name} is of type {kind}, not {declared[name]}")
+
+
+def check_values(table: str, found: Any, operations: Collection[str]) -> None:
+    """Looks at what was read of a table.
+
+    Args:
+        table: "files", "events" or "overview"; of any other nothing is known.
+        found: A pyarrow table or record batch.
+        operations: The kinds of call that the metadata declares.
+
+    Raises:
+        TableError: A value is missing, or of a kind of call that is not declared.
+        pyarrow.ArrowInvalid: Text is not UTF-8, or there is none for a code.
+    """
+    always = _always(table)
+    for name in found.schema.names:
+        dtype, column = _dtypes(table).get(name), found.column(name)
+        if name in always and column.null_count:
+            raise TableError(f"its column {name} lacks values")
+        if dtype in ("str", "category"):
+            column.validate(full=True)
+        if name == "operation":
+            _check_operations(column, operations)
+
+
+def _check_operations(column: Any, declared: Collection[str]) -> None:
+    for chunk in getattr(column, "chunks", [column]):
+        for name in chunk.dictionary.to_pylist():
+            if name not in declared:
+                raise TableError(f"it has calls {name!r}, which the metadata does not declare")
+
+
+@lru_cache(maxsize=8)
+def _dtypes(table: str) -> dict[str, str]:
+    """Gives the dtype of each column that a table may have."""
+    columns: tuple[schema.Column, ...] = _columns(table)
+    if table == "files":
+        columns = schema.files_columns()
+    return {column.name: column.dtype for column in columns}
+
+
+@lru_cache(maxsize=8)
+def _always(table: str) -> tuple[str, ...]:
+    """Gives the columns that a table has whatever version wrote it, and in which every value is known."""
+    return tuple(column.name for column in _columns(table))
+
+
+def _columns(table: str) -> tuple[schema.Column, ...]:
+    known = {
+        "files": schema.FILE_COLUMNS, "events": schema.EVENT_COLUMNS, "overview": schema.OVERVIEW_COLUMNS
+    }  # fmt: skip
+    return known.get(table, ())
+
+
+def _fits(kind: Any, dtype: str) -> bool:
+    import pyarrow as pa
+
+    if dtype == "category":
+        return bool(pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
+    return str(kind) == {"str": "string", "float64": "double"}.get(dtype, dtype)
