@@ -11,7 +11,8 @@ from unittest import mock
 
 import tfdarshan
 from tests.made_up_session import image_job, write_session
-from tfdarshan.findings import FINDINGS, diagnosis
+from tfdarshan.findings import diagnosis
+from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.measures import measure
 
 EPOCHS, THREADS, STEPS = 2, 8, 2_000

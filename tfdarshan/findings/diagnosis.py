@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.trace_span import TraceSpan
-from tfdarshan.findings import FINDINGS, input_bound
+from tfdarshan.findings import input_bound
+from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
 from tfdarshan.findings.verdict import Verdict, make_verdict

@@ -9,7 +9,7 @@ import pytest
 import tfdarshan
 from tests.pydarshan import darshan
 from tfdarshan.commands import main
-from tfdarshan.findings import NAMES
+from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.formats.importing.darshan_log import import_darshan
 
