@@ -34,14 +34,6 @@ void tfd_attach_set_reset_in_child(void (*reset)(void))
     reset_above = reset;
 }
 
-/* In the parent: children of a session are counted, to say if one left no spool. */
-static void after_fork_in_parent(void)
-{
-    tfd_attach_lock_after_fork();
-    if (tfd_session.active)
-        __atomic_fetch_add(&tfd_session.forks, 1, __ATOMIC_RELAXED);
-}
-
 /* In the child, where only this thread exists: locks may have been held by
  * others and are made new, nothing of the parent's spool is mapped. Recording
  * begins with the child's first call, so a child that only execs pays nothing.
@@ -82,7 +74,7 @@ static int initialize_once(void)
     if (status)
         return status;
     tfd_definitions_find(tfd_wrapper_table);
-    if (pthread_atfork(tfd_attach_lock_before_fork, after_fork_in_parent, after_fork_in_child))
+    if (pthread_atfork(tfd_attach_lock_before_fork, tfd_attach_lock_after_fork, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     tfd_fork_is_handled = true;
     done = true;
@@ -120,7 +112,6 @@ static int prepare_session(const struct tfd_options *options)
     tfd_session.capacity_bytes = options->capacity_bytes;
     tfd_session.trace_limit_bytes = options->trace_limit_bytes;
     tfd_session.follow_children = options->follow_children;
-    tfd_session.forks = 0;
     tfd_session.owner_pid = (int32_t)getpid();
     int status = initialize_once();
     if (!status)

@@ -27,7 +27,6 @@ struct tfd_session {
     uint64_t capacity_bytes, trace_limit_bytes;
     char directory[TFD_SPOOL_PATH_MAX];
     struct tfd_spool spool;
-    uint64_t forks;
 };
 
 extern struct tfd_shared_state *tfd_shared;
