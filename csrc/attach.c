@@ -220,7 +220,7 @@ int tfd_rescan(struct tfd_attach_report *report)
 
 int tfd_hook_available(size_t hook)
 {
-    return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next[hook];
+    return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next_of((unsigned)hook);
 }
 
 uint64_t tfd_hook_slots(size_t hook)

@@ -98,10 +98,10 @@ void tfd_definitions_find(void *const *wrappers)
     for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++) {
         default_lookup[hook] = dlsym(RTLD_DEFAULT, tfd_hooks[hook].symbol);
         tfd_definition[hook] = behind_program_stub(default_lookup[hook], tfd_hooks[hook].symbol);
-        tfd_next[hook] = tfd_definition[hook];
+        __atomic_store_n(&tfd_next[hook], tfd_definition[hook], __ATOMIC_RELEASE);
         libc_definition[hook] = libc ? dlsym(libc, tfd_hooks[hook].symbol) : NULL;
-        if (tfd_next[hook])
-            never_patch(base_of(tfd_next[hook]));
+        if (tfd_definition[hook])
+            never_patch(base_of(tfd_definition[hook]));
         if (libc_definition[hook])
             never_patch(base_of(libc_definition[hook]));
     }

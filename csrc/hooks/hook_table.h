@@ -279,5 +279,11 @@ extern const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT];
 extern void *tfd_next[TFD_HOOK_COUNT];
 /* The same without libdarshan: never changes once it is set. */
 extern void *tfd_definition[TFD_HOOK_COUNT];
+/* A thread may be in a wrapper while another begins a session, or puts the emulation or a guard in its way. The
+ * acquire also shows it what was set up before the first session, for the slot that led it here shows nothing. */
+static inline void *tfd_next_of(unsigned hook)
+{
+    return __atomic_load_n(&tfd_next[hook], __ATOMIC_ACQUIRE);
+}
 
 #endif

@@ -20,7 +20,7 @@
 TFD_DECLARED_HOOKS(X)
 #undef X
 
-#define TFD_NEXT(symbol) ((tfd_##symbol##_function *)tfd_next[TFD_HOOK_##symbol])
+#define TFD_NEXT(symbol) ((tfd_##symbol##_function *)tfd_next_of(TFD_HOOK_##symbol))
 #define TFD_DEFINITION(symbol) ((tfd_##symbol##_function *)tfd_definition[TFD_HOOK_##symbol])
 
 #endif

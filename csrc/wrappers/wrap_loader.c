@@ -62,12 +62,12 @@ __attribute__((used)) static void before_vfork(void)
 
 __attribute__((used)) static void *next_dlsym(void)
 {
-    return tfd_next[TFD_HOOK_dlsym];
+    return tfd_next_of(TFD_HOOK_dlsym);
 }
 
 __attribute__((used)) static void *next_vfork(void)
 {
-    return tfd_next[TFD_HOOK_vfork];
+    return tfd_next_of(TFD_HOOK_vfork);
 }
 
 #if defined(__x86_64__)
