@@ -56,10 +56,9 @@ static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *t
     struct tfd_chunk *chunk = tfd_at(spool, offset);
     chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(tfd_place));
     chunk->kept = kept;
-    if (thread->current_chunk)
-        ((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next = offset;
-    else
-        thread->first_chunk = offset;
+    uint64_t *link = thread->current_chunk ? &((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next
+                                           : &thread->first_chunk;
+    __atomic_store_n(link, offset, __ATOMIC_RELEASE); /* who folds takes what it finds there for complete */
     thread->current_chunk = offset;
     return chunk;
 }
