@@ -113,9 +113,11 @@ void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t 
     tfd_descriptor_forget(fd, generation);
     if (!(target & TFD_OTHER_BIT)) {
         descriptor->place = take_position();
-        descriptor->position = descriptor->place ? position_at(descriptor->place - 1) : &lost_position;
-        descriptor->position->references = 1;
-        atomic_store(&descriptor->position->offset, offset);
+        struct tfd_position *position =
+            descriptor->place ? position_at(descriptor->place - 1) : &lost_position;
+        position->references = 1;
+        atomic_store(&position->offset, offset);
+        atomic_store_explicit(&descriptor->position, position, memory_order_relaxed);
     }
     publish(fd, tfd_word(generation, target));
 }
@@ -130,8 +132,9 @@ void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation)
     if (!tfd_word_is_current(word, generation))
         return;
     if (tfd_word_is_file(word, generation)) {
-        old->position->references++;
-        new->position = old->position;
+        struct tfd_position *position = tfd_position_of(old);
+        position->references++;
+        atomic_store_explicit(&new->position, position, memory_order_relaxed);
         new->place = old->place;
     }
     publish(new_fd, word);

@@ -25,9 +25,15 @@ struct tfd_position {
 
 struct tfd_descriptor {
     _Atomic uint64_t word; /* generation << 32 | target; 0 = unknown */
-    struct tfd_position *position;
+    _Atomic(struct tfd_position *) position;
     uint32_t place; /* of the position, + 1 */
 };
+
+/* A thread may look here while another is given the number: it closed it when the slots were unpatched already. */
+static inline struct tfd_position *tfd_position_of(struct tfd_descriptor *descriptor)
+{
+    return atomic_load_explicit(&descriptor->position, memory_order_relaxed);
+}
 
 extern struct tfd_descriptor *tfd_descriptors;
 

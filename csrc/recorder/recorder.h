@@ -87,7 +87,7 @@ static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, boo
         event.file = (uint32_t)word;
         if (implicit_offset)
             event.offset =
-                atomic_fetch_add_explicit(&descriptor->position->offset, bytes, memory_order_relaxed);
+                atomic_fetch_add_explicit(&tfd_position_of(descriptor)->offset, bytes, memory_order_relaxed);
         tfd_emit(slot, &event);
     } else {
         tfd_record_slowly(slot, fd, event, implicit_offset, result < 0);

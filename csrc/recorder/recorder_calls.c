@@ -56,7 +56,7 @@ void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bo
         event.error = (uint16_t)saved_errno;
         event.offset = -1;
     } else if (implicit_offset && !(word & TFD_OTHER_BIT)) {
-        struct tfd_position *position = tfd_descriptor_at(fd)->position;
+        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
         /* looked up only now, the position is already behind this transfer */
         event.offset = resolved ? atomic_load(&position->offset) - event.length
                                 : atomic_fetch_add(&position->offset, event.length);
@@ -91,7 +91,7 @@ void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uin
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
     tfd_record_slowly(slot, fd, event, false, position < 0);
     if (position >= 0 && descriptor && tfd_word_is_file(atomic_load(&descriptor->word), slot->generation))
-        atomic_store_explicit(&descriptor->position->offset, position, memory_order_relaxed);
+        atomic_store_explicit(&tfd_position_of(descriptor)->offset, position, memory_order_relaxed);
     tfd_leave(slot);
 }
 
