@@ -12,8 +12,8 @@ STAMPS := $(VENV)/stamps
 PIP_INSTALL := install -qq --disable-pip-version-check --no-input
 PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
-C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec -Icsrc \
-    -Itests/native
+C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec \
+    -Icsrc -Itests/native
 CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
@@ -28,7 +28,7 @@ help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
 	@echo "make test         the tests, but for those that take minutes each"
 	@echo "make test-long    the tests that take minutes each"
-	@echo "make test-native  the C hazard programs: plain, with sanitizers, under valgrind"
+	@echo "make test-native  the C hazard programs: plain, with sanitizers, under ThreadSanitizer, under valgrind"
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
@@ -56,7 +56,7 @@ test-long: $(STAMPS)/extra-test
 
 test-native: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools valgrind
-	@TFD_NATIVE_VARIANTS="plain sanitize valgrind" $(PYTEST) tests/native
+	@TFD_NATIVE_VARIANTS="plain sanitize thread valgrind" $(PYTEST) tests/native
 
 # What needs no TensorFlow, on every Python that tfdarshan is for and this machine has.
 test-pythons:

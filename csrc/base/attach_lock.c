@@ -16,8 +16,9 @@ static __thread bool locked_for_fork;
 static __thread unsigned fork_depth; /* more than 1: a signal handler forks while its thread forks */
 static _Atomic uint32_t forks_waiting;
 
-/* By a clock that nobody sets, where the C library has such a wait. */
-#if __GLIBC_PREREQ(2, 30)
+/* By a clock that nobody sets, where the C library has such a wait. ThreadSanitizer does not know that wait, and
+ * takes what happens under the lock for a race. */
+#if __GLIBC_PREREQ(2, 30) && !defined(__SANITIZE_THREAD__)
 #define CLOCK_OF_WAITS CLOCK_MONOTONIC
 static int wait_for_lock(const struct timespec *until)
 {

@@ -1,4 +1,4 @@
-"""The hazards as C programs, one folder each: plain, with sanitizers, under valgrind.
+"""The hazards as C programs, one folder each: plain, with sanitizers, under valgrind, under ThreadSanitizer.
 
 `make test` runs them plain; `make test-native` runs the variants that TFD_NATIVE_VARIANTS names. A program
 gets a folder for its spools and, where a number is given below, how often to repeat what it does.
@@ -27,6 +27,7 @@ VALGRIND = (
 WITHOUT_LEAK_CHECK = ("--leak-check=no",)
 WITH_LEAK_CHECK = ("--leak-check=full", "--errors-for-leak-kinds=definite")
 SKIP = 77
+NO_ROOM_FOR_THREAD_SANITIZER = "ThreadSanitizer: unexpected memory mapping"
 # Spools written to a disk make the programs many times slower.
 MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 2 << 30
@@ -35,54 +36,58 @@ MEMORY_BYTES = 2 << 30
 # The sanitizers take no preloaded library before theirs, no small stacks, and misread the stack of a
 # cancelled thread; what valgrind does to limits, mappings and stacks is its own. The environment that a
 # libdarshan is loaded with stays on purpose: leak checks would name it.
+# ThreadSanitizer, which is "thread", makes a fork of vfork, allows no threads in the child of a process with
+# threads, allocates in a child that a signal handler forks, and needs memory where a limit leaves none or a
+# stack is small; it cannot follow a library that is not relocated yet; and stepped through one instruction at
+# a time, fold_kill takes hours and shows nothing, for it has one thread.
 HAZARDS = {
-    "another_patcher": {"plain": "", "sanitize": "", "valgrind": ""},
-    "append_kill": {"plain": "", "sanitize": ""},
-    "attach_cycles": {"plain": "10000", "sanitize": "1000", "valgrind": "50"},
-    "blocked_read": {"plain": "", "sanitize": "", "valgrind": ""},
-    "cancellation": {"plain": "200", "valgrind": "10"},
-    "closed_descriptors": {"plain": "", "sanitize": "", "valgrind": ""},
-    "data_pointers": {"plain": "", "sanitize": "", "valgrind": ""},
-    "dup2_over_tracked": {"plain": "", "sanitize": "", "valgrind": ""},
-    "emulated_storage": {"plain": "20", "valgrind": "2"},
-    "fd_reuse": {"plain": "5000", "sanitize": "1000", "valgrind": "20"},
-    "fold_counters": {"plain": "", "sanitize": "", "valgrind": ""},
+    "another_patcher": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "append_kill": {"plain": "", "sanitize": "", "thread": ""},
+    "attach_cycles": {"plain": "10000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
+    "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},
+    "closed_descriptors": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "data_pointers": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "dup2_over_tracked": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "emulated_storage": {"plain": "20", "thread": "5", "valgrind": "2"},
+    "fd_reuse": {"plain": "5000", "sanitize": "1000", "thread": "500", "valgrind": "20"},
+    "fold_counters": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "fold_kill": {"plain": "", "sanitize": ""},
     "fork_in_fork": {"plain": "", "sanitize": ""},
-    "fork_in_handler": {"plain": "1000", "sanitize": "300"},
-    "fork_loader_lock": {"plain": "200", "sanitize": "100"},
+    "fork_in_handler": {"plain": "1000", "sanitize": "300", "thread": "300"},
+    "fork_loader_lock": {"plain": "200", "sanitize": "100", "thread": "100"},
     "fork_threads": {"plain": "1000", "sanitize": "500", "valgrind": "8"},
-    "fork_wall": {"plain": ""},
-    "full_file_system": {"plain": "", "sanitize": "", "valgrind": "20000"},
-    "hidden_library": {"plain": "", "sanitize": "", "valgrind": ""},
-    "kept_errno": {"plain": "", "sanitize": "0", "valgrind": "0"},
-    "late_dlopen": {"plain": "", "sanitize": "", "valgrind": ""},
-    "lazy_binding": {"plain": "", "sanitize": "", "valgrind": ""},
-    "list_locked_at_fork": {"plain": "50"},
-    "nested_sessions": {"plain": "", "sanitize": "", "valgrind": ""},
-    "no_pie": {"plain": "", "sanitize": "", "valgrind": ""},
-    "no_plt": {"plain": "", "sanitize": "", "valgrind": ""},
-    "open_while_loading": {"plain": "", "sanitize": "", "valgrind": ""},
-    "packed_event": {"plain": "", "sanitize": "", "valgrind": "97"},
-    "path_hash": {"plain": "", "sanitize": "", "valgrind": ""},
-    "preloaded_interposer": {"plain": ""},
-    "pressure": {"plain": "", "sanitize": "", "valgrind": "60000"},
-    "raw_fork": {"plain": "", "sanitize": "", "valgrind": ""},
-    "refused_library": {"plain": "", "sanitize": ""},
-    "relro": {"plain": "", "sanitize": ""},
+    "fork_wall": {"plain": "", "thread": ""},
+    "full_file_system": {"plain": "", "sanitize": "", "thread": "20000", "valgrind": "20000"},
+    "hidden_library": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "kept_errno": {"plain": "", "sanitize": "0", "thread": "0", "valgrind": "0"},
+    "late_dlopen": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "lazy_binding": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "list_locked_at_fork": {"plain": "50", "thread": "50"},
+    "nested_sessions": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "no_pie": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "no_plt": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "open_while_loading": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "packed_event": {"plain": "", "sanitize": "", "thread": "97", "valgrind": "97"},
+    "path_hash": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "preloaded_interposer": {"plain": "", "thread": ""},
+    "pressure": {"plain": "", "sanitize": "", "thread": "60000", "valgrind": "60000"},
+    "raw_fork": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "refused_library": {"plain": "", "sanitize": "", "thread": ""},
+    "relro": {"plain": "", "sanitize": "", "thread": ""},
     "resource_limits": {"plain": "", "sanitize": ""},
-    "signal_handler": {"plain": "", "sanitize": "", "valgrind": ""},
-    "slot_kinds": {"plain": "", "sanitize": "", "valgrind": ""},
+    "signal_handler": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "slot_kinds": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "small_stack": {"plain": ""},
-    "spool_damage": {"plain": "", "sanitize": "", "valgrind": ""},
-    "spool_reader": {"plain": "", "sanitize": "", "valgrind": ""},
-    "stop_in_child": {"plain": "", "sanitize": "", "valgrind": ""},
-    "stop_requested": {"plain": "", "sanitize": "", "valgrind": ""},
-    "tf_plugin": {"plain": "200", "sanitize": "50", "valgrind": "3"},
-    "thread_exit": {"plain": "10000", "sanitize": "10000", "valgrind": "80"},
-    "tmpfile_mode": {"plain": "", "sanitize": "", "valgrind": ""},
+    "spool_damage": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "spool_reader": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "stop_in_child": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "stop_requested": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "tf_plugin": {"plain": "200", "sanitize": "50", "thread": "50", "valgrind": "3"},
+    "thread_exit": {"plain": "10000", "sanitize": "10000", "thread": "1000", "valgrind": "80"},
+    "tmpfile_mode": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "unready_library": {"plain": ""},
-    "unload": {"plain": "", "sanitize": "", "valgrind": ""},
+    "unload": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "vfork_child": {"plain": "", "sanitize": "", "valgrind": ""},
 }
 FORKING = {
@@ -140,7 +145,7 @@ def test_program(hazard, variant, folder):
     # GIVEN a program that checks what it sees itself
     if variant == "valgrind" and not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
-    build("sanitize" if variant == "sanitize" else "plain")
+    build("plain" if variant == "valgrind" else variant)
     arguments = [folder, *HAZARDS[hazard][variant].split()]
 
     leaks = "detect_leaks=0" if hazard in FORKING else "detect_leaks=1"
@@ -158,4 +163,6 @@ def test_program(hazard, variant, folder):
     # THEN every check in it held, and no tool complained
     if ran.returncode == SKIP:
         pytest.skip(ran.stderr.strip() or "this machine does not let the program try")
+    if NO_ROOM_FOR_THREAD_SANITIZER in ran.stderr:
+        pytest.skip("this kernel places mappings where ThreadSanitizer wants its own: setarch -R make test-native")
     assert ran.returncode == 0, ran.stdout + ran.stderr
