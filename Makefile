@@ -12,7 +12,7 @@ STAMPS := $(VENV)/stamps
 PIP_INSTALL := install -qq --disable-pip-version-check --no-input
 PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
-C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -ftls-model=initial-exec \
+C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -fvisibility=hidden -ftls-model=initial-exec \
     -Icsrc -Itests/native
 CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
@@ -89,7 +89,7 @@ lint: $(STAMPS)/extra-lint
 	@echo "import-linter" && said=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@echo "clang-format (make format mends it)" && \
 	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS)
-	@echo "$(CC) -Wall -Wextra -Werror" && for file in $(C_FILES); do \
+	@echo "$(CC) -Wall -Wextra -Wconversion -Werror" && for file in $(C_FILES); do \
 	    $(CC) $(C_WARNINGS) -c -o /dev/null $$file || exit 1; done
 	@echo "rooms of csrc/" && $(MAKE) --no-print-directory -s -C tests/native core && \
 	    $(BIN)/python tools/c_rooms.py

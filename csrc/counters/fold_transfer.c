@@ -63,7 +63,8 @@ static void count_value(struct fold_record *record, struct fold_value *place, in
             ++*tracked;
         }
     } else if (place) {
-        *tracked += place->calls == 0;
+        if (!place->calls)
+            ++*tracked;
         place->value = value;
         place->calls++;
     }

@@ -126,7 +126,7 @@ int tfd_wrap_close(int fd)
 
 int tfd_wrap_close_range(unsigned first, unsigned last, int flags)
 {
-    if (!(flags & CLOSE_RANGE_CLOEXEC)) {
+    if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC)) {
         tfd_darshan_forget_range(first, last);
         tfd_forget_range(first, last);
     }
