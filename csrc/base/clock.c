@@ -9,7 +9,7 @@
 #include <cpuid.h>
 #endif
 
-bool tfd_clock_uses_tsc;
+_Atomic bool tfd_clock_uses_tsc;
 
 #if defined(__x86_64__)
 static bool tsc_is_invariant(void)

@@ -3,13 +3,14 @@
 #ifndef TFD_CLOCK_H
 #define TFD_CLOCK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "base/clock_sample.h"
 
-extern bool tfd_clock_uses_tsc;
+extern _Atomic bool tfd_clock_uses_tsc;
 
 void tfd_clock_initialize(void);
 struct tfd_clock_sample tfd_clock_sample_now(void);
@@ -17,7 +18,7 @@ struct tfd_clock_sample tfd_clock_sample_now(void);
 static inline uint64_t tfd_ticks(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_expect(tfd_clock_uses_tsc, 1))
+    if (__builtin_expect(atomic_load_explicit(&tfd_clock_uses_tsc, memory_order_relaxed), 1))
         return __builtin_ia32_rdtsc();
 #endif
     struct timespec now;

@@ -29,7 +29,8 @@ struct tfd_session {
     struct tfd_spool spool;
 };
 
-extern struct tfd_shared_state *tfd_shared;
+/* Set once, when all is in place that a thread needs which finds a session there. */
+extern struct tfd_shared_state *_Atomic tfd_shared;
 extern struct tfd_session tfd_session;
 
 /* Our fork handlers are registered: those of who else counts in this process must come after them. */

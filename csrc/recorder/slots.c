@@ -35,9 +35,9 @@ bool tfd_slots_initialize(void)
         return false;
     /* The slots themselves stay: zeroed, a slot would seem set up for the child's session number 0. */
     madvise(memory, state_bytes, MADV_WIPEONFORK);
-    tfd_shared = (struct tfd_shared_state *)memory;
     slots_used = (_Atomic uint32_t *)(memory + 64);
     slots = (struct tfd_slot *)(memory + state_bytes);
+    tfd_shared = (struct tfd_shared_state *)memory;
     return true;
 }
 
