@@ -18,6 +18,10 @@ CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyprojec
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
+# Counts the lines that the tests' own process runs: where it can, by the interpreter's own, cheaper means.
+COVERAGE_CORE = $$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
+COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) $(BIN)/python -m coverage run --source=tfdarshan,tensorboard_plugin \
+    --data-file=build/coverage/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -48,7 +52,9 @@ demo: $(STAMPS)/extra-demo
 
 test: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs
-	@$(PYTEST) -m "not long"
+	@variant=$$($(BIN)/python tools/line_coverage.py begin) && \
+	    TFD_NATIVE_VARIANTS="plain $$variant" $(COUNTED_PYTEST) -m "not long"
+	@$(BIN)/python tools/line_coverage.py report
 
 test-long: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs

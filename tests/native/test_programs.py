@@ -1,9 +1,11 @@
 """The hazards as C programs, one folder each: plain, with sanitizers, under valgrind, under ThreadSanitizer.
 
-`make test` runs them plain; `make test-native` runs the variants that TFD_NATIVE_VARIANTS names. A program
+`make test` runs them plain, and again with a core that counts which of its lines run (see
+tools/line_coverage.py); `make test-native` runs the variants that TFD_NATIVE_VARIANTS names. A program
 gets a folder for its spools and, where a number is given below, how often to repeat what it does.
 """
 
+import functools
 import os
 import shutil
 import subprocess
@@ -107,12 +109,25 @@ FORKING = {
     "vfork_child",
 }
 
+# To step through a fold that counts its lines takes minutes, and small stacks want an optimised core. Neither
+# runs lines that no other does.
+COUNTED = [hazard for hazard in HAZARDS if hazard not in ("fold_kill", "small_stack")]
+
 CASES = [(hazard, variant) for hazard, fits in HAZARDS.items() for variant in fits if variant in VARIANTS]
+CASES += [(hazard, "coverage") for hazard in COUNTED if "coverage" in VARIANTS]
 
 
-def build(variant: str) -> None:
+def repeats(hazard: str, variant: str) -> str:
+    """To run each line once the fewest do."""
+    fits = HAZARDS[hazard]
+    few = fits.get("valgrind", fits.get("sanitize", fits["plain"]))
+    return few if variant == "coverage" else fits[variant]
+
+
+@functools.cache
+def build(variant: str, target: str = "all") -> None:
     made = subprocess.run(
-        ["make", "--no-print-directory", "-s", "-C", HERE, f"VARIANT={variant}"],
+        ["make", "--no-print-directory", "-s", "-C", HERE, f"VARIANT={variant}", target],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -121,6 +136,8 @@ def build(variant: str) -> None:
 
 
 def command(hazard: str, variant: str) -> list[str | Path]:
+    if variant == "coverage":
+        return ["env", f"LD_LIBRARY_PATH={BUILD / variant}", BUILD / "plain" / hazard / "main"]
     if variant != "valgrind":
         return [BUILD / variant / hazard / "main"]
     leaks = WITHOUT_LEAK_CHECK if hazard in FORKING else WITH_LEAK_CHECK
@@ -145,8 +162,10 @@ def test_program(hazard, variant, folder):
     # GIVEN a program that checks what it sees itself
     if variant == "valgrind" and not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
-    build("plain" if variant == "valgrind" else variant)
-    arguments = [folder, *HAZARDS[hazard][variant].split()]
+    build("plain" if variant in ("coverage", "valgrind") else variant)
+    if variant == "coverage":
+        build(variant, "core")
+    arguments = [folder, *repeats(hazard, variant).split()]
 
     leaks = "detect_leaks=0" if hazard in FORKING else "detect_leaks=1"
 
@@ -164,5 +183,7 @@ def test_program(hazard, variant, folder):
     if ran.returncode == SKIP:
         pytest.skip(ran.stderr.strip() or "this machine does not let the program try")
     if NO_ROOM_FOR_THREAD_SANITIZER in ran.stderr:
-        pytest.skip("this kernel places mappings where ThreadSanitizer wants its own: setarch -R make test-native")
+        pytest.skip(
+            "this kernel places mappings where ThreadSanitizer wants its own: setarch -R make test-native"
+        )
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -93,7 +93,7 @@ static void cycle(const struct tfd_options *options, bool thorough)
     if (thorough)
         CHECK_EQUAL(tfd_slots_holding_wrappers(), started.slots_patched);
     sched_yield();
-    CHECK(tfd_session_stop(&stopped) == 0);
+    CHECK(check_session_stop(&stopped) == 0);
     CHECK_EQUAL(stopped.slots_restored, started.slots_patched);
     CHECK_EQUAL(started.slots_foreign, 0);
     if (thorough)
