@@ -91,7 +91,7 @@ test-fresh:
 lint: $(STAMPS)/extra-lint
 	@echo "ruff check" && $(BIN)/ruff check --quiet .
 	@echo "ruff format (make format mends it)" && $(BIN)/ruff format --check --quiet .
-	@echo "mypy --strict" && $(BIN)/python -m mypy --no-error-summary
+	@echo "mypy --strict (tests: bodies only)" && $(BIN)/python -m mypy --no-error-summary
 	@echo "import-linter" && said=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@echo "clang-format (make format mends it)" && \
 	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS)

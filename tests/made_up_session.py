@@ -9,10 +9,12 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from tfdarshan.native import _bridge
+from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, FileBatch, Mount, ThreadInfo
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
@@ -56,7 +58,9 @@ def job_of(calls: Sequence[tuple], paths: Sequence[str], sizes: Sequence[int], *
     """Makes a job of (start_ns, end_ns, tid, operation, file, length) or with an offset after these."""
     rows = sorted((*call, 0)[:7] for call in calls)
     names = ("start_ns", "end_ns", "tid", "operation", "file", "length", "offset")
-    lists = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
+    lists: dict[str, Sequence[Any]] = (
+        dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
+    )
     lists["operation"] = tuple(OPERATIONS[name] for name in lists["operation"])
     columns = {
         name: np.array(lists.get(name, [0] * len(rows)), dtype) for name, dtype in EVENT_DTYPES.items()
@@ -107,10 +111,11 @@ def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
     stem = f"{HOST}.{job.pid}"
     process = Process(job.pid, HOST, 0, MOUNTS)
     source = _Source(job)
+    reader = cast(ProcessReader, source)  # as far as the tables need it
     overview = Overview(job.duration_ns, source.threads(), len(OPERATIONS))
     rows = {
-        "files": write_files(source, process, directory / f"{stem}.files.parquet"),
-        "events": write_events(source, process, directory / f"{stem}.events.parquet", overview),
+        "files": write_files(reader, process, directory / f"{stem}.files.parquet"),
+        "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
         "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
     }
     tables = {name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()}

@@ -2,8 +2,9 @@
 
 import json
 import random
+from typing import Any
 
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 1.5, -0.0, 1e308, -1e308, float("nan"), float("inf"), float("-inf"),
     (1 << 31) - 1, 1 << 31, (1 << 53) + 1, (1 << 61) + 1, (1 << 63) - 1, 1 << 63, -(1 << 63), -(1 << 63) - 1,
     1 << 64, 10**25, 10**400, "", "x", "1", ".", "..", "../../x", "/", "/nowhere", "a/b", "a\0b", "\ud800",
@@ -58,7 +59,7 @@ def _mutated(data, dice):
 
 
 def _nested(depth):
-    value = 0
+    value: Any = 0
     for _ in range(depth):
         value = {"a": [value]}
     return value

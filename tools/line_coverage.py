@@ -18,7 +18,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON_DATA = ROOT / "build" / "coverage" / "python"
@@ -111,7 +111,7 @@ def python_lines() -> dict[str, Lines]:
     return files
 
 
-def gcov_files(program: str, data: list[Path]) -> Iterator[dict]:
+def gcov_files(program: str, data: list[Path]) -> Iterator[dict[str, Any]]:
     """Yields what gcov says of each source and header of each object."""
     command = [program, "--json-format", "--stdout", *map(str, data)]
     said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)

@@ -162,7 +162,7 @@ def crossover_s(arms: Sequence[Arm]) -> float:
     """
     plateau_s = statistics.mean(arm.median("step_s") for arm in arms if arm.settings["factor"] < 1)
     slope = statistics.mean(
-        arm.median("step_s") / arm.settings["compute_s"] for arm in arms if arm.settings["factor"] > 1
+        arm.median("step_s") / float(arm.settings["compute_s"]) for arm in arms if arm.settings["factor"] > 1
     )
     return plateau_s / slope
 

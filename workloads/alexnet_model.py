@@ -14,7 +14,7 @@ PUBLISHED_WIDTH = 1.0
 
 
 @keras.saving.register_keras_serializable("tfdarshan")
-class LocalResponseNormalization(keras.layers.Layer):
+class LocalResponseNormalization(keras.layers.Layer):  # type: ignore[misc]
     """AlexNet's normalisation, which Keras does not have."""
 
     def call(self, inputs: Any) -> Any:

@@ -47,7 +47,7 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _train(files: Sequence[ImageFile], options: argparse.Namespace) -> tfdarshan.Session:
+def _train(files: Sequence[ImageFile], options: argparse.Namespace) -> tfdarshan.Profile:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     from .image_training import make_dataset, make_model

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.step_parts import Storage
+
 from .pai import (
     ALLREDUCE_LOCAL,
     PARAMETER_SERVER,
     Job,
-    Storage,
     ethernet_speedup,
     moved_to,
     step_time,

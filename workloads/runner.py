@@ -16,10 +16,10 @@ from tfdarshan.errors import ConfigurationError, StorageError, reason
 
 from .catalogue import WORKLOADS, Workload
 from .experiment import Experiment
-from .place import DIRECTORY, Place
+from .place import DIRECTORY, EMULATION, Place
 from .result import Result, write_result
 from .throttled_device import TIERS, clean_tiers
-from .tiers import EMULATION, open_tier, shm_folder
+from .tiers import open_tier, shm_folder
 
 QUICK_REPEATS, PUBLISHED_REPEATS = 1, 5
 

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import urllib.error
+import urllib.parse
 import urllib.request
 from types import SimpleNamespace
 
@@ -65,7 +67,7 @@ def test_other_tabs_do_not_notice(hostile):
     # GIVEN every kind of request that fails
     asked = f"{hostile.url}/data/plugin/tfdarshan"
     for route in (
-        f"view?session={urllib.request.quote(hostile.damaged, '')}",
+        f"view?session={urllib.parse.quote(hostile.damaged, '')}",
         "view?session=../../etc/passwd",
         "files?session=x&limit=-1",
         "file?session=%00&path=/etc/passwd",

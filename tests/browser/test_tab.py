@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import time
-import urllib.request
+import urllib.parse
 from types import SimpleNamespace
 
 import pytest
@@ -70,7 +70,7 @@ class Tab:
         self.frame = self.page.frame_locator("iframe")
 
     def open(self, url, **state):
-        pairs = [f"p.tfdarshan.{key}={urllib.request.quote(str(value), '')}" for key, value in state.items()]
+        pairs = [f"p.tfdarshan.{key}={urllib.parse.quote(str(value), '')}" for key, value in state.items()]
         self.page.goto(f"{url}/#{'&'.join(['tfdarshan', *pairs])}")
         self.drawn(state.get("view", "overview"))
         return self

@@ -62,7 +62,7 @@ def test_the_demo_fails_when_the_session_is_wrong(
     from tfdarshan.workloads import demo
 
     # GIVEN a file that was read once more than the check is told
-    def train_and_read_again(files, options):  # type: ignore[no-untyped-def]
+    def train_and_read_again(files, options):
         import tfdarshan
 
         with tfdarshan.profile(options.logdir) as session:

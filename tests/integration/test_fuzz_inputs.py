@@ -57,6 +57,7 @@ def run(capfd, line, **places):
     for name, path in places.items():
         words = [word.replace(name, str(path)) for word in words]
     capfd.readouterr()
+    code: object
     try:
         code = main(words)
     except SystemExit as ended:

@@ -255,7 +255,7 @@ def test_interrupts_at_any_time_lose_nothing(tmp_path, spool_folder, way):
     (tmp_path / "job.py").write_text(job)
     generator = random.Random(20_261_122)
     began = time.monotonic()
-    spans = []
+    spans: list[float] = []
     for number in range(41):
         folder = tmp_path / str(number)
         folder.mkdir()

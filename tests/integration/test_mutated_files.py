@@ -4,6 +4,7 @@ import dataclasses
 import json
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,8 @@ class Target:
     """A right file, where it is, and what reads it."""
 
     path: Path
-    mutate: object
-    read: object
+    mutate: Callable[[bytes, random.Random], bytes]
+    read: Callable[[], object]
 
     def try_one(self, dice, right):
         wrong = self.mutate(right, dice)

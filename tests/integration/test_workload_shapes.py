@@ -40,7 +40,7 @@ def test_the_crossover_is_where_the_line_reaches_the_plateau() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("model", "low", "high"), [(HDD, 2.0, 2.6), (LUSTRE, 7.0, 8.5)])
-def test_reading_scales_over_threads_as_in_the_paper(model, low: float, high: float, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_reading_scales_over_threads_as_in_the_paper(model, low: float, high: float, tmp_path: Path) -> None:
     result = run("microbench", model.name, tmp_path)
     assert low <= result.arm("read, 8 threads").median("speedup") <= high
 

@@ -39,7 +39,7 @@ def run(name: str, tier: Path, **options: object) -> Result:
         tiers=(str(tier),),
         work_dir=tier.parent / "runs",
         quick=True,
-        **options,  # type: ignore[arg-type]
+        **options,
     )
     return run_plan(plan, say=lambda line: None)[0]
 
@@ -69,7 +69,7 @@ def test_small_images_are_an_open_two_reads_one_empty(tier: Path) -> None:
 
 def test_a_count_that_is_wrong_is_found(tier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # GIVEN a pipeline that reads every file twice
-    def read_twice(path, label):  # type: ignore[no-untyped-def]
+    def read_twice(path, label):
         # TensorFlow merges two calls with one and the same argument.
         again = tf.io.read_file(tf.strings.join([path, ""]))
         return tf.strings.length(tf.strings.join([tf.io.read_file(path), again]))
@@ -186,7 +186,7 @@ def test_bytes_are_spread_over_the_seconds_of_their_calls() -> None:
         )
 
     edges = [1000 + second * 10**9 for second in range(5)]
-    assert bytes_by_second(Session(), edges).tolist() == [100, 300, 300, 0]  # type: ignore[arg-type]
+    assert bytes_by_second(Session(), edges).tolist() == [100, 300, 300, 0]
 
 
 @pytest.mark.parametrize("newline", [b"\r\n", b"\n"])

@@ -26,7 +26,7 @@ def main() -> None:
         print("{}")
         return
     taken: dict[str, float] = {}
-    questions = {
+    questions: dict[str, Any] = {
         name: _timed(name, value, taken)
         for name, value in vars(session_analysis).items()
         if getattr(value, "__module__", "").startswith("tfdarshan.")

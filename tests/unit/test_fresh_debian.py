@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -174,8 +175,9 @@ def made_by(tmp_path):
             text=True,
         )
 
-    start.roots, start.marker = roots, tmp_path / "started"
-    return start
+    machine: Any = start
+    machine.roots, machine.marker = roots, tmp_path / "started"
+    return machine
 
 
 def loop_devices():

@@ -12,11 +12,11 @@ FOLDERS = {"tfdarshan": "tfdarshan", "tfdarshan.tensorboard_plugin": "tensorboar
 
 @pytest.fixture(scope="module")
 def settings():
-    if sys.version_info < (3, 11):
-        pytest.skip("Python 3.10 reads no TOML by itself")
-    import tomllib
+    if sys.version_info >= (3, 11):
+        import tomllib
 
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+        return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    pytest.skip("Python 3.10 reads no TOML by itself")
 
 
 def test_every_package_is_listed(settings):

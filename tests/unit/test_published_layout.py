@@ -39,7 +39,7 @@ def test_generated_sets_are_found_as_real_ones_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("find", [find_images, find_malware])
-def test_a_missing_or_empty_directory_is_one_sentence(find, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_missing_or_empty_directory_is_one_sentence(find, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"there is no data directory .*nowhere: name one"):
         find(tmp_path / "nowhere")
     with pytest.raises(ConfigurationError, match=r"is empty: name another one"):

@@ -66,7 +66,7 @@ def test_the_right_finding_has_to_come_first_in_every_run(of, found, right):
 
 @pytest.mark.parametrize(("wrong_runs", "runs", "right"), [(0, 1, True), (2, 3, True), (3, 3, False)])
 def test_a_quick_run_that_was_wrong_is_made_again(monkeypatch, tmp_path, wrong_runs, runs, right):
-    made = []
+    made: list[Scenario] = []
 
     def run(of: Scenario, folder: object, **_options: object) -> Outcome:
         found = outcome(of, [PROBLEM if len(made) < wrong_runs else NOTE])

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,8 +35,9 @@ def machine(tmp_path):
         )
 
     add("id", "echo 1000")
-    run.add, run.folder = add, folder
-    return run
+    made: Any = run
+    made.add, made.folder = add, folder
+    return made
 
 
 def test_missing_tools_are_named_and_nothing_fails(machine):

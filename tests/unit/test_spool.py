@@ -1,5 +1,6 @@
 import os
 import stat
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ MIB = 1 << 20
 @pytest.fixture
 def free(monkeypatch):
     """Free MiB by folder, in place of what the file systems say."""
-    sizes = {}
+    sizes: dict[str, int] = {}
 
     def statvfs(folder):
         return SimpleNamespace(f_bavail=sizes[str(folder)] * MIB, f_frsize=1)
@@ -31,7 +32,7 @@ def default_folders(monkeypatch, tmp_path):
     for name in ("shm", "tmp"):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(spool, "SHARED_MEMORY", tmp_path / "shm")
-    monkeypatch.setattr(spool.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
     return tmp_path
 
 

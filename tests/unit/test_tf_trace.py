@@ -4,11 +4,14 @@ import os
 import socket
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from tfdarshan.native import _bridge
 from tfdarshan.recording.tensorflow import tf_trace
 from tfdarshan.sessions.session_directory import Recording, make_session_directory, write_marker
+from tfdarshan.sessions.traces.xspace import holds_mark
 
 HOST = socket.gethostname()
 OWN, OTHER = "tfdarshan 12 170", "tfdarshan 13 170"
@@ -17,7 +20,7 @@ OWN, OTHER = "tfdarshan 12 170", "tfdarshan 13 170"
 @pytest.fixture
 def logdir(monkeypatch, tmp_path):
     """A logdir, and a session of TensorFlow's profiler that left the mark OWN."""
-    monkeypatch.setattr(tf_trace._bridge, "last_tensorflow_session", lambda: SimpleNamespace(mark=OWN))
+    monkeypatch.setattr(_bridge, "last_tensorflow_session", lambda: SimpleNamespace(mark=OWN))
     return tmp_path
 
 
@@ -45,11 +48,12 @@ def test_the_trace_with_the_mark_is_taken(logdir):
 def test_a_trace_of_another_process_is_none_and_said(logdir):
     # GIVEN
     make_trace(logdir, HOST, OTHER)
-    notes = []
+    notes: list[str] = []
+    recording: Any = SimpleNamespace(add_note=notes.append)
 
     # WHEN
     trace = tf_trace.written_trace(logdir, {})
-    tf_trace.put_beside(SimpleNamespace(add_note=notes.append), trace)
+    tf_trace.put_beside(recording, trace)
 
     # THEN
     assert notes == [tf_trace.LOST]
@@ -93,7 +97,7 @@ def test_a_trace_that_another_wrote_over_before_it_was_renamed_is_lost(logdir, m
     # THEN it is not given as ours, and is there for the one whose it is
     assert trace.path is None
     assert not own.exists()
-    assert tf_trace.holds_mark(own.with_name(f"{HOST}.{os.getpid()}.xplane.pb"), OTHER)
+    assert holds_mark(own.with_name(f"{HOST}.{os.getpid()}.xplane.pb"), OTHER)
 
 
 def test_a_trace_that_another_begins_to_write_is_not_ours(logdir):
@@ -106,7 +110,8 @@ def test_a_trace_that_another_begins_to_write_is_not_ours(logdir):
 
 def test_a_trace_that_another_renames_meanwhile_is_found(logdir, monkeypatch):
     # GIVEN another process that gives our trace its own name once we have listed it
-    own, listed = make_trace(logdir, HOST, OWN), []
+    own = make_trace(logdir, HOST, OWN)
+    listed: list[dict[Path, int]] = []
 
     def list_then_rename(logdir):
         found = {path: path.stat().st_mtime_ns for path in logdir.glob("plugins/profile/*/*.xplane.pb")}

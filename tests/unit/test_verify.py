@@ -22,7 +22,7 @@ READ = {
     "POSIX_CONSEC_READS": 2,
     "POSIX_F_READ_TIME": 0.25,
 }
-STREAM = {"STDIO_OPENS": 1, "STDIO_READS": 7, "STDIO_WRITES": 4, "STDIO_BYTES_READ": 70}
+STREAM: dict[str, float] = {"STDIO_OPENS": 1, "STDIO_READS": 7, "STDIO_WRITES": 4, "STDIO_BYTES_READ": 70}
 
 
 def batch_of(module: str, counted: dict[str, float]) -> FileBatch:

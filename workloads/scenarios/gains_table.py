@@ -62,10 +62,11 @@ def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
         ConfigurationError: The page has none.
     """
     text = page.read_text(encoding="utf-8")
-    if not MARKED.search(text):
+    marked = MARKED.search(text)
+    if not marked:
         raise ConfigurationError(f"{page} has no <!-- gains:begin --> and <!-- gains:end --> to fill.")
     runs = max(len(outcome.before_s) for outcome in outcomes)
-    rows = _rows_of(MARKED.search(text)[0]) | {row[0]: row for row in as_rows(outcomes)}
+    rows = _rows_of(marked[0]) | {row[0]: row for row in as_rows(outcomes)}
     lines = [HEAD, tuple("---" for _ in HEAD), *(rows[name] for name in NAMES if name in rows)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     machine = this_machine().line()

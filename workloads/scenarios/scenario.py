@@ -38,7 +38,7 @@ class Scenario:
     kind: str = "problem"
     cause: str
     cure: str = ""
-    prepare: Job
+    prepare: Callable[[Room], object]
     job: Job
     cured: CuredJob | None = None
     convert: CuredJob | None = None

@@ -76,7 +76,12 @@ def test_what_is_restored_is_bit_identical(tmp_path, asynchronous, jit_compile):
 def test_a_large_checkpoint_is_copied_while_tensorflow_writes_it(tmp_path):
     # GIVEN 120 MB, which TensorFlow writes for some tenths of a second
     written = []
-    storage = Storage(lambda operation, path: operation == "write" and written.append(path.name))
+
+    def note(operation, path):
+        if operation == "write":
+            written.append(path.name)
+
+    storage = Storage(note)
     value = tf.Variable(tf.random.uniform([30_000_000]))
     expected = value.numpy()
 

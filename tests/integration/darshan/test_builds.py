@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ print(json.dumps({"engine": meta["engine"], "verify": meta["verify"], "path": st
 """
 
 
-def assert_counts(done: dict[str, object]) -> None:
+def assert_counts(done: dict[str, Any]) -> None:
     assert done["engine"]["name"] == "darshan"
     assert done["engine"]["rows"] == 30
     assert (done["reads"], done["written"]) == (30, 30_000)

@@ -20,8 +20,10 @@ TRACED = (
     "read,readv,rename,renameat,renameat2,rmdir,sendfile,splice,stat,statx,truncate,unlink,unlinkat,"
     "write,writev"
 )
-_STRACE = ("strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-e", f"trace={TRACED}", "-e", "signal=none")
-_STRACE += ("--absolute-timestamps=format:unix,precision:ns",)
+_STRACE = (
+    *("strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-e", f"trace={TRACED}", "-e", "signal=none"),
+    "--absolute-timestamps=format:unix,precision:ns",
+)
 _PATH = r"<(?P<path>(?:[^<>\\]|\\.)*)>"
 _LINE = re.compile(
     r"(?P<seconds>\d+)\.(?P<fraction>\d{9}) (?P<name>\w+)\((?P<arguments>.*)\)\s+= "

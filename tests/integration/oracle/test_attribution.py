@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -38,7 +39,7 @@ def test_no_file_is_charged_with_anothers_calls(tmp_path: Path) -> None:
     assert not wrong, f"{len(wrong)} of {EPOCHS * FILES} files: " + "; ".join(wrong[:10])
 
 
-def _reading_dataset(paths: list[str]) -> tf.data.Dataset:
+def _reading_dataset(paths: list[str]) -> Any:
     dataset = tf.data.Dataset.from_tensor_slices(paths).shuffle(FILES)
     dataset = dataset.map(
         lambda path: tf.strings.length(tf.io.read_file(path)), num_parallel_calls=THREADS, deterministic=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,8 +17,9 @@ HOME = Path("/data")
 THREES = ("opens", "reads", "zero_reads", "writes", "path_stats", "seeks", "fsyncs", "fdatasyncs")
 TWOS = ("copy_reads", "copy_writes", "truncates", "unlinks", "renames", "maps")
 BYTES = ("bytes_read", "bytes_written", "copy_bytes_read", "copy_bytes_written", "bytes_mapped")
-SEEN = FileTally(**dict.fromkeys(THREES, 3), **dict.fromkeys(TWOS, 2), **dict.fromkeys(BYTES, 9000))
-COUNTED = {
+TALLIED: dict[str, Any] = dict.fromkeys(THREES, 3) | dict.fromkeys(TWOS, 2) | dict.fromkeys(BYTES, 9000)
+SEEN = FileTally(**TALLIED)
+COUNTED: dict[str, Any] = {
     **dict.fromkeys(("POSIX_READS", "TFD_ZERO_READS", "POSIX_WRITES", "POSIX_STATS", "POSIX_SEEKS"), 3),
     **dict.fromkeys(("POSIX_FSYNCS", "POSIX_FDSYNCS"), 3),
     **dict.fromkeys(("TFD_COPY_READS", "TFD_COPY_WRITES", "TFD_TRUNCATES", "TFD_UNLINKS"), 2),
@@ -36,7 +38,7 @@ def _frame(*rows: dict[str, object]) -> pd.DataFrame:
     return pd.DataFrame([dict.fromkeys(names, 0) | row for row in rows])
 
 
-def _posix(**changes: int) -> dict[str, object]:
+def _posix(**changes: int) -> dict[str, Any]:
     return {"path": "/data/file", "module": "POSIX"} | COUNTED | changes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,11 +74,18 @@ def test_calls_of_all_threads_in_the_window_are_tallied_by_file(tmp_path: Path) 
     seen = tally(window(strace_log.read_calls(tmp_path / "log"), "it"), data)
 
     # THEN each file has its calls, and files used outside the window are not there
-    used = {"opens": 1, "reads": 2, "zero_reads": 1, "bytes_read": 5, "writes": 1, "bytes_written": 7}
+    used: dict[str, Any] = {
+        "opens": 1,
+        "reads": 2,
+        "zero_reads": 1,
+        "bytes_read": 5,
+        "writes": 1,
+        "bytes_written": 7,
+    }
     expected = {str(data / name): FileTally(**used, path_stats=1) for name in NAMES}
     plain = expected[str(data / "plain")]
     plain.opens, plain.copy_reads, plain.copy_bytes_read = 2, 2, 6
-    copied = {"copy_writes": 2, "copy_bytes_written": 6}
+    copied: dict[str, Any] = {"copy_writes": 2, "copy_bytes_written": 6}
     expected[str(data / "other")] = FileTally(
         opens=1, unlinks=1, writes=1, bytes_written=5, descriptor_stats=1, **copied
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import subprocess
+import sys
 import time
 
 import pytest
@@ -311,7 +312,7 @@ def test_read_error_of_an_original_is_named(slow, fast, tmp_path):
 
     # WHEN
     done = subprocess.run(
-        [*command, os.sys.executable, "-m", "tfdarshan", "stage", "apply", str(tmp_path / "plan.json")],
+        [*command, sys.executable, "-m", "tfdarshan", "stage", "apply", str(tmp_path / "plan.json")],
         capture_output=True,
         text=True,
         check=False,

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,8 +42,8 @@ class Case:
         return f"{self.tier}-{self.heat}-{self.sigma}-{100 * self.share:.0f}%{why}"
 
 
-MALWARE = {"median": 60_000, "sigma": 1.1}
-IMAGENET = {"median": 88_000, "sigma": 0.6}
+MALWARE: dict[str, Any] = {"median": 60_000, "sigma": 1.1}
+IMAGENET: dict[str, Any] = {"median": 88_000, "sigma": 0.6}
 CASES = [
     Case(tier="hdd", share=0.08, **MALWARE),
     Case(tier="hdd", share=0.25, **MALWARE),

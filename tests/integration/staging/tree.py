@@ -49,7 +49,7 @@ def snapshot(folder: Path, *, times: bool = True) -> dict[str, tuple]:
         for name in (*folders, *names):
             path = os.path.join(parent, name)
             entry = os.lstat(path)
-            what = b""
+            what: str | bytes = b""
             if stat.S_ISLNK(entry.st_mode):
                 what = os.readlink(path)
             elif stat.S_ISREG(entry.st_mode):

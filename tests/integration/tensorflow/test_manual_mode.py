@@ -104,7 +104,7 @@ def test_calls_lie_within_the_operation_that_made_them(manual):
     assert len(operations) == FILES
 
     # GIVEN each file's calls, from the first to the last
-    spans = {}
+    spans: dict[str, list[tuple[int, int, str]]] = {}
     for _, name, start_ns, end_ns, _, _, path in data_calls(plane):
         if name in ("open", "pread", "close"):
             spans.setdefault(path, []).append((origin_ns + start_ns, origin_ns + end_ns, name))

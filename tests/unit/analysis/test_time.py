@@ -1,5 +1,7 @@
 """Time and bytes over time, of calls whose answers can be worked out by hand."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -341,10 +343,12 @@ def test_no_steps_are_no_rows(loaded):
 def test_writes_close_together_are_one_checkpoint(loaded):
     # GIVEN two saves 3 s apart, of a shard, an index and a sync each, and a small log between them
     mib = 1 << 20
-    save = [(0, 100, 1, "fwrite", 0, 3 * mib), (90, 200, 2, "fwrite", 0, mib), (300, 310, 1, "write", 1, 99),
-            (310, 350, 1, "fsync", 1, 0)]  # fmt: skip
+    save: list[tuple[Any, ...]] = [
+        (0, 100, 1, "fwrite", 0, 3 * mib), (90, 200, 2, "fwrite", 0, mib), (300, 310, 1, "write", 1, 99),
+        (310, 350, 1, "fsync", 1, 0),
+    ]  # fmt: skip
     later = [(start + 3000, end + 3000, *rest) for start, end, *rest in save]
-    log = [(1500, 1501, 1, "write", 2, 500)]
+    log: list[tuple[Any, ...]] = [(1500, 1501, 1, "write", 2, 500)]
     calls = [(start * MS, end * MS, *rest) for start, end, *rest in [*save, *log, *later]]
     paths = ["/ckpt/model-5.data-00000-of-00001", "/ckpt/model-5.index", "/logs/events"]
     _, files, segments = loaded((calls, paths, [4 * mib, 99, 500]))

@@ -92,8 +92,8 @@ class Tiers:
     """Both tiers, and what was written to the slow one."""
 
     def __init__(self, root):
-        self.written = []
-        storage = Storage(lambda operation, path: operation == "write" and self.written.append(path.name))
+        self.written: list[str] = []
+        storage = Storage(self._note)
         self.fast = FastTier(root / "fast", storage=storage, clock=time.time)
         self.slow = SlowTier(
             root / "slow",
@@ -104,6 +104,10 @@ class Tiers:
         self.fast.open()
         open_slow(self.slow, self.fast)
         self.written.clear()
+
+    def _note(self, operation, path):
+        if operation == "write":
+            self.written.append(path.name)
 
     def publish(self, entry):
         self.slow.publish(entry, lambda: self.fast.source(entry))

@@ -38,7 +38,7 @@ def test_copy_has_the_same_bytes_and_their_digest(tmp_path, monkeypatch, size, d
 
 def test_a_file_system_that_takes_the_flag_and_refuses_the_write(tmp_path):
     # GIVEN direct writes that fail with EINVAL, the first time
-    refused = []
+    refused: list[int] = []
 
     class Refuses(Storage):
         def write(self, descriptor, view, path):

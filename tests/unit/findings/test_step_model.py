@@ -1,5 +1,7 @@
 """The time model of a step: its arithmetic, and its terms as they are measured."""
 
+from typing import Any
+
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
@@ -9,7 +11,7 @@ from tfdarshan.findings.measures import measure
 
 
 def model(**more):
-    terms = {
+    terms: dict[str, Any] = {
         "unit": "step", "units": 10, "unit_s": 10.0, "wait_s": 4.0, "most_wait_s": 4.0, "overlap": 0.0,
         "storage_s": 3.0, "readers": 2.0, "busy_share": 0.75,
     }  # fmt: skip

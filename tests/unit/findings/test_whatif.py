@@ -21,7 +21,7 @@ def session(tmp_path):
     """20 steps of 100 ms that wait 80 for one reader: 4 reads of 1 MB, 4 of 3 MB, 5 ms + 2.5 ms a MB."""
     calls = []
     for n in range(STEPS):
-        at = 100 * n
+        at = 100.0 * n
         for size in (1, 3) * 4:
             taken = 5 + 2.5 * size
             calls.append((at, at + taken, 1, "pread", 0, size * MB))

@@ -37,7 +37,7 @@ def staged_run(fast=(20e-6, 1 / 2e9), slow=HDD, opens=None):
     return plan, decision, mixed
 
 
-def check(plan, decision, use, readers=4, other_s=0.3):
+def check(plan, decision, use, *, readers=4, other_s=0.3):
     return compare(plan, decision.promise, use, run_of(use, readers=readers, other_s=other_s), 1)
 
 

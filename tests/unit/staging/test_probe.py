@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from tfdarshan.errors import StorageError
-from tfdarshan.staging import probe
 from tfdarshan.staging.probe import probe_tier
 
 
@@ -42,7 +41,7 @@ def test_probe_leaves_nothing_where_files_must_have_names(tmp_path, monkeypatch)
         named.append(str(path).startswith(str(tmp_path)))
         return real(path, flags, *rest)
 
-    monkeypatch.setattr(probe.os, "open", open_without)
+    monkeypatch.setattr(os, "open", open_without)
 
     probe_tier(str(tmp_path), 1)
 

@@ -259,7 +259,7 @@ def temporary_files(directory: Path) -> None:
     os.write(fd, b"123")
     os.close(fd)
     os.unlink(path)
-    with tempfile.SpooledTemporaryFile(max_size=10, dir=directory) as file:
+    with tempfile.SpooledTemporaryFile(max_size=10, dir=str(directory)) as file:
         file.write(b"x" * 100)
 
 
