@@ -25,7 +25,7 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) $(BIN)/python -m coverage run --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help lint test test-core test-fresh test-long test-native \
+.PHONY: bench clean demo distclean docs findings format help lint stubs test test-core test-fresh test-long test-native \
     test-packages test-pythons test-tf-oldest
 
 help:
@@ -41,6 +41,7 @@ help:
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
+	@echo "make stubs        write the types of the C extensions from their headers, for mypy"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
@@ -99,11 +100,15 @@ lint: $(STAMPS)/extra-lint
 	    $(CC) $(C_WARNINGS) -c -o /dev/null $$file || exit 1; done
 	@echo "rooms of csrc/" && $(MAKE) --no-print-directory -s -C tests/native core && \
 	    $(BIN)/python tools/c_rooms.py
+	@echo "types of the C extensions (make stubs mends them)" && $(BIN)/python tools/core_stubs.py --check
 	@echo "tables in docs (make docs mends them)" && $(BIN)/python tools/fill_docs.py --check
 
 format: $(STAMPS)/extra-lint
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS)
+
+stubs: $(STAMPS)/core
+	@$(BIN)/python tools/core_stubs.py
 
 bench: $(STAMPS)/extra-bench
 	@tools/setup-debian.sh tools chromium strace mount mkfs.ext4:e2fsprogs

@@ -49,9 +49,9 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
 
     # THEN
     assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan"}
-    for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "py.typed", "reports/page/style.css",
-                   "tensorboard_plugin/static/index.js", "tensorboard_plugin/http_api.md",
-                   "workloads/scenarios/__init__.py"):  # fmt: skip
+    for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "native/_core.pyi", "py.typed",
+                   "reports/page/style.css", "tensorboard_plugin/static/index.js",
+                   "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py"):  # fmt: skip
         assert f"tfdarshan/{needed}" in names
 
 

@@ -11,18 +11,28 @@ import platform
 import sys
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfdarshan.errors import UnsupportedPlatformError
+
+if TYPE_CHECKING:
+    from tfdarshan.native import _core, _probe
 
 SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
 
 class Core(NamedTuple):
-    """An extension's two objects."""
+    """The core's two objects."""
 
-    ffi: Any
-    lib: Any
+    ffi: _core.FFI
+    lib: _core.Lib
+
+
+class Probe(NamedTuple):
+    """Those of the extension that makes known calls."""
+
+    ffi: _probe.FFI
+    lib: _probe.Lib
 
 
 def platform_problem(system: str, machine: str, c_library: str) -> str | None:
@@ -57,28 +67,29 @@ def core() -> Core:
     problem = platform_problem(sys.platform, platform.machine(), c_library_version())
     if problem is not None:
         raise UnsupportedPlatformError(problem)
-    return _load("_core", "C extension")
+    extension = _load("_core", "C extension")
+    return Core(extension.ffi, extension.lib)
 
 
 @lru_cache(maxsize=1)
-def probe() -> Core:
+def probe() -> Probe:
     """Loads the extension whose calls `tfdarshan doctor` proves the hooks with.
 
     Raises:
         UnsupportedPlatformError: The extension is missing or does not load.
     """
-    return _load("_probe", "probe extension")
+    extension = _load("_probe", "probe extension")
+    return Probe(extension.ffi, extension.lib)
 
 
-def _load(module: str, what: str) -> Core:
+def _load(module: str, what: str) -> Any:
     try:
-        extension = import_module(f"tfdarshan.native.{module}")
+        return import_module(f"tfdarshan.native.{module}")
     except ImportError as error:
         raise UnsupportedPlatformError(
             f"tfdarshan's {what} does not load ({error}): "
             "install gcc and Python's headers, then run `pip install --force-reinstall tfdarshan`."
         ) from error
-    return Core(extension.ffi, extension.lib)
 
 
 def extension_path() -> str:

@@ -161,6 +161,7 @@ class SpoolReader:
         """
         self._ffi, self._lib = _extension.core()
         self.path = path
+        self._reader: Any  # None once it is closed
         if seen_of is None:
             self._reader = self._lib.tfd_reader_open(os.fsencode(path))
         else:
