@@ -295,3 +295,16 @@ def test_bytes_are_spread_over_bins_exactly():
     # THEN
     assert found.sum() == length.sum()
     assert abs(found - [7 + 250.25, 500.5, 250.25, 8]).max() <= 1
+
+
+def test_bytes_of_calls_that_all_cross_an_edge_are_spread():
+    from tfdarshan.formats.export.heatmap import Bins, bytes_per_bin
+
+    # GIVEN one call, half of it in each of two bins
+    start, end, length = np.array([0.05]), np.array([0.15]), np.array([1_000])
+
+    # WHEN
+    found = bytes_per_bin(start, end, length, Bins(0.1, 3))
+
+    # THEN
+    assert found.tolist() == [500, 500, 0]

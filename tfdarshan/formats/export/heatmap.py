@@ -74,7 +74,8 @@ def bytes_per_bin(start_s: Array, end_s: Array, length: Array, bins: Bins) -> Ar
     first_bin = np.clip(start_s // bins.width_s, 0, last).astype(np.int64)
     last_bin = np.clip(end_s // bins.width_s, first_bin, last).astype(np.int64)
     inside = first_bin == last_bin
-    sums = np.bincount(first_bin[inside], length[inside], minlength=bins.count)
+    # Of no calls at all bincount gives integers, whatever the weights are.
+    sums = np.bincount(first_bin[inside], length[inside], minlength=bins.count).astype(np.float64)
     edges = np.arange(1, bins.count + 1) * bins.width_s
     edges[-1] = math.inf
     across = np.flatnonzero(~inside)
