@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from tests.synthetic_session import SyntheticRun, write_session
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.session import open_session
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.time_model import TimeModel
 
 FILES_PER_FOLDER = 1_000
 FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0, 0.0), 1e9, True, "assumed")

@@ -24,13 +24,13 @@ from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import MOST_OF_WAIT, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import SummaryData, summarize
-from tfdarshan.findings.finding import Gain, Unknown
+from tfdarshan.analysis.time_model import TimeModel, fit_time_model
+from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.sessions.traces.tf_device_time import device_time
-from tfdarshan.staging.time_model import TimeModel, fit_time_model
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.staging.probe import TierProbe
-from tfdarshan.staging.time_model import TimeModel
 from tfdarshan.storage_model import OPTANE, SSD, StorageModel
 
 ASSUMED_TIERS = {"nvme": ("NVMe", OPTANE), "ssd": ("SATA SSD", SSD)}

@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
+from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.staging.time_model import TimeModel, fit_time_model
 from tfdarshan.units import plural
 
 SIZES = (4_096, 65_536, 262_144, 1_048_576, 4_194_304)

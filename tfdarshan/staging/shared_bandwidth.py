@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.time_model import TimeModel, median_slope
 from tfdarshan.staging.cache_share import PassSample
-from tfdarshan.staging.time_model import TimeModel, median_slope
 
 Array = Any
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.file_use import FileUse, Mount
 from tfdarshan.staging.shared_bandwidth import with_shared_bandwidth
-from tfdarshan.staging.time_model import TimeModel, fit_time_model
 
 Array = Any
 

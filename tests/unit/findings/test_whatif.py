@@ -5,12 +5,12 @@ import json
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.whatif import Change, parse_factor, what_if
 from tfdarshan.staging.probe import TierProbe
-from tfdarshan.staging.time_model import TimeModel
 
 MB = 1_000_000
 STEPS = 20

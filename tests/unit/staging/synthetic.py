@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.staging.file_use import FileUse, Mount
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
-from tfdarshan.staging.time_model import TimeModel
 
 HDD = (8e-3, 1 / 163e6)
 FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0, 0.0), 1e9, True, "assumed")

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.time_model import TimeModel
 
 SHARES = (0.02, 0.08, 0.25)
 

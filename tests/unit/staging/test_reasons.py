@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
-from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.reports.text.advice_text import render
+from tfdarshan.sessions.schema import PATHS_OF_NO_FILE
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.time_model import TimeModel
 
 ALIKE = "every file is read about as often as every other"
 ROOM_FOR_ALL = "There is room for all files"

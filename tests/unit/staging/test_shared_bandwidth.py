@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tfdarshan.analysis.time_model import fit_time_model
 from tfdarshan.staging.cache_share import PassSample
 from tfdarshan.staging.shared_bandwidth import with_shared_bandwidth
-from tfdarshan.staging.time_model import fit_time_model
 
 THREADS = 4
 SIZE = (100_000 * np.random.default_rng(3).lognormal(0, 1.0, 600)).astype(int)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import textwrap
 
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
-from tfdarshan.staging.time_model import TimeModel
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
 WIDTH = 100

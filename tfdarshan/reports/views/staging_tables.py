@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.reports.views.panel import Cell, Table, bytes_per_s, duration, number, size
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import Advice, Decision
-from tfdarshan.staging.time_model import TimeModel
 from tfdarshan.units import human_bytes, percent
 
 MOST_FOLDERS = 20
