@@ -91,12 +91,6 @@ def activity_by_thread(segments: Segments, bins: TimeBins, most: int = 32) -> Ac
     return activity(segments, segments.thread, names, bins, most)
 
 
-def activity_by_operation(segments: Segments, bins: TimeBins) -> Activity:
-    """Gives the activity by kind of call."""
-    names = [operation.name for operation in segments.operations]
-    return activity(segments, segments.operation.astype(np.int32), names, bins, len(names))
-
-
 def activity_of_overview(
     processes: Sequence[ProcessData], by: str, count: int = 512, most: int = 32
 ) -> Activity:

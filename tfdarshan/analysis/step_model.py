@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 # From this share of the time on, readers that are always in a call say that the job waits for them.
 SATURATED = 0.8
-# A job that waits less than this for its input is not bound by it.
-NOT_BOUND = 0.02
 # With less wait the pipeline is held back by the steps: it could be quicker than it was.
 HELD_BACK = 0.05
 # Of the wait a cure saves this much at most, in the lower bound, expectation and upper bound: the first batch

@@ -28,17 +28,6 @@ class AttachReport:
     elapsed_ns: int
 
 
-@dataclass(frozen=True)
-class SessionTotals:
-    """Counts of the session being recorded in this process."""
-
-    events: int
-    events_dropped: int
-    files: int
-    threads: int
-    spool_bytes: int
-
-
 class StagedFile(NamedTuple):
     """A file and its copy on a faster tier, by absolute path, and how both were when the copy was made."""
 
@@ -189,13 +178,6 @@ def session_active() -> bool:
     return bool(core().lib.tfd_session_active())
 
 
-def session_totals() -> SessionTotals:
-    """Gives the counts of the running session; cheap enough to poll."""
-    totals = core().ffi.new("struct tfd_session_totals *")
-    _check(core().lib.tfd_session_totals(totals), "the session's totals cannot be read")
-    return SessionTotals(**plain(totals[0]))
-
-
 def kernel_reads() -> tuple[int, int] | None:
     """Gives rchar and read_bytes of this process so far, without the recorder's own; None if unknown.
 
@@ -234,13 +216,6 @@ def redirect_totals() -> RedirectTotals:
     totals = core().ffi.new("struct tfd_redirect_totals *")
     core().lib.tfd_redirect_totals(totals)
     return RedirectTotals(**plain(totals[0]))
-
-
-def rescan() -> AttachReport:
-    """Attaches to libraries loaded since the last scan."""
-    report = core().ffi.new("struct tfd_attach_report *")
-    _check(core().lib.tfd_rescan(report), "newly loaded libraries cannot be attached to")
-    return AttachReport(**plain(report[0]))
 
 
 def enable_tensorflow(

@@ -13,7 +13,7 @@ from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, load_burst
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
-from tfdarshan.analysis.segments import META, READ, Segments, load_segments
+from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import storage_by_step
@@ -173,12 +173,6 @@ class Source:
 def process_name(process: ProcessData) -> str:
     """Gives the name that a process is picked by."""
     return f"{process.meta['host']}:{process.pid}"
-
-
-def time_in(summary: SummaryData, io_class: int) -> float | None:
-    """Gives a class's wall-clock seconds."""
-    clock = summary.wall_clock
-    return {READ: clock.read_s, META: clock.meta_s}.get(io_class, clock.write_s)
 
 
 def _no_segments() -> Segments:
