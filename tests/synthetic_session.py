@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,5 +155,6 @@ def _meta(run: SyntheticRun, rows: int) -> dict[str, Any]:
         "kernel": kernel | {"valid": run.read_bytes is not None, "counted": "own"},
         "threads": [],
         "mounts": [],
+        "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
         "bounds": [],
     }

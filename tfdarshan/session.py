@@ -16,12 +16,13 @@ class Session(SessionData):
 
     def summary(self) -> str:
         """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
-        from tfdarshan.analysis.summary_data import summarize
-        from tfdarshan.findings.diagnosis import diagnose
+        from tfdarshan.findings.diagnosis import diagnosis_of
+        from tfdarshan.findings.measures import measure
         from tfdarshan.reports.text.findings_text import verdict_text
         from tfdarshan.reports.text.summary_text import render
 
-        return render(summarize(self), verdict_text(diagnose(self)))
+        measures = measure(self, top=5)
+        return render(measures.summary, verdict_text(diagnosis_of(measures)))
 
     def _repr_html_(self) -> str | None:
         """Gives what a notebook shows; None, and so the plain text, where the data cannot be read."""

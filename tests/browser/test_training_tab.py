@@ -76,7 +76,7 @@ def advised(run, room_bytes, tier="nvme"):
 def readers(run):
     from tfdarshan.staging.run_facts import run_facts
 
-    return run_facts([run.session], 0.0).readers
+    return run_facts([run.session]).readers
 
 
 def test_steps_show_the_recorded_steps(tab, server, run):

@@ -1,8 +1,6 @@
-"""Reads that storage served against those that the page cache did, judged by how long they took.
+"""Reads that storage served against those that the page cache did, step by step and epoch by epoch.
 
-The kernel's figures say it of a whole process only (`storage_share`). A read counts as served by the page
-cache where it took no longer than copying from memory would, with room for a busy machine; of a file read in
-small pieces the kernel's read-ahead makes most reads quick, so this is a bound for single reads, no proof.
+The kernel's figures say it of a whole process only (`storage_share`), `storage_passes` of single reads.
 """
 
 from __future__ import annotations
@@ -10,24 +8,34 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.call_kinds import kinds_of
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.read_passes import numbered_reads
 from tfdarshan.analysis.segments import READ, Segments
 from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.analysis.storage_passes import from_storage, passes_of
 
-CACHED_CALL_S = 100e-6
-CACHED_S_PER_BYTE = 1 / 500e6
 COLUMNS = ("reads", "bytes", "cached_bytes", "thread_s", "cached_thread_s")
 
 
-def from_cache(duration_ns: Array, length: Array) -> Array:
-    """Says which reads the page cache can have served, bool."""
-    quick: Array = duration_ns <= 1e9 * CACHED_CALL_S + 1e9 * CACHED_S_PER_BYTE * length
-    return quick
+def from_cache(segments: Segments, files: FileTable) -> Array:
+    """Says of each call whether it is of a pass that the page cache can have served, bool."""
+    kind = kinds_of(segments)
+    reads: Array = (segments.io_class == READ) & (segments.length > 0)
+    moved = np.where(reads, segments.length, 0)
+    size = files.rows["size_bytes"].to_numpy()[segments.file]
+    order, first = passes_of((segments.file.astype(np.int64) << 32) | segments.thread, kind, moved, size)
+    if not len(first):
+        return reads
+    taken = np.where(reads, segments.end_ns - segments.start_ns, 0)
+    sums = (np.add.reduceat(values[order], first) for values in (reads.astype(np.int64), moved, taken / 1e9))
+    cached: Array = np.zeros(len(segments), bool)
+    cached[order] = np.repeat(~from_storage(*sums), np.diff(np.append(first, len(order))))
+    return cached
 
 
-def cached_by_step(segments: Segments, windows: StepWindows) -> pd.DataFrame:
+def cached_by_step(segments: Segments, files: FileTable, windows: StepWindows) -> pd.DataFrame:
     """Gives the split of the reads that began in each step.
 
     Returns:
@@ -38,7 +46,7 @@ def cached_by_step(segments: Segments, windows: StepWindows) -> pd.DataFrame:
     start = segments.start_ns[reads]
     step = np.searchsorted(windows.start_ns, start, side="right") - 1
     inside = (step >= 0) & (start < windows.end_ns[np.maximum(step, 0)])
-    return _split(segments, reads[inside], step[inside], len(windows.start_ns), "step")
+    return _split(segments, files, reads[inside], step[inside], len(windows.start_ns), "step")
 
 
 def cached_by_epoch(segments: Segments, files: FileTable) -> pd.DataFrame:
@@ -48,15 +56,18 @@ def cached_by_epoch(segments: Segments, files: FileTable) -> pd.DataFrame:
         As `cached_by_step`, with one row per pass, from 1.
     """
     reads, number = numbered_reads(segments, files)
-    table = _split(segments, reads, number.astype(np.int64), int(number.max(initial=0)) + 1, "epoch")
+    epochs = int(number.max(initial=0)) + 1
+    table = _split(segments, files, reads, number.astype(np.int64), epochs, "epoch")
     table.index = pd.RangeIndex(1, len(table) + 1, name="epoch")
     return table[table["reads"] > 0]
 
 
-def _split(segments: Segments, reads: Array, group: Array, groups: int, name: str) -> pd.DataFrame:
+def _split(
+    segments: Segments, files: FileTable, reads: Array, group: Array, groups: int, name: str
+) -> pd.DataFrame:
     length = segments.length[reads]
     duration = segments.end_ns[reads] - segments.start_ns[reads]
-    cached = from_cache(duration, length)
+    cached = from_cache(segments, files)[reads]
     weights = (None, length, length * cached, duration / 1e9, duration * cached / 1e9)
     columns = {}
     for column, weight in zip(COLUMNS, weights, strict=True):

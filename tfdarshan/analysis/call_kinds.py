@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.segments import BLOCK, READ, WRITE, Operation, Segments
+from tfdarshan.analysis.segments import READ, WRITE, Operation, Segments
 
 CALL_KINDS = ("open", "close", "stat", "seek", "read", "empty_read", "write", "sync", "other")
 KIND = {name: code for code, name in enumerate(CALL_KINDS)}
@@ -74,28 +74,33 @@ def kinds_of(segments: Segments) -> Array:
     return kind
 
 
-def group_calls(kind: Array, duration_ns: Array, length: Array, within: Array) -> dict[str, CallGroup]:
-    """Adds up calls by kind.
+class CallSums:
+    """Adds up calls by kind, block by block."""
 
-    Args:
-        kind: Each call's place in CALL_KINDS.
-        duration_ns: How long each took.
-        length: What each moved; counts for reads and writes only.
-        within: Which of them stood in the training loop's way.
-    """
-    count = 2 * len(CALL_KINDS)
-    sums = np.zeros((3, count))
-    for first in range(0, len(kind), BLOCK):
-        block = slice(first, first + BLOCK)
-        code = kind[block] * np.int8(2) + within[block]
-        for row, weight in enumerate((None, duration_ns[block], length[block])):
-            sums[row] += np.bincount(code, weight, minlength=count)
-    calls, taken, moved = sums[0], sums[1] / 1e9, sums[2]
-    groups = {}
-    for name, place in KIND.items():
-        beside, inside = 2 * place, 2 * place + 1
-        size = float(moved[beside] + moved[inside]) if name in ("read", "write") else 0.0
-        groups[name] = CallGroup(
-            float(calls[beside] + calls[inside]), size, float(taken[beside]), float(taken[inside])
-        )
-    return groups
+    def __init__(self) -> None:
+        self._sums = np.zeros((3, 2 * len(CALL_KINDS)))
+
+    def add(self, kind: Array, duration_ns: Array, length: Array, within: Array) -> None:
+        """Adds calls.
+
+        Args:
+            kind: Each call's place in CALL_KINDS.
+            duration_ns: How long each took.
+            length: What each moved; counts for reads and writes only.
+            within: Which of them stood in the training loop's way.
+        """
+        code = kind * np.int8(2) + within
+        for row, weight in enumerate((None, duration_ns, length)):
+            self._sums[row] += np.bincount(code, weight, minlength=self._sums.shape[1])
+
+    def groups(self) -> dict[str, CallGroup]:
+        """Gives the sums, by kind."""
+        calls, taken, moved = self._sums[0], self._sums[1] / 1e9, self._sums[2]
+        groups = {}
+        for name, place in KIND.items():
+            beside, inside = 2 * place, 2 * place + 1
+            size = float(moved[beside] + moved[inside]) if name in ("read", "write") else 0.0
+            groups[name] = CallGroup(
+                float(calls[beside] + calls[inside]), size, float(taken[beside]), float(taken[inside])
+            )
+        return groups

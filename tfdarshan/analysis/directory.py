@@ -16,7 +16,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.io_time import io_time
 from tfdarshan.analysis.segments import Segments
 
-SUMMED = (*SUMS, "time_s")
+SUMMED = (*(name for name in SUMS if name != "moves"), "time_s")
 
 
 @dataclass(frozen=True)

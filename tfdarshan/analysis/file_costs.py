@@ -1,17 +1,20 @@
-"""What the input pipeline's calls cost file by file."""
+"""What the calls on input cost file by file, and what of it storage served."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.cached_reads import CACHED_CALL_S, CACHED_S_PER_BYTE, from_cache
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.input_pipeline import InputPipeline
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.storage_passes import PassSample, StoragePasses, from_storage
+
+COUNTED = ("opens", "reads", "read_bytes")
+TIMED = ("read_ns", "other_ns", "open_ns")
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class FileCosts:
         read_s: Time in reads with data.
         other_s: Time in opens, closes, stats, seeks and reads of nothing.
         open_s: Of it, opens and closes.
-        slow_s: Of `read_s`, what the page cache cannot have served so slowly.
-        slow_bytes: The bytes of these reads.
+        slow_s: Of `read_s`, the passes that storage served (`storage_passes`).
+        slow_bytes: The bytes of these passes.
     """
 
     opens: Array
@@ -43,55 +46,127 @@ class FileCosts:
         """Time in all calls."""
         return np.add(self.read_s, self.other_s)
 
+    @property
+    def storage_share(self) -> float:
+        """Share of the bytes read that storage served, the page cache the rest; 0 if nothing was read."""
+        read = float(self.read_bytes.sum())
+        return float(self.slow_bytes.sum()) / read if read else 0.0
+
     def passes(self, size_bytes: Array) -> Array:
         """Gives how often each file was read whole; how often it was opened where its size is unknown."""
         whole = self.read_bytes / np.maximum(size_bytes, 1)
         found: Array = np.where(size_bytes > 0, whole, self.opens)
         return found
 
+    def fetched(self, stored_bytes: int | None) -> FileCosts:
+        """Gives the costs with as many bytes from storage as the kernel fetched; None leaves them.
 
-def traced_costs(segments: Segments, pipeline: InputPipeline, files: int) -> FileCosts:
-    """Adds up the pipeline's calls by file."""
-    kind, chosen = pipeline.kind, pipeline.chosen
-    file = segments.file[chosen]
-    duration = segments.end_ns[chosen] - segments.start_ns[chosen]
-
-    def added(mask: Array, weight: Array | None = None) -> Array:
-        places = np.flatnonzero(mask)
-        weights = None if weight is None else weight[places]
-        return np.bincount(file[places], weights, minlength=files).astype(np.float64)
-
-    reads = kind == KIND["read"]
-    opening = (kind == KIND["open"]) | (kind == KIND["close"])
-    length = segments.length[chosen]
-    slow = reads & ~from_cache(duration, length)
-    return FileCosts(
-        opens=added(kind == KIND["open"]),
-        reads=added(reads),
-        read_bytes=added(reads, length),
-        read_s=added(reads, duration) / 1e9,
-        other_s=added(~reads, duration) / 1e9,
-        open_s=added(opening, duration) / 1e9,
-        slow_s=added(slow, duration) / 1e9,
-        slow_bytes=added(slow, length),
-    )
+        The kernel's figure is exact where passes' times are a guess: of more slow passes than were fetched,
+        a part was slow for another reason; with fewer, storage was as quick as memory in some.
+        """
+        read, seen = float(self.read_bytes.sum()), float(self.slow_bytes.sum())
+        if stored_bytes is None or read <= 0 or stored_bytes == seen:
+            return self
+        if stored_bytes < seen:
+            part = stored_bytes / seen
+            return dataclasses.replace(self, slow_s=self.slow_s * part, slow_bytes=self.slow_bytes * part)
+        part = min(1.0, (stored_bytes - seen) / (read - seen)) if read > seen else 0.0
+        return dataclasses.replace(
+            self,
+            slow_s=self.slow_s + part * (self.read_s - self.slow_s),
+            slow_bytes=self.slow_bytes + part * (self.read_bytes - self.slow_bytes),
+        )
 
 
-def counted_costs(files: FileTable, is_input: Array) -> FileCosts:
-    """Gives what the counters say, where there is no trace; opens and stats are not told apart."""
+def add_costs(parts: Sequence[FileCosts], places: Sequence[Array], chosen: Array) -> FileCosts:
+    """Adds up the costs of several sessions.
+
+    Args:
+        parts: Each session's.
+        places: Where the rows of its file table are in the one of all sessions.
+        chosen: Which rows of that one count, bool.
+    """
+    if len(parts) == 1 and len(places[0]) == len(chosen):
+        return parts[0]
+    sums = {}
+    for field in dataclasses.fields(FileCosts):
+        whole = np.zeros(len(chosen))
+        for costs, place in zip(parts, places, strict=True):
+            whole[place] += getattr(costs, field.name)
+        sums[field.name] = np.where(chosen, whole, 0.0)
+    return FileCosts(**sums)
+
+
+class CostSums:
+    """Adds up calls on input file by file, block by block.
+
+    Args:
+        size_bytes: The files' sizes, -1 if unknown: one entry per row of the file table.
+    """
+
+    def __init__(self, size_bytes: Array) -> None:
+        self._sums = {name: np.zeros(len(size_bytes), np.int64) for name in COUNTED + TIMED}
+        self._passes = StoragePasses(size_bytes)
+
+    def add(
+        self, file: Array, thread: Array, kind: Array, length: Array, times_ns: tuple[Array, Array]
+    ) -> None:
+        """Adds calls in order of start; `kind` is a place in CALL_KINDS, `times_ns` starts and ends."""
+        duration = times_ns[1] - times_ns[0]
+        reads = kind == KIND["read"]
+        opens = kind == KIND["open"]
+        for name, chosen, values in (
+            ("opens", opens, None),
+            ("reads", reads, None),
+            ("read_bytes", reads, length),
+            ("read_ns", reads, duration),
+            ("other_ns", ~reads, duration),
+            ("open_ns", opens | (kind == KIND["close"]), duration),
+        ):
+            np.add.at(self._sums[name], file[chosen], 1 if values is None else values[chosen])
+        self._passes.add(file, thread, kind, length, times_ns)
+
+    def costs(self) -> tuple[FileCosts, PassSample]:
+        """Gives the costs, and some passes that storage served; nothing is added any more."""
+        slow_s, slow_bytes, sample = self._passes.sums()
+        found = {
+            name.replace("_ns", "_s"): self._sums[name] / 1e9
+            if name.endswith("_ns")
+            else self._sums[name].astype(np.float64)
+            for name in self._sums
+        }
+        return FileCosts(**found, slow_s=slow_s, slow_bytes=slow_bytes), sample
+
+
+def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = None) -> FileCosts:
+    """Gives what the counters say where some calls, or all, are not traced; opens and stats are one.
+
+    Args:
+        files: The files.
+        is_input: Which are input.
+        traced: What is known of the calls that were traced: what storage served of a file is as in these;
+            of a file without such calls its mean read says it.
+    """
     rows = files.rows
     columns = {
         name: np.where(is_input, rows[name].to_numpy(), 0).astype(np.float64)
         for name in ("opens", "reads", "bytes_read", "read_s", "meta_s")
     }
-    slow = columns["read_s"] > columns["reads"] * CACHED_CALL_S + columns["bytes_read"] * CACHED_S_PER_BYTE
+    slow = from_storage(columns["reads"], columns["bytes_read"], columns["read_s"])
+    slow_s, slow_bytes = columns["read_s"] * slow, columns["bytes_read"] * slow
+    if traced is not None:
+        known = traced.read_bytes > 0
+        slow_s[known] = (columns["read_s"] * traced.slow_s / np.maximum(traced.read_s, 1e-12))[known]
+        slow_bytes[known] = (columns["bytes_read"] * traced.slow_bytes / np.maximum(traced.read_bytes, 1))[
+            known
+        ]
     return FileCosts(
-        opens=columns["opens"],
+        opens=np.maximum(columns["opens"], columns["bytes_read"] > 0),
         reads=columns["reads"],
         read_bytes=columns["bytes_read"],
         read_s=columns["read_s"],
         other_s=columns["meta_s"],
         open_s=columns["meta_s"],
-        slow_s=columns["read_s"] * slow,
-        slow_bytes=columns["bytes_read"] * slow,
+        slow_s=slow_s,
+        slow_bytes=slow_bytes,
     )

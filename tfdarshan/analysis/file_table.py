@@ -14,6 +14,7 @@ from tfdarshan.analysis.counter_groups import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,
+    MOVES,
     NO_OPENS,
     OPENS,
     READ_TIMES,
@@ -34,6 +35,7 @@ SUMS: dict[str, tuple[str, ...]] = {
     "stats": ("POSIX_STATS", "TFD_STATS_OTHER"),
     "bytes_read": BYTES_READ,
     "bytes_written": BYTES_WRITTEN,
+    "moves": MOVES,
     "read_s": READ_TIMES,
     "write_s": WRITE_TIMES,
     "meta_s": META_TIMES,
@@ -42,6 +44,11 @@ LESS: dict[str, tuple[str, ...]] = {"opens": NO_OPENS}
 SECONDS = ("read_s", "write_s", "meta_s")
 COLUMNS = ("path", "mount_point", "fs_type", "size_bytes", *SUMS, "time_s")
 NO_FILE = 0
+TEXTS = ("path", "mount_point", "fs_type")
+# What is read of the files tables; a log lacks some.
+WANTED = frozenset(
+    (*TEXTS, "file", "size_bytes", *(name for sums in (*SUMS.values(), *LESS.values()) for name in sums))
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class FileTable:
         rows: One row per path, over all processes and modules. `path` (str), `mount_point` and `fs_type`
             (category); `size_bytes` (int64, the largest seen, -1 if unknown); `opens`, `reads`, of which
             `zero_reads`, `writes`, `stats` (int64, calls); `bytes_read`, `bytes_written` (int64, bytes);
+            `moves` (int64), times that it was renamed, replaced by a renamed file, or deleted;
             `read_s`, `write_s`, `meta_s` and their sum `time_s` (float64, seconds in calls on the file:
             calls of one kind in one process at the same time count once). Row 0 is "(no file)".
         index: Per process, the row of each of its file ids, int32.
@@ -75,37 +83,53 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    tables = [_read(process) for process in processes]
-    names = pa.chunked_array(
-        [pa.array([PATHS_OF_NO_FILE[NO_FILE]]), *(path for table in tables for path in table["path"])],
-        pa.string(),
-    )
-    encoded = names.combine_chunks().dictionary_encode()
-    paths = encoded.dictionary
-    code = encoded.indices.to_numpy()[1:]
-    place = np.split(code, np.cumsum([len(table["file"]) for table in tables])[:-1])
+    rows = FileRows(len(processes))
+    for place, process in enumerate(processes):
+        names = [name for name in process.columns("files") if name in WANTED]
+        for batch in process.batches("files", names):
+            rows.add(place, batch)
+    return rows.table()
+
+
+def merge_files(tables: Sequence[FileTable]) -> tuple[FileTable, tuple[Array, ...]]:
+    """Adds up the tables of several sessions by path.
+
+    Returns:
+        The table, without an index, and for each of `tables` the places of its rows in it.
+    """
+    if len(tables) == 1:
+        return tables[0], (np.arange(len(tables[0])),)
+    encoded = pa.chunked_array([pa.array(table.paths).cast(pa.large_string()) for table in tables])
+    encoded = encoded.combine_chunks().dictionary_encode()
+    paths, code = encoded.dictionary, encoded.indices.to_numpy()
     columns: dict[str, Any] = {"path": pd.Series(pd.arrays.ArrowExtensionArray(paths))}
+    rows = [table.rows for table in tables]
     for name in ("mount_point", "fs_type"):
-        columns[name] = _category([table[name] for table in tables], code, len(paths))
-    columns["size_bytes"] = _largest(
-        np.concatenate([table["size_bytes"] for table in tables]), code, len(paths)
-    )
-    for name in SUMS:
-        dtype = np.float64 if name in SECONDS else np.int64
-        columns[name] = _added(code, np.concatenate([table.pop(name) for table in tables]), len(paths), dtype)
-    columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
-    index = tuple(_index(table["file"], rows) for table, rows in zip(tables, place, strict=True))
-    return FileTable(pd.DataFrame(columns, copy=False), index)
+        parts = [[pa.array(part[name])] for part in rows]
+        columns[name] = _category(parts, code, len(paths))
+    columns["size_bytes"] = np.full(len(paths), -1, np.int64)
+    np.maximum.at(columns["size_bytes"], code, np.concatenate([part["size_bytes"] for part in rows]))
+    for name in (*SUMS, "time_s"):
+        values = np.concatenate([part[name].to_numpy() for part in rows])
+        columns[name] = _added(code, values, len(paths), values.dtype.type)
+    places = np.split(code, np.cumsum([len(table) for table in tables])[:-1])
+    return FileTable(pd.DataFrame(columns, copy=False), ()), tuple(places)
 
 
-def _read(process: ProcessData) -> dict[str, Any]:
-    """Gives one process's columns; `path`, `mount_point` and `fs_type` are lists of pyarrow arrays."""
-    present = set(process.columns("files"))
-    wanted = ["file", "path", "mount_point", "fs_type", "size_bytes"]
-    wanted += [name for names in (*SUMS.values(), *LESS.values()) for name in names if name in present]
-    kept: dict[str, list[Any]] = {}
-    for batch in process.batches("files", wanted):
-        for name in ("path", "mount_point", "fs_type"):
+class FileRows:
+    """Takes the files tables batch by batch, and makes one table of them.
+
+    Args:
+        processes: How many processes there are.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._kept: list[dict[str, list[Any]]] = [{} for _ in range(processes)]
+
+    def add(self, place: int, batch: Any) -> None:
+        """Adds rows of the process at `place`; the batch has those columns of WANTED that its table has."""
+        kept, present = self._kept[place], set(batch.schema.names)
+        for name in TEXTS:
             kept.setdefault(name, []).append(batch.column(name))
         for name in ("file", "size_bytes"):
             kept.setdefault(name, []).append(_numbers(batch.column(name)))
@@ -116,12 +140,40 @@ def _read(process: ProcessData) -> dict[str, Any]:
             for counter in present.intersection(LESS.get(name, ())):
                 values -= _numbers(batch.column(counter))
             kept.setdefault(name, []).append(values)
-    arrays = ("path", "mount_point", "fs_type")
-    empty: list[Any] = [np.zeros(0, np.int64)]
-    return {
-        name: kept.get(name, []) if name in arrays else np.concatenate(kept.get(name, empty))
-        for name in (*arrays, "file", "size_bytes", *SUMS)
-    }
+
+    def table(self) -> FileTable:
+        """Gives the table; no row can be added any more."""
+        tables = [self._columns(kept) for kept in self._kept]
+        names = pa.chunked_array(
+            [pa.array([PATHS_OF_NO_FILE[NO_FILE]]), *(path for table in tables for path in table["path"])],
+            pa.string(),
+        )
+        encoded = names.combine_chunks().dictionary_encode()
+        paths = encoded.dictionary
+        code = encoded.indices.to_numpy()[1:]
+        place = np.split(code, np.cumsum([len(table["file"]) for table in tables])[:-1])
+        columns: dict[str, Any] = {"path": pd.Series(pd.arrays.ArrowExtensionArray(paths))}
+        for name in ("mount_point", "fs_type"):
+            columns[name] = _category([table[name] for table in tables], code, len(paths))
+        columns["size_bytes"] = _largest(
+            np.concatenate([table["size_bytes"] for table in tables]), code, len(paths)
+        )
+        for name in SUMS:
+            dtype = np.float64 if name in SECONDS else np.int64
+            added = np.concatenate([table.pop(name) for table in tables])
+            columns[name] = _added(code, added, len(paths), dtype)
+        columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
+        index = tuple(_index(table["file"], rows) for table, rows in zip(tables, place, strict=True))
+        return FileTable(pd.DataFrame(columns, copy=False), index)
+
+    @staticmethod
+    def _columns(kept: dict[str, list[Any]]) -> dict[str, Any]:
+        """Gives one process's columns; texts are lists of pyarrow arrays."""
+        empty: list[Any] = [np.zeros(0, np.int64)]
+        return {
+            name: kept.pop(name, []) if name in TEXTS else np.concatenate(kept.pop(name, empty))
+            for name in (*TEXTS, "file", "size_bytes", *SUMS)
+        }
 
 
 def _numbers(column: Any) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,19 @@ PER_ROW = (
     "size_bytes",
     "TFD_ZERO_READS",
     "pid",
+)
+
+
+WANTED = frozenset(
+    READ_TIMES
+    + WRITE_TIMES
+    + META_TIMES
+    + BYTES_READ
+    + BYTES_WRITTEN
+    + READS
+    + WRITES
+    + SUMMED_ALSO
+    + PER_ROW
 )
 
 
@@ -88,34 +101,63 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    sums: dict[str, int] = {}
-    unknown: set[str] = set()
-    seconds_of = dict.fromkeys((READ_TIMES, WRITE_TIMES, META_TIMES), 0.0)
-    zero, zero_known = 0, True
-    slowest: list[FileEntry] = []
-    most_read: list[FileEntry] = []
-    moved_by = [[0, 0] for _ in processes]
-    for place, columns, missing in _batches(processes):
-        unknown.update(missing)
-        for names in seconds_of:
-            seconds_of[names] += float(np.sum(_sum(columns, names)))
+    sums = TotalSums(len(processes), top)
+    for place, process in enumerate(processes):
+        names = [name for name in process.columns("files") if is_summed(name)]
+        for batch in process.batches("files", names):
+            sums.add(place, batch)
+    return sums.totals()
+
+
+def is_summed(column: str) -> bool:
+    """Says whether `TotalSums` reads a column of the files table."""
+    return column in WANTED or column.startswith(("POSIX_SIZE_", "STDIO_BYTES_"))
+
+
+class TotalSums:
+    """Takes the files tables batch by batch, and adds them up.
+
+    Args:
+        processes: How many processes there are.
+        top: How many of the slowest and of the most-read rows are kept.
+    """
+
+    def __init__(self, processes: int, top: int) -> None:
+        self._top = top
+        self._sums: dict[str, int] = {}
+        self._unknown: set[str] = set()
+        self._seconds = dict.fromkeys((READ_TIMES, WRITE_TIMES, META_TIMES), 0.0)
+        self._zero, self._zero_known = 0, True
+        self._slowest: list[FileEntry] = []
+        self._most_read: list[FileEntry] = []
+        self._moved = [[0, 0] for _ in range(processes)]
+
+    def add(self, place: int, batch: Any) -> None:
+        """Adds rows of the process at `place`; the batch has the columns that `is_summed` names."""
+        columns, missing = _known(batch)
+        self._unknown.update(missing)
+        for names in self._seconds:
+            self._seconds[names] += float(np.sum(_sum(columns, names)))
         for name, values in columns.items():
             if name not in TEXTS and values.dtype == np.int64:
-                sums[name] = sums.get(name, 0) + int(values.sum())
+                self._sums[name] = self._sums.get(name, 0) + int(values.sum())
         posix = columns["module"] == "POSIX"
-        zero += int(columns["TFD_ZERO_READS"][posix].sum())
-        zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
+        self._zero += int(columns["TFD_ZERO_READS"][posix].sum())
+        self._zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
-        moved_by[place][0] += int(np.sum(moved))
-        moved_by[place][1] += int(np.sum(_sum(columns, BYTES_WRITTEN)))
-        slowest = _best(slowest, columns, seconds, top, "time_s")
-        most_read = _best(most_read, columns, moved, top, "bytes_read")
-    read_s, write_s, meta_s = seconds_of.values()
-    known_zero = zero if zero_known else None
-    return FileTotals(
-        _Zeros(sums), known_zero, slowest, most_read, frozenset(unknown), read_s, write_s, meta_s,
-        tuple((read, written) for read, written in moved_by),
-    )  # fmt: skip
+        self._moved[place][0] += int(np.sum(moved))
+        self._moved[place][1] += int(np.sum(_sum(columns, BYTES_WRITTEN)))
+        self._slowest = _best(self._slowest, columns, seconds, self._top, "time_s")
+        self._most_read = _best(self._most_read, columns, moved, self._top, "bytes_read")
+
+    def totals(self) -> FileTotals:
+        """Gives the sums."""
+        read_s, write_s, meta_s = self._seconds.values()
+        return FileTotals(
+            _Zeros(self._sums), self._zero if self._zero_known else None, self._slowest, self._most_read,
+            frozenset(self._unknown), read_s, write_s, meta_s,
+            tuple((read, written) for read, written in self._moved),
+        )  # fmt: skip
 
 
 class _Zeros(dict[str, int]):
@@ -125,38 +167,17 @@ class _Zeros(dict[str, int]):
         return 0
 
 
-def _batches(
-    processes: Sequence[ProcessData],
-) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
-    """Yields the process's place, a batch of columns with 0 for what is unknown, and which rows that is."""
-    for place, process in enumerate(processes):
-        present = process.columns("files")
-        names = [
-            name for name in present if name in _WANTED or name.startswith(("POSIX_SIZE_", "STDIO_BYTES_"))
-        ]
-        for batch in process.batches("files", names):
-            columns, missing = {}, {}
-            for name in names:
-                column = batch.column(name)
-                if column.null_count:
-                    missing[name] = column.is_null().to_numpy(zero_copy_only=False)
-                    column = column.fill_null(0)
-                # A text is made of those few rows alone that are listed.
-                columns[name] = column if name in TEXTS else column.to_numpy(zero_copy_only=False)
-            yield place, columns, missing
-
-
-_WANTED = frozenset(
-    READ_TIMES
-    + WRITE_TIMES
-    + META_TIMES
-    + BYTES_READ
-    + BYTES_WRITTEN
-    + READS
-    + WRITES
-    + SUMMED_ALSO
-    + PER_ROW
-)
+def _known(batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Gives a batch's columns with 0 for what is unknown, and which rows that is."""
+    columns, missing = {}, {}
+    for name in filter(is_summed, batch.schema.names):
+        column = batch.column(name)
+        if column.null_count:
+            missing[name] = column.is_null().to_numpy(zero_copy_only=False)
+            column = column.fill_null(0)
+        # A text is made of those few rows alone that are listed.
+        columns[name] = column if name in TEXTS else column.to_numpy(zero_copy_only=False)
+    return columns, missing
 
 
 def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None)) -> Any:

@@ -18,18 +18,25 @@ PROGRAM_PARTS = ("/site-packages/", "/dist-packages/", "/__pycache__/")
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
 
 
-def input_files(files: FileTable) -> Array:
+def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     """Says which rows of the file table are input, bool. Row 0, calls on no file, is.
 
     What was only asked for with stat() has to be a regular file: imports ask for folders, by the component.
     A regular file that answered has a known size, unless the session knows no size at all, as a log may.
+
+    Args:
+        files: The files.
+        data_folder: What is below it is data, whatever its name, as the files table writes names.
     """
     rows = files.rows
     regular = (rows["size_bytes"] >= 0) | (rows["size_bytes"] < 0).all()
     asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | ((rows["stats"] > 0) & regular)
     chosen = (asked & (rows["bytes_written"] == 0) & (rows["writes"] == 0)).to_numpy(bool).copy()
     chosen[NO_FILE] = True
-    found: Array = chosen & ~_others_files(files.paths)
+    others = _others_files(files.paths)
+    if data_folder is not None:
+        others &= ~_mask(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
+    found: Array = chosen & ~others
     return found
 
 

@@ -49,6 +49,22 @@ def union_ns(start_ns: Array, end_ns: Array) -> int:
     return int(_added(start.copy(), np.maximum.accumulate(end)).sum())
 
 
+class RunningUnion:
+    """The length of a union of intervals that come block by block, in order of start: `sum_ns`."""
+
+    def __init__(self) -> None:
+        self.sum_ns = 0
+        self._reached_ns = np.full(1, np.iinfo(np.int64).min)
+
+    def add(self, start_ns: Array, end_ns: Array) -> None:
+        """Adds intervals; none begins before those that were added already."""
+        if len(start_ns) == 0:
+            return
+        reached = np.maximum.accumulate(np.concatenate([self._reached_ns, end_ns]))
+        self.sum_ns += int(np.maximum(end_ns - np.maximum(start_ns, reached[:-1]), 0).sum())
+        self._reached_ns = reached[-1:]
+
+
 def covered(start_ns: Array, end_ns: Array) -> Covered:
     """Merges intervals that touch or overlap. They may come in any order."""
     if len(start_ns) == 0:

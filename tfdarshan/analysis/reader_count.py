@@ -17,6 +17,8 @@ from tfdarshan.analysis.intervals import Array
 
 # Part of the busy time that may have been deeper than what counts as reached.
 RARELY = 0.02
+# A thread that reads a smaller part of what the busiest one does says nothing about when input was read.
+READS_MUCH = 0.1
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,14 @@ class ThreadLives:
 
     first_ns: Array
     last_ns: Array
+
+
+def reading_span(busy_ns: Array, lives: ThreadLives) -> tuple[int, int]:
+    """Gives the time from the first call to the last one of threads that read much: start-up is left out."""
+    if not busy_ns.any():
+        return 0, 0
+    much = busy_ns >= READS_MUCH * busy_ns.max()
+    return int(lives.first_ns[much].min()), int(lives.last_ns[much].max())
 
 
 def count_readers(
@@ -86,8 +96,13 @@ def threads_at_a_time(thread_ns: Array, lives: ThreadLives) -> float:
         thread_ns: Time in calls of each thread.
         lives: When it made them.
     """
-    busy_ns = thread_ns.astype(np.float64)
+    busy = thread_ns > 0
+    order = np.lexsort((thread_ns[busy], lives.last_ns[busy], lives.first_ns[busy]))
+    busy_ns = thread_ns[busy][order].astype(np.float64)
+    lives = ThreadLives(lives.first_ns[busy][order], lives.last_ns[busy][order])
     share = np.where(busy_ns > 0, busy_ns / np.maximum(lives.last_ns - lives.first_ns, 1), 0.0)
+    if len(busy_ns) == 0:
+        return 1.0
     moments, place = np.unique(np.concatenate([lives.first_ns, lives.last_ns]), return_inverse=True)
     at_work, depth, squares = (
         np.cumsum(np.bincount(place, np.concatenate([values, -values]), minlength=len(moments)))[:-1]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.intervals import Array
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Rereads:
         size_bytes: Their sizes added up: what a copy would take.
         bytes_read: Bytes read from them.
         reread_bytes: Bytes read beyond each file's own size: what copies would save at least.
-        passes: `bytes_read` over `size_bytes`; 0 where nothing was read.
+        unique_bytes: What was read, each byte once: no more of a file than its size, where that is known.
+        passes: All bytes read over `unique_bytes`; 0 where nothing was read.
         unknown_size_bytes: Bytes read from files of unknown size, in none of the above.
     """
 
@@ -29,8 +31,14 @@ class Rereads:
     size_bytes: int
     bytes_read: int
     reread_bytes: int
+    unique_bytes: int
     passes: float
     unknown_size_bytes: int
+
+    @property
+    def all_bytes_read(self) -> int:
+        """Bytes read from files of known size and of unknown."""
+        return self.bytes_read + self.unknown_size_bytes
 
 
 def passes_by_file(files: FileTable) -> pd.Series[float]:
@@ -39,17 +47,51 @@ def passes_by_file(files: FileTable) -> pd.Series[float]:
     return pd.Series(files.rows["bytes_read"].to_numpy() / np.where(size > 0, size, np.nan))
 
 
-def rereads(files: FileTable) -> Rereads:
-    """Adds up what was read once and what was read again."""
-    size, moved = files.rows["size_bytes"].to_numpy(), files.rows["bytes_read"].to_numpy()
+def epochs_of(files: FileTable, chosen: Array) -> float:
+    """Gives the epochs of a job: the median, over some files that were read, of how often each was.
+
+    A file of which all was read counts by its bytes, however often it was opened meanwhile; one of which a
+    part was read, or of unknown size, by its opens.
+
+    Args:
+        files: The files.
+        chosen: Which of them count, a mask or places.
+    """
+    rows = files.rows
+    size, read, opens = (rows[name].to_numpy()[chosen] for name in ("size_bytes", "bytes_read", "opens"))
+    used = read > 0
+    return median_epochs(times_read(size[used], read[used], opens[used]))
+
+
+def times_read(size_bytes: Array, bytes_read: Array, opens: Array) -> Array:
+    """Gives how often files were read, as `epochs_of` counts it, at least once."""
+    whole = bytes_read / np.maximum(size_bytes, 1)
+    return np.where((size_bytes > 0) & (whole >= 1), whole, np.maximum(opens, 1))
+
+
+def median_epochs(times: Array) -> float:
+    """Gives the median, a whole number of at least 1."""
+    return max(1.0, float(np.round(np.median(times)))) if len(times) else 1.0
+
+
+def rereads(files: FileTable, chosen: Array | slice = slice(None)) -> Rereads:
+    """Adds up what was read once and what was read again.
+
+    Args:
+        files: The files.
+        chosen: Which of them count, a mask or places; all by default.
+    """
+    size, moved = (files.rows[name].to_numpy()[chosen] for name in ("size_bytes", "bytes_read"))
     known = (size > 0) & (moved > 0)
     total, taken = int(size[known].sum()), int(moved[known].sum())
+    unique = int(np.minimum(moved, np.where(size > 0, size, moved)).sum())
     return Rereads(
         files_read=int(known.sum()),
         files_reread=int((moved[known] > size[known]).sum()),
         size_bytes=total,
         bytes_read=taken,
         reread_bytes=int(np.maximum(moved[known] - size[known], 0).sum()),
-        passes=taken / total if total else 0.0,
+        unique_bytes=unique,
+        passes=int(moved.sum()) / unique if unique else 0.0,
         unknown_size_bytes=int(moved[size <= 0].sum()),
     )

@@ -6,13 +6,14 @@ A column of ten million is 80 MB, so tables are read row group by row group into
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:
@@ -33,12 +34,13 @@ class Operation:
 
 @dataclass(frozen=True)
 class Thread:
-    """A thread of one process."""
+    """A thread of one process, whose place among the processes is `process`."""
 
     host: str
     pid: int
     tid: int
     name: str
+    process: int = 0
 
     @property
     def label(self) -> str:
@@ -137,6 +139,31 @@ def load_segments(processes: Sequence[ProcessData], file_index: Sequence[Array])
     return loader.segments()
 
 
+def segment_blocks(
+    processes: Sequence[ProcessData],
+    file_index: Sequence[Array],
+    window_ns: tuple[int, int] | None = None,
+) -> Iterator[Segments]:
+    """Yields all calls in order of start, with no more than a few row groups of each process in memory.
+
+    Args:
+        processes: The processes, in the order of `file_index`.
+        file_index: As `load_segments` takes it.
+        window_ns: Row groups without a call that was running within it are not read.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    loader = SegmentLoader(processes)
+    windows_ns = None if window_ns is None else [window_ns]
+    streams = [
+        loader.stream(process, index, windows_ns)
+        for process, index in zip(processes, file_index, strict=True)
+    ]
+    for rows in in_order(streams):
+        yield loader.block(rows)
+
+
 def segments_of_files(segments: Segments, files: Sequence[int]) -> Segments:
     """Gives the calls on some files of the file table."""
     return segments.where(np.flatnonzero(np.isin(segments.file, np.asarray(files, np.int32))))
@@ -201,6 +228,20 @@ class SegmentLoader:
         joined["file"] = names.add(process, joined["file"])
         self._parts.append(joined)
 
+    def stream(
+        self, process: ProcessData, index: Array, windows_ns: Sequence[tuple[int, int]] | None
+    ) -> Iterator[Array]:
+        """Yields one process's calls, a row group at a time: COLUMNS, int64 of shape (columns, calls)."""
+        for columns in self._batches(process, windows_ns):
+            columns["file"] = _looked_up(index, columns["file"])
+            if len(columns["start_ns"]):
+                yield np.stack([columns[name].astype(np.int64) for name in COLUMNS])
+
+    def block(self, rows: Array) -> Segments:
+        """Makes segments of rows that `stream` gave."""
+        arrays = {name: row.astype(dtype) for (name, dtype), row in zip(COLUMNS.items(), rows, strict=True)}
+        return self._segments(arrays)
+
     def _batches(
         self, process: ProcessData, windows_ns: Sequence[tuple[int, int]] | None
     ) -> Iterator[dict[str, Array]]:
@@ -220,7 +261,8 @@ class SegmentLoader:
             for key in keys.tolist():
                 if key not in thread_of:
                     thread_of[key] = len(self._threads)
-                    self._threads.append(_thread(process, key >> 32, key & 0xFFFFFFFF, names))
+                    thread = _thread(process, key >> 32, key & 0xFFFFFFFF, names)
+                    self._threads.append(replace(thread, process=self._processes.index(process)))
             columns["thread"] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
             yield columns
 
@@ -237,6 +279,9 @@ class SegmentLoader:
             order = np.argsort(arrays["start_ns"], kind="stable")
             for name in COLUMNS:
                 arrays[name] = arrays[name][order]
+        return self._segments(arrays)
+
+    def _segments(self, arrays: dict[str, Array]) -> Segments:
         complete = all(
             process.meta["counts"]["segments"] == process.meta["counts"]["events"]
             for process in self._processes

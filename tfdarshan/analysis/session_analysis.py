@@ -14,7 +14,8 @@ from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.checkpoint_bursts import checkpoint_bursts
 from tfdarshan.analysis.directory import directories_of, directory_totals, io_time_by_directory
 from tfdarshan.analysis.file_sizes import file_sizes
-from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.files_tables import load_files_and_totals
 from tfdarshan.analysis.io_time import (
     io_time_by_mount,
     io_time_by_operation,
@@ -29,7 +30,8 @@ from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import StorageShare, storage_share
-from tfdarshan.analysis.summary_data import SummaryData, summarize
+from tfdarshan.analysis.summary_data import SummaryData, summary_of
+from tfdarshan.analysis.wall_clock import measure_wall_clock
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -76,9 +78,9 @@ def analyse(session: SessionData, steps: pd.DataFrame | None = None, top: int = 
         SessionDataError: A table is damaged or missing.
     """
     processes = session.processes
-    summary = summarize(session, top)
-    files = load_files(processes)
+    files, totals = load_files_and_totals(processes, top)
     segments = load_segments(processes, files.index)
+    summary = summary_of(session, totals, measure_wall_clock(processes, segments))
     bins, folders = overview_bins(processes, TIME_PARTS), directories_of(files)
     # What Arrow read with is not needed again; at ten million calls it is a tenth of the memory.
     pa.default_memory_pool().release_unused()

@@ -57,6 +57,19 @@ class StepModel:
     weights_s: float | None = None
 
     @property
+    def all_s(self) -> float:
+        """The time of all units."""
+        return self.units * self.unit_s
+
+    @property
+    def most_of_wait(self) -> tuple[float, float, float]:
+        """What share of the wait a cure saves at most; all of it where no step says that it waited.
+
+        The first batch is waited for in steps. A job without them is taken to do nothing but to wait.
+        """
+        return MOST_OF_WAIT if self.wait_s is not None else (1.0, 1.0, 1.0)
+
+    @property
     def compute_s(self) -> float:
         """C: what is left of a step, all of it where the wait is unknown and may be nothing."""
         return max(self.unit_s - self.most_wait_s, 0.0)

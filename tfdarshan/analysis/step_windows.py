@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.intervals import Array, Covered, covered
 
 
 @dataclass(frozen=True)
@@ -122,37 +122,28 @@ def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
     return steps.iloc[known] if in_one_part else steps
 
 
-def overlap_of(windows: StepWindows, start_ns: Array, end_ns: Array) -> float:
-    """Gives the share of the compute time in which the input pipeline worked as it did in the waits, 0 to 1.
+class WorkBesideSteps:
+    """Adds up the input pipeline's time in calls within the waits of steps, and within the rest of the steps.
 
     Args:
-        windows: The steps.
-        start_ns: Starts of the pipeline's calls, ascending.
-        end_ns: Their ends.
+        windows: The steps, None if there are none.
     """
-    if windows.wait_end_ns is None or len(start_ns) == 0:
-        return 0.0
-    busy = _BusyUntil(start_ns, end_ns)
-    waits = busy(windows.wait_end_ns) - busy(windows.start_ns)
-    rest = busy(windows.end_ns) - busy(windows.wait_end_ns)
-    return windows.overlap(float(waits.sum()), float(rest.sum()))
 
+    def __init__(self, windows: StepWindows | None) -> None:
+        self._windows = windows
+        self._parts: list[Covered] = []
+        self._sums_ns = [0, 0]
+        if windows is not None and windows.wait_end_ns is not None:
+            self._parts = [
+                covered(windows.start_ns, windows.wait_end_ns),
+                covered(windows.wait_end_ns, windows.end_ns),
+            ]
 
-class _BusyUntil:
-    """Thread time in calls before given moments."""
+    def add(self, start_ns: Array, end_ns: Array) -> None:
+        """Adds calls."""
+        for place, part in enumerate(self._parts):
+            self._sums_ns[place] += int(part.within(start_ns, end_ns).sum())
 
-    def __init__(self, start_ns: Array, end_ns: Array) -> None:
-        self._sides = [(side, np.cumsum(side)) for side in (start_ns, np.sort(end_ns))]
-
-    def __call__(self, at_ns: Array) -> Array:
-        began, ended = (self._reached(*side, at_ns) for side in self._sides)
-        difference: Array = ended - began
-        return difference.astype(np.float64)
-
-    @staticmethod
-    def _reached(moments: Array, sums: Array, at_ns: Array) -> Array:
-        # The sum of min(t, moment); sums may wrap round, their difference is right nevertheless.
-        count = np.searchsorted(moments, at_ns, side="right")
-        before = np.where(count > 0, sums[np.maximum(count - 1, 0)], 0)
-        reached: Array = before + (len(moments) - count) * at_ns
-        return reached
+    def overlap(self) -> float:
+        """Gives the share of the compute time in which the pipeline worked as it did in the waits, 0 to 1."""
+        return 0.0 if self._windows is None else self._windows.overlap(*self._sums_ns)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -41,6 +43,24 @@ def storage_share(coverage: Coverage) -> StorageShare:
     if asked is None or storage is None:
         return StorageShare(None, None, None)
     return StorageShare(asked, storage, max(asked - storage, 0))
+
+
+def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
+    """Gives what storage was asked for in a session, read_bytes; None if unknown, or if storage was emulated.
+
+    A child that was waited for is in its parent's figure.
+
+    Args:
+        metas: The processes' metadata, the owner's first.
+    """
+    owner, children = metas[0], metas[1:]
+    if owner.get("options", {}).get("as_if") is not None:
+        # Emulated storage serves every byte, whatever the page cache holds.
+        return None
+    sources = [owner, *(meta for meta in children if meta["kernel"].get("counted") == "own")]
+    if not all(meta["kernel"]["valid"] for meta in sources):
+        return None
+    return sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
 
 
 def storage_by_step(steps: pd.DataFrame) -> pd.DataFrame:

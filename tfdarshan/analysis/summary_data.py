@@ -102,9 +102,12 @@ def summarize(session: SessionData, top: int = 5) -> SummaryData:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    return summary_of(session, total_files(session.processes, top), measure_wall_clock(session.processes))
+
+
+def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -> SummaryData:
+    """Gives the summary of a session whose tables were read already."""
     owner = session.meta[0]
-    files = total_files(session.processes, top)
-    wall_clock = measure_wall_clock(session.processes)
     children = owner.get("children", {})
     imported = owner.get("darshan", {})
     return SummaryData(

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.intervals import Array, RunningUnion
 from tfdarshan.analysis.merged_calls import in_order
+from tfdarshan.analysis.segments import Segments
 from tfdarshan.sessions.process_data import ProcessData
 
 CLASSES = ("read", "write", "meta")
@@ -52,8 +53,12 @@ class WallClock:
         return " at " if self.exact else ", at least "
 
 
-def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
+def measure_wall_clock(processes: Sequence[ProcessData], segments: Segments | None = None) -> WallClock:
     """Measures the time in I/O of a session, with a row group of each process in memory at a time.
+
+    Args:
+        processes: The processes.
+        segments: Their calls, where they are in memory: then the tables are not read.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -67,7 +72,7 @@ def measure_wall_clock(processes: Sequence[ProcessData]) -> WallClock:
     unions = [_total(values) for values in own]
     if not exact:
         if None not in unions:
-            unions = _unions(processes, np.array(own, np.int64).T)
+            unions = _unions(processes, np.array(own, np.int64).T, segments)
             exact = all(_is_whole(process) for process in processes)
         unions = [None if value is None else min(value, duration_ns) for value in unions]
     io_s, read_s, write_s, meta_s, thread_s = (
@@ -86,7 +91,7 @@ def _is_whole(process: ProcessData) -> bool:
     return bool(counts["segments"] == counts["events"])
 
 
-def _unions(processes: Sequence[ProcessData], own_ns: Array) -> list[int | None]:
+def _unions(processes: Sequence[ProcessData], own_ns: Array, segments: Segments | None) -> list[int | None]:
     """Gives the unions over all processes.
 
     Time in calls that have no segment is what a process's own union is longer than that of its segments; at
@@ -95,12 +100,23 @@ def _unions(processes: Sequence[ProcessData], own_ns: Array) -> list[int | None]
     Args:
         processes: The processes.
         own_ns: Each process's own unions, int64 of shape (processes, 1 + classes).
+        segments: Their calls, None to read them.
     """
     together, untraced_ns = _Unions(), np.zeros(len(NAMES), np.int64)
     apart = [None if _is_whole(process) else _Unions() for process in processes]
-    streams = [_calls(process, union) for process, union in zip(processes, apart, strict=True)]
-    for calls in in_order(streams):
-        together.add(calls)
+    if segments is None:
+        streams = [_calls(process, union) for process, union in zip(processes, apart, strict=True)]
+        for calls in in_order(streams):
+            together.add(calls)
+    else:
+        process_of = np.array([thread.process for thread in segments.threads] or [0])
+        for block in segments.blocks():
+            calls = np.stack([block.start_ns, block.end_ns, block.io_class.astype(np.int64)])
+            together.add(calls)
+            made_by = process_of[block.thread]
+            for place, union in enumerate(apart):
+                if union is not None:
+                    union.add(calls[:, made_by == place])
     for union, known_ns in zip(apart, own_ns, strict=True):
         if union is not None:
             untraced_ns += np.maximum(known_ns - union.sums_ns, 0)
@@ -108,22 +124,21 @@ def _unions(processes: Sequence[ProcessData], own_ns: Array) -> list[int | None]
 
 
 class _Unions:
-    """The union of all calls and that of each class, of calls added in order of start: `sums_ns`, int64."""
+    """The union of all calls and that of each class, of calls added in order of start."""
 
     def __init__(self) -> None:
-        self.sums_ns = np.zeros(len(NAMES), np.int64)
-        self._reached_ns = np.full(len(NAMES), np.iinfo(np.int64).min)
+        self._unions = [RunningUnion() for _ in NAMES]
+
+    @property
+    def sums_ns(self) -> Array:
+        """The unions, in the order of NAMES, int64."""
+        return np.array([union.sum_ns for union in self._unions], np.int64)
 
     def add(self, calls: Array) -> None:
         """Adds calls: rows are start, end and class."""
-        for place in range(len(NAMES)):
+        for place, union in enumerate(self._unions):
             chosen = slice(None) if place == 0 else calls[2] == place - 1
-            start, end = calls[0, chosen], calls[1, chosen]
-            if len(start) == 0:
-                continue
-            reached = np.maximum.accumulate(np.concatenate([self._reached_ns[place : place + 1], end]))
-            self.sums_ns[place] += np.maximum(end - np.maximum(start, reached[:-1]), 0).sum()
-            self._reached_ns[place] = reached[-1]
+            union.add(calls[0, chosen], calls[1, chosen])
 
 
 def _calls(process: ProcessData, union: _Unions | None) -> Iterator[Array]:

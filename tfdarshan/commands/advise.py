@@ -171,17 +171,19 @@ def _overlapping(sessions: list[Session]) -> list[Path]:
 
 def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Decision, int]:
     """Gives the decision and what must stay free on the fast tier."""
-    from tfdarshan.staging.advice import decide_on, read_run
+    from tfdarshan.staging.advice import decide_on
     from tfdarshan.staging.probe import probe_tier
+    from tfdarshan.staging.run_facts import read_run
 
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]
     room = measure_room(fast, *sizes)
-    use, facts = read_run(sessions)
+    slow = str(Path(arguments.slow).absolute()) if arguments.slow else None
+    use, facts = read_run(sessions, slow=slow)
     question = Question(
         fast=fast,
         room_bytes=room.usable,
-        slow=str(Path(arguments.slow).absolute()) if arguments.slow else None,
+        slow=slow,
         epochs=arguments.epochs,
         session_epochs=arguments.session_epochs,
         input_wait=None if arguments.input_wait is None else arguments.input_wait / 100,

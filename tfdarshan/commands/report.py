@@ -92,5 +92,5 @@ def _measured(session: Session, folder: str) -> TierProbe:
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.run_facts import run_facts
 
-    readers = round(max(run_facts([session], 0.0).readers, 1))
+    readers = round(max(run_facts([session]).readers, 1))
     return probe_tier(folder, readers)

@@ -29,15 +29,16 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the summary."""
-    from tfdarshan.analysis.summary_data import summarize
-    from tfdarshan.findings.diagnosis import diagnose
+    from tfdarshan.findings.diagnosis import diagnosis_of
+    from tfdarshan.findings.measures import measure
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.reports.text.findings_text import verdict_text
     from tfdarshan.reports.text.summary_text import render
 
     check_least("--top", arguments.top, 0)
     session = session_of(arguments)
-    data, diagnosis = summarize(session, arguments.top), diagnose(session)
+    measures = measure(session, arguments.top)
+    data, diagnosis = measures.summary, diagnosis_of(measures)
     if arguments.json:
         print_json(plain_diagnosis(diagnosis) | _plain(data))
     else:

@@ -108,7 +108,7 @@ def _is_input(measures: Measures, bursts):  # type: ignore[no-untyped-def]
     read_back = (rows["bytes_written"] > 0) & (rows["bytes_read"] >= READ_BACK * rows["bytes_written"])
     chosen = read_back.to_numpy(bool).copy()
     if windows is not None and chosen.any():
-        readers = np.unique(segments.thread[measures.pipeline.chosen]).tolist()
+        readers = np.unique(segments.thread[measures.places]).tolist()
         span = slice(*np.searchsorted(segments.start_ns, windows.span_ns).tolist())
         reads = segments.where(span)
         reads = reads.where((reads.io_class == READ) & chosen[reads.file])

@@ -19,7 +19,7 @@ AGAIN = 1.2
 def find(measures: Measures) -> Finding | None:
     """Finds it where storage served later passes, too."""
     memory, costs = measures.machine.memory_bytes, measures.costs
-    if memory is None or measures.epochs < AGAIN or measures.unique_bytes > ROOM * memory:
+    if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
         return None
     size = np.where(measures.sizes > 0, measures.sizes, 0)
     known = size > 0
@@ -42,14 +42,14 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"input that fits into memory is read from storage {measures.epochs:.1f} times",
-        what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.epochs:.1f} times over; that is "
+        title=f"input that fits into memory is read from storage {measures.passes:.1f} times",
+        what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.passes:.1f} times over; that is "
         f"{room} "
         f"of the {human_bytes(memory)} of memory, and storage serves it each time.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
             Evidence("memory", human_bytes(memory), memory),
-            Evidence("times read", f"{measures.epochs:.2f}", measures.epochs),
+            Evidence("times read", f"{measures.passes:.2f}", measures.passes),
             Evidence("time in reading again", percent(needless_s, whole), needless_s),
         ),
         files=measures.paths_of(order[(again * costs.slow_s)[order] > 0]),

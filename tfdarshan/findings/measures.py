@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from tfdarshan.analysis.access_order import streamed_share
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
-from tfdarshan.analysis.file_costs import FileCosts, counted_costs, traced_costs
-from tfdarshan.analysis.file_table import FileTable, load_files
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
+from tfdarshan.analysis.file_costs import FileCosts
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.files_tables import load_files_and_totals
+from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
+from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.segments import Segments, load_segments
-from tfdarshan.analysis.step_model import MOST_OF_WAIT, StepModel
+from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
-from tfdarshan.analysis.summary_data import SummaryData, summarize
+from tfdarshan.analysis.summary_data import SummaryData, summary_of
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
-from tfdarshan.findings.finding import Gain
+from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.findings.finding import Gain, Unknown
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.sessions.traces.tf_device_time import device_time
+from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.run_facts import Run, RunFacts, put_together
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -50,14 +51,13 @@ class Measures:
 
     Attributes:
         summary: What `tfdarshan summary` says.
-        files: One row per path.
-        is_input: Which of its rows are input, bool.
+        files: One row per path, by the names that are shown.
+        figures: The session's input.
+        run: The session as staging asks it.
         segments: All calls that have a segment.
-        windows: The steps, None if there are none.
-        pipeline: The calls on input files within the steps.
-        calls: These by kind. Where the trace was cut short they are scaled up to all calls; where there is
-            none, they are what the counters say: all reads as "read", and opens, closes, stats as "other".
-        model: The time model.
+        places: Which of them are the pipeline's: on input files, within the steps.
+        kinds: What these are, `call_kinds.CALL_KINDS`.
+        model: The time model, with what TensorFlow's trace says of the device.
         machine: Where it ran.
         loop_thread: The thread that runs the training loop, an index into `segments.threads`.
         imported: Whether the session is a Darshan log.
@@ -66,16 +66,41 @@ class Measures:
 
     summary: SummaryData
     files: FileTable
-    is_input: Array
+    figures: InputFigures
+    run: Run
     segments: Segments
-    windows: StepWindows | None
-    pipeline: InputPipeline
-    calls: dict[str, CallGroup]
+    places: Array
+    kinds: Array
     model: StepModel
     machine: Machine
     loop_thread: int | None
     imported: bool
     trace_room: TraceRoom
+
+    @property
+    def is_input(self) -> Array:
+        """Which rows of `files` are input, bool."""
+        return self.figures.is_input
+
+    @property
+    def windows(self) -> StepWindows | None:
+        """The steps, None if there are none."""
+        return self.figures.windows
+
+    @property
+    def pipeline(self) -> InputPipeline:
+        """The calls on input files within the steps."""
+        return self.figures.pipeline
+
+    @property
+    def calls(self) -> dict[str, CallGroup]:
+        """These by kind."""
+        return self.figures.calls
+
+    @property
+    def costs(self) -> FileCosts:
+        """What the pipeline's calls cost, file by file."""
+        return self.figures.costs
 
     @property
     def traced(self) -> bool:
@@ -111,7 +136,7 @@ class Measures:
     @cached_property
     def read_cost(self) -> TimeModel:
         """What a read of data takes: a time of its own, and a time per byte."""
-        places = self.pipeline.chosen[self.pipeline.kind == KIND["read"]]
+        places = self.places[self.kinds == KIND["read"]]
         places = places[:: max(1, len(places) // FIT_AT_MOST)]
         segments = self.segments
         return fit_time_model(
@@ -119,11 +144,9 @@ class Measures:
         )
 
     @cached_property
-    def costs(self) -> FileCosts:
-        """What the pipeline's calls cost, file by file."""
-        if not self.traced:
-            return counted_costs(self.files, self.is_input)
-        return traced_costs(self.segments, self.pipeline, len(self.files))
+    def use_and_facts(self) -> tuple[FileUse, RunFacts]:
+        """What staging goes by: the use of each file, and the run as a whole."""
+        return put_together([self.run])
 
     @cached_property
     def sizes(self) -> Array:
@@ -131,17 +154,15 @@ class Measures:
         sizes: Array = self.files.rows["size_bytes"].to_numpy()
         return sizes
 
-    @cached_property
+    @property
     def unique_bytes(self) -> float:
         """Bytes of the input that was read, each byte once."""
-        read = self.costs.read_bytes
-        known = np.where(self.sizes > 0, np.minimum(read, self.sizes), read)
-        return float(known.sum())
+        return float(self.figures.rereads.unique_bytes)
 
-    @cached_property
-    def epochs(self) -> float:
-        """How often the input was read, at least once."""
-        return max(1.0, float(self.costs.read_bytes.sum()) / self.unique_bytes) if self.unique_bytes else 1.0
+    @property
+    def passes(self) -> float:
+        """How often each byte of the input was read, mean, at least once."""
+        return max(1.0, self.figures.rereads.passes)
 
     @cached_property
     def slow_share(self) -> float:
@@ -157,7 +178,7 @@ class Measures:
     @cached_property
     def streamed_share(self) -> float:
         """Share of the bytes that are read in large parts, in order."""
-        places = self.pipeline.chosen[self.pipeline.kind == KIND["read"]]
+        places = self.places[self.kinds == KIND["read"]]
         return streamed_share(self.segments, places, len(self.files))
 
     @cached_property
@@ -201,7 +222,9 @@ class Measures:
         model = self.model
         low, expected, high = (
             min(model.saved_s(pipeline), most * model.most_wait_s) + loop
-            for pipeline, loop, most in zip((low_s, expected_s, high_s), stall_s, MOST_OF_WAIT, strict=True)
+            for pipeline, loop, most in zip(
+                (low_s, expected_s, high_s), stall_s, model.most_of_wait, strict=True
+            )
         )
         if not model.certain:
             low = stall_s[0]
@@ -226,45 +249,37 @@ class Measures:
         return gain, expected * loop
 
 
-def measure(session: SessionData) -> Measures:
+def measure(session: SessionData, top: int = 0) -> Measures:
     """Measures a session.
+
+    Args:
+        session: The session.
+        top: How many of the slowest and most-read files the summary lists.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     processes = session.processes
-    # Arrow reads and unpacks with the interpreter's lock released.
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(summarize, session, 0)
-        files = load_files(processes)
-        segments = load_segments(processes, files.index)
-        summary = asked.result()
+    files, totals = load_files_and_totals(processes, top)
+    segments = load_segments(processes, files.index)
     pa.default_memory_pool().release_unused()
+    clock = measure_wall_clock(processes, segments)
     windows = step_windows(step_marks(processes))
-    is_input = input_files(files)
-    loop_thread = _loop_thread(session, segments)
-    pipeline = input_pipeline(segments, is_input, windows, loop_thread)
-    calls = pipeline.calls
-    counts = [meta["counts"] for meta in session.meta]
-    made, kept = (sum(int(count[name]) for count in counts) for name in ("events", "segments"))
-    imported = "darshan" in session.meta[0]
-    if imported or (len(segments) == 0 and made):
-        calls = _counted(files.rows[is_input])
-    elif kept < made:
-        calls = {name: group.scaled(made / kept) for name, group in calls.items()}
-    machine = machine_of(session.meta[0])
+    is_loop = loop_thread(processes[0])
+    figures = measure_input(processes, files, segments.blocks, windows, clock, is_loop)
+    places, kinds = input_calls(segments, figures.is_input, windows)
     return Measures(
-        summary=summary,
+        summary=summary_of(session, totals, clock),
         files=files,
-        is_input=is_input,
+        figures=figures,
+        run=Run(session, clock, None if windows is None else windows.span_s, windows, figures),
         segments=segments,
-        windows=windows,
-        pipeline=pipeline,
-        calls=calls,
-        model=_with_device(_model(summary, windows, pipeline, calls, machine.cpu_s), processes[0], windows),
-        machine=machine,
-        loop_thread=loop_thread,
-        imported=imported,
+        places=places,
+        kinds=kinds,
+        model=_with_device(figures.model, processes[0], windows),
+        machine=machine_of(session.meta[0]),
+        loop_thread=next((place for place, found in enumerate(segments.threads) if is_loop(found)), None),
+        imported="darshan" in session.meta[0],
         trace_room=trace_room(session.meta),
     )
 
@@ -279,60 +294,3 @@ def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | No
         for intervals in (found.copies, found.communication)
     ]
     return dataclasses.replace(model, data_s=parts[0], weights_s=parts[1])
-
-
-def _loop_thread(session: SessionData, segments: Segments) -> int | None:
-    """Gives the owner's main thread, whose id is its process's: training loops run there."""
-    owner = session.processes[0]
-    for place, thread in enumerate(segments.threads):
-        if thread.tid == thread.pid == owner.pid and thread.host == owner.meta["host"]:
-            return place
-    return None
-
-
-def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:
-    """Gives calls by the counters alone: times are summed over files."""
-    sums = {name: float(rows[name].sum()) for name in ("reads", "bytes_read", "read_s", "meta_s")}
-    others = float((rows["opens"] + rows["stats"]).sum())
-    return {
-        "read": CallGroup(sums["reads"], sums["bytes_read"], sums["read_s"], 0.0),
-        "other": CallGroup(others, 0.0, sums["meta_s"], 0.0),
-    }
-
-
-def _model(
-    summary: SummaryData,
-    windows: StepWindows | None,
-    pipeline: InputPipeline,
-    calls: dict[str, CallGroup],
-    cpu_s: float | None,
-) -> StepModel:
-    beside_s = sum(group.beside_s for group in calls.values())
-    within_s = sum(group.within_s for group in calls.values())
-    readers = pipeline.readers
-    if not len(pipeline.chosen):
-        # Without a trace of calls, each process is a reader.
-        readers = dataclasses.replace(readers, readers=float(max(1, summary.processes)))
-    if windows is None:
-        whole_s = max(summary.duration_s, 1e-9)
-        union_s = pipeline.union_s if len(pipeline.chosen) else (summary.wall_clock.read_s or beside_s)
-        most_s = min(max(union_s - within_s, 0.0), whole_s)
-        # What the loop's own thread does in calls is not the pipeline's.
-        return StepModel(
-            unit="session", units=1, unit_s=whole_s, wait_s=None, most_wait_s=most_s, overlap=0.0,
-            storage_s=min(beside_s / readers.readers, whole_s), readers=readers.readers,
-            busy_share=min(1.0, (beside_s + within_s) / readers.readers / whole_s),
-        )  # fmt: skip
-    count = len(windows.start_ns)
-    unit_s = max(windows.step_s, 1e-9)
-    used_s = None if cpu_s is None else cpu_s / max(summary.duration_s, 1e-9) * unit_s
-    wait_s = None if windows.wait_s is None else windows.wait_s / count
-    most_s = wait_s if wait_s is not None else min(unit_s, pipeline.union_s / count)
-    return StepModel(
-        unit="step", units=count, unit_s=unit_s, wait_s=wait_s, most_wait_s=most_s,
-        overlap=pipeline.overlap, storage_s=min(beside_s / readers.readers / count, unit_s),
-        readers=readers.readers,
-        busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
-        if wait_s is None else readers.busy_share,
-        cpu_s=used_s,
-    )  # fmt: skip

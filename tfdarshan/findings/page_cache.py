@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.cache_share import SERVED, stored_bytes
+from tfdarshan.findings.cache_share import SERVED
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, percent
@@ -19,11 +19,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     read = float(measures.costs.read_bytes.sum())
     if read < LEAST_BYTES or measures.summary.emulation is not None:
         return None
-    storage, stored = measures.summary.coverage.read.storage, stored_bytes(measures)
-    served = 1 - float(measures.costs.slow_bytes.sum()) / read
-    if stored is not None:
-        served = 1 - min(stored / read, 1.0)
-    elif not measures.traced:
+    storage, stored = measures.summary.coverage.read.storage, measures.figures.stored_bytes
+    served = 1 - measures.costs.storage_share
+    if stored is None and not measures.traced:
         return None
     if served < SERVED:
         return None

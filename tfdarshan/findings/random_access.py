@@ -27,7 +27,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where reading the same bytes in order would take less time."""
     if not measures.traced:
         return _counted(measures)
-    places = measures.pipeline.chosen[measures.pipeline.kind == KIND["read"]]
+    places = measures.places[measures.kinds == KIND["read"]]
     found = scattered_reads(measures.segments, places, len(measures.files))
     reads = measures.group("read")
     if not found.reads or not reads.thread_s or not found.thread_s:

@@ -72,9 +72,9 @@ def find(measures: Measures) -> Finding | None:
 
 def _epochs_to_pay(measures: Measures, saved_s: float) -> str:
     """Words after how many epochs the conversion is won back: it takes as long as reading all files does."""
-    per_epoch = saved_s * measures.model.units / measures.epochs
+    per_epoch = saved_s * measures.model.units / measures.figures.epochs
     if per_epoch <= 0:
         return "never"
-    reading_s = measures.seconds(measures.input_calls) * measures.model.units / measures.epochs
+    reading_s = measures.seconds(measures.input_calls) * measures.model.units / measures.figures.epochs
     epochs = max(1, math.ceil(2 * reading_s / per_epoch))
     return f"{epochs:,} epoch{'' if epochs == 1 else 's'}"

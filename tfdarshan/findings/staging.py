@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.whole_input import WholeInput, stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "staging"
-# What a pass over a file on a local SSD takes: a time of its own and a time per byte. `tfdarshan advise`
-# measures the real one.
-FAST_PASS_S, FAST_S_PER_BYTE = 150e-6, 1 / 1e9
+# A pass over a file on a local SSD. `tfdarshan advise` measures the real one.
+LOCAL_SSD = TierProbe(TimeModel(150e-6, 1 / 1e9, 0, 1.0, 0.0), 1e9, True, "assumed: a local SSD")
 # Less than this is no input that anybody would copy.
 LEAST_BYTES = 1 << 20
 # The files that give this share of the gain are the hot ones.
 MOST_OF_IT = 0.9
 
 
-def find(measures: Measures) -> Finding | None:
+def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None:
     """Finds them where a fast tier would save time."""
-    costs = measures.costs
-    passes = np.maximum(costs.opens, costs.reads > 0)
-    share = costs.slow_bytes / np.maximum(costs.read_bytes, 1)
-    slow_s = costs.slow_s + costs.other_s * share
-    fast_s = (passes * FAST_PASS_S + costs.read_bytes * FAST_S_PER_BYTE) * share
-    saved = np.maximum(slow_s - fast_s, 0)
-    whole, calls_s = float(saved.sum()), float(costs.call_s.sum())
-    if whole <= 0 or calls_s <= 0 or float(costs.slow_bytes.sum()) < LEAST_BYTES:
+    use, facts = measures.use_and_facts
+    whole = stage_all(use, facts, fast_tier)
+    rows, valuation = whole.found.rows, whole.valuation
+    saved, passes = whole.saved_s, use.times_read[rows]
+    if float(saved.sum()) <= 0 or float(use.storage_bytes[rows].sum()) < LEAST_BYTES:
         return None
-    calls = measures.input_calls
-    gain, stall_s = measures.without(calls.scaled(whole / calls_s), 0.75, 1.0, 1.1)
-    size = np.where(measures.sizes > 0, measures.sizes, costs.read_bytes / np.maximum(passes, 1))
+    gain = _gain(measures, whole)
+    stall_s = facts.loop_share * float(saved.sum()) * valuation.epochs / measures.model.units
+    size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     order = np.argsort(-saved / np.maximum(size, 1), kind="stable")
     order = order[saved[order] > 0]
-    reached = np.cumsum(saved[order])
-    hot = order[: int(np.searchsorted(reached, MOST_OF_IT * whole)) + 1]
+    reached = np.cumsum(saved[order], dtype=np.float64)
+    hot = order[: int(np.searchsorted(reached, MOST_OF_IT * reached[-1])) + 1]
+    slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
+    storage_bytes = float(use.storage_bytes[rows].sum())
     hot_bytes, all_bytes = float(size[hot].sum()), float(size[order].sum())
-    storage_bytes, slow, fast = (float(values.sum()) for values in (costs.slow_bytes, slow_s, fast_s))
     bandwidth = storage_bytes / max(slow, 1e-9)
     return Finding(
         name=NAME,
@@ -53,10 +53,10 @@ def find(measures: Measures) -> Finding | None:
             Evidence("hot files", f"{len(hot):,} of {len(order):,}", len(hot)),
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),
         ),
-        files=measures.paths_of(hot),
+        files=measures.paths_of(rows[hot]),
         unit=measures.model.unit,
         cost_s=gain.expected_s,
-        stall_s=stall_s,
+        stall_s=min(stall_s, gain.expected_s),
         cure=Cure(
             f"Stage {human_bytes(all_bytes)} to a local disk.",
             "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json",
@@ -65,3 +65,12 @@ def find(measures: Measures) -> Finding | None:
         not_worth="for a single epoch: the copy reads everything once. `tfdarshan advise` measures the fast "
         "tier, and says after how many epochs it pays",
     )
+
+
+def _gain(measures: Measures, whole: WholeInput) -> Gain:
+    """Gives of a unit what is expected of an epoch."""
+    model, units_s = measures.model, whole.valuation.epochs / measures.model.units
+    low, likely, high = (
+        units_s * saved_s for saved_s in (whole.expected.low_s, whole.expected.saved_s, whole.expected.high_s)
+    )
+    return Gain(model.unit, model.unit_s, low, likely, high)

@@ -167,7 +167,7 @@ def _at_several_times(measures: Measures, slow: Array, apart_s: float) -> bool:
         return True
     is_slow = np.zeros(len(measures.files), bool)
     is_slow[slow] = True
-    places = measures.pipeline.chosen[is_slow[measures.segments.file[measures.pipeline.chosen]]]
+    places = measures.places[is_slow[measures.segments.file[measures.places]]]
     end = np.maximum.accumulate(measures.segments.end_ns[places])
     gaps = measures.segments.start_ns[places][1:] - end[:-1]
     return 1 + int(np.count_nonzero(gaps > 1e9 * apart_s)) >= SEVERAL_TIMES

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
+from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_parts import Storage
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.read_split import wait_of_a_read
 from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.whole_input import stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 FACTOR = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?", re.IGNORECASE)
@@ -106,14 +107,14 @@ def what_if(measures: Measures, change: Change) -> WhatIf:
     def step_with(device: Storage, *, scales: bool) -> tuple[Storage | None, float, float]:
         """Gives the changed device, its part of the pipeline, and the step."""
         changed, storage_s = _changed(measures, device, change, readers, scales=scales)
-        return changed, storage_s, model.step_s(storage_s + other_s)
+        return changed, storage_s, _step_s(model, storage_s + other_s)
 
     changed, storage_s, step_s = step_with(expected, scales=False)
     bounds = [step_with(device, scales=scales)[2] for device in devices for scales in (False, True)]
+    before_s = model.unit_s
     if change.fast is not None:
-        bounds = [model.step_s(doubt * storage_s + other_s) for doubt in FAST_DOUBT]
+        storage_s, (step_s, *bounds) = _staged(measures, change, readers, other_s)
     bounds += [step_s]
-    before_s = model.step_s(model.pipeline_s)
     if not model.certain:
         bounds.append(before_s)
     known = storage_served(measures)
@@ -133,7 +134,7 @@ def what_if(measures: Measures, change: Change) -> WhatIf:
             *device_parts,
         ),
         Parts(
-            changed if storage_served(measures) else None,
+            changed if known and change.fast is None else None,
             storage_s,
             other_s,
             model.compute_s,
@@ -185,8 +186,6 @@ def _changed(
         scales: Whether more readers get more bandwidth together.
     """
     model, reads = measures.model, measures.group("read")
-    if change.fast is not None:
-        return None, _fast_s(measures, change.fast, change) / readers / model.units
     wider = readers / model.readers if scales else 1.0
     changed = Storage(
         latency_s=device.latency_s * change.latency,
@@ -196,16 +195,34 @@ def _changed(
     return changed, changed.seconds(reads.calls / model.units, reads.moved_bytes / model.units)
 
 
-def _fast_s(measures: Measures, fast: TierProbe, change: Change) -> float:
-    """Gives the thread time of all passes over the files on another device."""
-    costs = measures.costs
-    # What the page cache served stays there.
-    slow = costs.slow_bytes / np.maximum(costs.read_bytes, 1)
-    passes = np.maximum(costs.opens, costs.reads > 0) * slow
-    base, per_byte = fast.model.base_s * change.latency, fast.model.s_per_byte / change.bandwidth
-    scale = measures.model.storage_s * measures.model.readers * measures.model.units
-    scale /= max(float(costs.call_s.sum()), LEAST_S)
-    return float((passes * base + costs.slow_bytes * per_byte).sum()) * scale
+def _step_s(model: StepModel, pipeline_s: float) -> float:
+    """Gives a unit with another pipeline time; the one that was measured gives what was measured."""
+    return model.unit_s - (model.step_s(model.pipeline_s) - model.step_s(pipeline_s))
+
+
+def _staged(
+    measures: Measures, change: Change, readers: float, other_s: float
+) -> tuple[float, tuple[float, ...]]:
+    """Gives storage's part of the pipeline with all input on another device, and the unit with its bounds.
+
+    The answer is that of staging all files; other readers than were measured share what is left.
+    """
+    model, fast = measures.model, change.fast
+    assert fast is not None
+    cost = dataclasses.replace(
+        fast.model,
+        base_s=fast.model.base_s * change.latency,
+        s_per_byte=fast.model.s_per_byte / change.bandwidth,
+    )
+    whole = stage_all(*measures.use_and_facts, dataclasses.replace(fast, model=cost))
+    units = whole.valuation.epochs / model.units
+    storage_s = float(whole.valuation.fast_s.sum()) * units / readers
+    found = (whole.expected.saved_s, whole.expected.low_s, whole.expected.high_s)
+    steps = tuple(model.unit_s - units * saved_s for saved_s in found)
+    if change.threads is None:
+        return storage_s, steps
+    shared_s = [_step_s(model, doubt * storage_s + other_s) for doubt in (1.0, *FAST_DOUBT)]
+    return storage_s, tuple(shared_s)
 
 
 def _share_of_work(measures: Measures, readers: float) -> float:

@@ -14,11 +14,11 @@ from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
 from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee
 from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, readers_idle
-from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
-from tfdarshan.staging.run_facts import RunFacts, run_facts
+from tfdarshan.staging.run_facts import RunFacts, read_run
 from tfdarshan.staging.tier import SlowTier
 from tfdarshan.staging.unit import FOLDERS_DO, MANY_FILES, Units, folder_units
 from tfdarshan.staging.valuation import (
@@ -26,8 +26,8 @@ from tfdarshan.staging.valuation import (
     copy_seconds,
     relative_doubt,
     total,
-    value_candidates,
 )
+from tfdarshan.staging.whole_input import stage_all
 from tfdarshan.staging.why_not import Reason, find_reasons
 
 Array = Any
@@ -49,7 +49,9 @@ class CacheFacts:
 
 @dataclass(frozen=True)
 class Advice:
-    """Everything that is said. `rules` are in the order of RULES; `reasons` is empty where staging helps.
+    """All that is said. `rules` are in the order of RULES; `reasons` is empty where staging helps.
+
+    `everything` is what to expect of all files on the fast tier, whatever room there is.
 
     `read_alike` says whether each candidate was read about as often as each other.
     """
@@ -71,6 +73,7 @@ class Advice:
     curve: tuple[CurvePoint, ...]
     knee: CurvePoint | None
     copy: CopyCost
+    everything: Expectation
     reasons: tuple[Reason, ...]
 
     @property
@@ -122,17 +125,7 @@ def decide(sessions: Sequence[SessionData], question: Question, fast_tier: TierP
     Raises:
         SessionDataError: A session's table is damaged or missing.
     """
-    return decide_on(*read_run(sessions), question, fast_tier)
-
-
-def read_run(sessions: Sequence[SessionData]) -> tuple[FileUse, RunFacts]:
-    """Reads what a job's sessions say: what each path was used for, and the run as a whole.
-
-    Raises:
-        SessionDataError: A session's table is damaged or missing.
-    """
-    use = read_file_use(sessions)
-    return use, run_facts(sessions, total(use.read_s) + total(use.meta_s))
+    return decide_on(*read_run(sessions, slow=question.slow), question, fast_tier)
 
 
 def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: TierProbe) -> Decision:
@@ -142,15 +135,17 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
     """
     if question.input_wait is None:
         question = dataclasses.replace(question, input_wait=facts.input_wait)
-    found = find_candidates(use, slow=question.slow, fast=question.fast, kernel_bytes=facts.read_bytes)
-    valuation = value_candidates(
+    found = find_candidates(use, slow=question.slow, fast=question.fast)
+    whole = stage_all(
         use,
-        found,
+        facts,
         fast_tier,
-        readers=facts.readers,
-        epochs=question.session_epochs,
+        found=found,
+        session_epochs=question.session_epochs,
+        input_wait=question.input_wait,
         block_bytes=question.block_bytes,
     )
+    valuation = whole.valuation
     picked = _pick(question, use, valuation)
     members = picked.units.members(picked.choice.items)
     rules = _rules(valuation, members, facts, question)
@@ -175,10 +170,12 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         curve=picked.curve,
         knee=knee(picked.curve),
         copy=copy,
+        everything=whole.expected,
         reasons=find_reasons(
             question=question,
             facts=facts,
             valuation=valuation,
+            best=whole.expected,
             units=picked.units,
             chosen=rules[0],
             copy=copy,
@@ -268,6 +265,6 @@ def _read_alike(use: FileUse, found: Candidates) -> bool:
 
 def _cache_facts(use: FileUse, found: Candidates) -> CacheFacts:
     read = total(use.bytes_read[found.rows])
-    storage = total(found.storage_passes * found.pass_bytes)
+    storage = total(use.storage_bytes[found.rows])
     share = storage / read if read else 0.0
     return CacheFacts(share, found.reread_share, found.reread_storage_share, use.traced_share)

@@ -18,16 +18,8 @@ from tfdarshan.staging.file_use import FileUse
 Array = Any
 
 MEMORY_FILE_SYSTEMS = frozenset(("tmpfs", "ramfs", "proc", "sysfs", "devtmpfs", "cgroup", "cgroup2"))
-PROGRAM_FOLDERS = (
-    "/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/sys/", "/usr/",
-    "/var/",
-)  # fmt: skip
 BEYOND_CAP = PATHS_OF_NO_FILE[1]
-PROGRAM_PARTS = ("/site-packages/", "/dist-packages/")
-PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
-# From this share of the bytes read on, what the kernel charged is all of them.
-KERNEL_ALL = 0.9
-BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
+PROGRAMS = "programs, libraries, system folders (--slow DIR looks at what is below it)"
 
 
 @dataclass(frozen=True)
@@ -67,33 +59,26 @@ class Candidates:
     reread_storage_share: float | None
 
 
-def find_candidates(use: FileUse, *, slow: str | None, fast: str, kernel_bytes: int | None) -> Candidates:
+def find_candidates(use: FileUse, *, slow: str | None = None, fast: str | None = None) -> Candidates:
     """Sorts out the files that can be staged.
 
     Args:
         use: What the files were used for.
         slow: Only files below this folder; None for all data files.
         fast: Folder of the fast tier; what is there is none.
-        kernel_bytes: What the kernel charged as fetched from storage. Where all files are on block devices,
-            storage cannot have served more, whatever the times look like, and where it is nearly all that
-            was read, storage served all of it.
     """
     rows, left_out = _selected(use, slow, fast)
-    passes = np.maximum(use.opens[rows], 1).astype(np.float32)
     bytes_read = np.maximum(use.bytes_read[rows], 1).astype(np.float32)
-    share = use.storage_bytes[rows] / bytes_read
-    storage_s = use.storage_s[rows]
-    kinds = {use.mounts[code].fs_type for code in np.unique(use.mount[use.bytes_read > 0]).tolist()}
-    if kernel_bytes is not None and kinds <= BLOCK_FILE_SYSTEMS:
-        if kernel_bytes >= KERNEL_ALL * _sum(use.bytes_read):
-            share, storage_s = np.ones_like(share), use.read_s[rows]
-        elif (seen := _sum(use.storage_bytes)) > 0:
-            share = share * min(1.0, kernel_bytes / seen)
+    size = use.size_bytes[rows]
+    # A file that stays open is passed over as often as its bytes are read.
+    whole = np.where(size > 0, use.bytes_read[rows] / np.maximum(size, 1), 0)
+    passes = np.maximum(np.maximum(use.opens[rows], np.floor(whole)), 1).astype(np.float32)
+    share = np.minimum(use.storage_bytes[rows] / bytes_read, 1)
     storage_passes = passes * share
     again = np.maximum(passes - 1, 0)
     missed = np.clip(storage_passes - 1, 0, None)
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
-    seconds = storage_s + use.meta_s[rows] * np.minimum(share, 1)
+    seconds = use.storage_s[rows] + use.meta_s[rows] * share
     with np.errstate(divide="ignore", invalid="ignore"):
         pass_s = np.where(storage_passes > 0, seconds / np.maximum(share * bytes_read, 1), 0)
     pass_bytes = bytes_read / passes
@@ -110,14 +95,18 @@ def find_candidates(use: FileUse, *, slow: str | None, fast: str, kernel_bytes: 
     )
 
 
-def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[LeftOut, ...]]:
+def _selected(use: FileUse, slow: str | None, fast: str | None) -> tuple[Array, tuple[LeftOut, ...]]:
     """Gives the rows of the candidates, and what the others are."""
     memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
     tests: list[tuple[str, Any]] = [
-        ("not read", lambda: use.bytes_read == 0),
+        ("not read", lambda: use.counted_bytes == 0),
         ("beyond the profiler's memory cap, so not told apart", lambda: _is(use.paths, BEYOND_CAP)),
         ("no file with a path of its own", lambda: ~_starts(use.paths, ("/",))),
-        (f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (_folder(fast),))),
+    ]
+    if fast is not None:
+        below = _folder(fast)
+        tests.append((f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (below,))))
+    tests += [
         ("written in the session, so a copy would go stale", lambda: use.bytes_written > 0),
         ("renamed, replaced or deleted in the session", lambda: use.moves > 0),
         (
@@ -128,20 +117,16 @@ def _selected(use: FileUse, slow: str | None, fast: str) -> tuple[Array, tuple[L
     if slow is not None:
         tests.append((f"not below {slow}", lambda: ~_starts(use.paths, (_folder(slow),))))
     else:
-        tests.append(("in memory already, on tmpfs or such", lambda: memory[use.mount]))
-        tests.append(
-            (
-                "programs, libraries, system folders (--slow DIR looks at what is below it)",
-                lambda: _programs(use.paths),
-            )
-        )
-    remaining = np.ones(len(use), bool)
+        if not use.emulated:
+            tests.append(("in memory already, on tmpfs or such", lambda: memory[use.mount]))
+        tests.append((PROGRAMS, lambda: ~use.is_input))
+    remaining = use.is_used.copy()
     left_out = []
     for reason, test in tests:
         out = remaining & test()
         remaining &= ~out
         if out.any():
-            left_out.append(LeftOut(reason, int(out.sum()), int(use.bytes_read[out].sum())))
+            left_out.append(LeftOut(reason, int(out.sum()), int(use.counted_bytes[out].sum())))
     return np.flatnonzero(remaining), tuple(left_out)
 
 
@@ -161,25 +146,6 @@ def _is(paths: Any, path: str) -> Array:
 
 def _starts(paths: Any, prefixes: tuple[str, ...]) -> Array:
     return _any([pc.starts_with(paths, prefix) for prefix in prefixes])
-
-
-def _programs(paths: Any) -> Array:
-    """Says which paths are programs'; of ten million others a few bytes of each show that they are none."""
-    raw = paths.cast(pa.large_binary())
-    heads = {folder[:4].encode() for folder in PROGRAM_FOLDERS}
-    tails = {suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}
-    likely = _among(pc.binary_slice(raw, 0, 4), heads) | _among(pc.binary_slice(raw, -2), tails)
-    found = _any([pc.match_substring(paths, part) for part in PROGRAM_PARTS])
-    rows = np.flatnonzero(likely)
-    if len(rows):
-        some = paths.take(pa.array(rows))
-        ends = [pc.ends_with(some, suffix) for suffix in PROGRAM_SUFFIXES]
-        found[rows] |= _starts(some, PROGRAM_FOLDERS) | _any(ends)
-    return found
-
-
-def _among(values: Any, wanted: set[bytes]) -> Array:
-    return _any([pc.is_in(values, pa.array(sorted(wanted), pa.large_binary()))])
 
 
 def _any(found: list[Any]) -> Array:

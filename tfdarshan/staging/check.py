@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.analysis.rereads import median_epochs
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.staging.advice import read_run
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.plan import Plan
 from tfdarshan.staging.question import Promise
-from tfdarshan.staging.run_facts import RunFacts
+from tfdarshan.staging.run_facts import RunFacts, read_run
 
 Array = Any
 
@@ -131,7 +130,7 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
             f"{plan.fast_root} nor below {plan.slow_root}: is it of the same job?"
         )
     data = copies | originals | rest
-    epochs = epochs or max(1.0, float(np.round(np.median(use.opens[data]))))
+    epochs = epochs or median_epochs(use.times_read[data])
     by_steps = promise.whole_epoch_s is not None and facts.steps_s is not None
     if not by_steps:
         promise = dataclasses.replace(promise, epoch_s=promise.whole_epoch_s or promise.epoch_s)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tfdarshan.analysis.step_model import MOST_OF_WAIT
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -58,13 +57,12 @@ def readers_idle(facts: RunFacts) -> bool:
 
 
 def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float | None) -> Expectation:
-    """Turns thread time into time of an epoch.
+    """Turns thread time into time of an epoch, by the time model that findings and what-if go by.
 
     Readers that are kept busy all the time make an epoch shorter by what each of them saves. Calls overlap
     less than there are readers where the readers do other things too; dividing by the calls at a time instead
-    gives the upper bound. What training does not wait for cannot be saved: `input_wait` bounds everything;
-    where it is not given and the readers were idle most of the time, the lower bound is 0. As in findings,
-    only the upper bound saves all of the wait: a first batch is always waited for.
+    gives the upper bound. What training does not wait for cannot be saved; where nothing says whether it
+    waits, the lower bound is 0 unless the readers were in calls nearly all the time.
 
     Args:
         facts: The run.
@@ -72,24 +70,22 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         time: The files' time on either tier.
         input_wait: Share of the run in which training waited for input, None if unknown.
     """
-    epoch_s = facts.training_s / epochs
-    readers = max(facts.readers, 1.0)
+    model = facts.model_with(input_wait)
+    readers, loop = max(facts.readers, 1.0), facts.loop_share
     together = max(1.0, min(facts.concurrency, readers))
-    wait_s = epoch_s if input_wait is None else epoch_s * input_wait
-    io_s = math.inf if facts.io_s is None else facts.io_s / epochs
-    shares = (1.0, 1.0, 1.0) if input_wait is None else MOST_OF_WAIT
-    least_s, likely_s, most_s = (min(share * wait_s, io_s) for share in shares)
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
-    hidden = input_wait is None and readers_idle(facts)
-    saved = _within((time.slow_s - time.fast_s) / readers, likely_s)
+    thread_s = (slower, time.slow_s - time.fast_s, faster)
+
+    def saved(place: int, at_a_time: float) -> float:
+        """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole."""
+        less_s = max(thread_s[place], 0.0) * epochs
+        waited_s = model.saved_s((1 - loop) * less_s / at_a_time)
+        return min(min(waited_s, model.most_of_wait[place] * model.most_wait_s) + loop * less_s, whole_s)
+
+    whole_s = facts.training_s
+    low_s = saved(0, readers) if model.certain else loop * max(slower, 0.0) * epochs
+    likely_s, high_s = saved(1, readers), saved(2, together)
     return Expectation(
-        epoch_s,
-        saved,
-        0.0 if hidden else min(saved, _within(slower / readers, least_s)),
-        max(saved, _within(faster / together, most_s)),
+        whole_s / epochs, likely_s / epochs, min(low_s, likely_s) / epochs, max(likely_s, high_s) / epochs
     )
-
-
-def _within(seconds: float, most: float) -> float:
-    return min(max(seconds, 0.0), most)

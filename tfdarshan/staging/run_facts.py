@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tfdarshan.analysis.session_readers import session_readers
-from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
+from tfdarshan.analysis.file_costs import add_costs
+from tfdarshan.analysis.file_table import load_files, merge_files
+from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.segments import Segments, segment_blocks
+from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.storage_share import fetched_bytes
 from tfdarshan.analysis.trace_span import trace_span
-from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
+from tfdarshan.file_name import table_name
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
+from tfdarshan.staging.file_use import FileUse, file_use
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,8 @@ class RunFacts:
             they end before its input does.
         input_wait: Share of the steps' time in which training waited for input, None if no step says so.
         traces: What each session whose trace lacks calls says of the part that it covers.
+        loop_share: Share of the input calls' time that the training loop's own thread stood still for.
+        model: The time model of `training_s` as one unit; None makes it of the facts above.
     """
 
     duration_s: float
@@ -41,6 +53,8 @@ class RunFacts:
     steps_s: float | None = None
     input_wait: float | None = None
     traces: tuple[str, ...] = ()
+    loop_share: float = 0.0
+    model: StepModel | None = None
 
     @property
     def training_s(self) -> float:
@@ -57,39 +71,147 @@ class RunFacts:
         """Calls at a time while at least one was running; `readers` where the sessions do not say."""
         return self.thread_s / self.io_s if self.io_s and self.thread_s else self.readers
 
+    def model_with(self, input_wait: float | None) -> StepModel:
+        """Gives the time model of `training_s` as one unit, in which such a share of it waits for input."""
+        model = self.model or self._model()
+        if input_wait is None or input_wait == self.input_wait:
+            return model
+        wait_s = input_wait * self.training_s
+        return dataclasses.replace(model, wait_s=wait_s, most_wait_s=wait_s)
 
-def run_facts(
-    sessions: Sequence[SessionData], read_s: float, stepped: Sequence[SessionData] | None = None
-) -> RunFacts:
-    """Gathers the facts.
+    def _model(self) -> StepModel:
+        whole_s, readers = max(self.training_s, 1e-9), max(self.readers, 1.0)
+        wait_s = None if self.input_wait is None else self.input_wait * whole_s
+        most_s = whole_s if self.io_s is None else min(self.io_s, whole_s)
+        return StepModel(
+            unit="session", units=1, unit_s=whole_s, wait_s=wait_s,
+            most_wait_s=most_s if wait_s is None else wait_s, overlap=0.0,
+            storage_s=min(self.thread_s / readers, whole_s), readers=readers,
+            busy_share=min(1.0, self.busy_share),
+        )  # fmt: skip
+
+
+def read_run(
+    sessions: Sequence[SessionData], stepped: Sequence[SessionData] | None = None, slow: str | None = None
+) -> tuple[FileUse, RunFacts]:
+    """Reads what a job's sessions say: what each path was used for, and the run as a whole.
 
     Args:
         sessions: The sessions, all of one job or of like ones.
-        read_s: Time of all calls added up, from the files tables; used where a log has nothing better.
         stepped: Whose steps count, where `sessions` are single processes of these.
+        slow: What is below this folder is data, whatever its name.
 
     Raises:
-        SessionDataError: A table is damaged or missing.
+        SessionDataError: A session's table is damaged or missing.
     """
-    clocks = [measure_wall_clock(session.processes) for session in sessions]
+    stepped = stepped or sessions
+    data_folder = None if slow is None else table_name(os.fsencode(slow))
+    return put_together(
+        [_run(session, whole, data_folder) for session, whole in zip(sessions, stepped, strict=True)],
+        data_folder,
+    )
+
+
+def put_together(runs: Sequence[Run], data_folder: str | None = None) -> tuple[FileUse, RunFacts]:
+    """Gives what `read_run` does, of sessions that were measured already."""
+    files, places = merge_files([run.figures.files for run in runs])
+    is_input = runs[0].figures.is_input if len(runs) == 1 else input_files(files, data_folder)
+    metas = [meta for run in runs for meta in run.session.meta]
+    made, kept = (sum(int(meta["counts"][name]) for meta in metas) for name in ("events", "segments"))
+    use = file_use(
+        files,
+        is_input,
+        add_costs([run.figures.costs for run in runs], places, is_input),
+        emulated=any(meta.get("options", {}).get("as_if") is not None for meta in metas),
+        traced_share=min(1.0, kept / made) if made else 0.0,
+        samples=[run.figures.pipeline.sample for run in runs],
+    )
+    return use, _facts(runs)
+
+
+def run_facts(sessions: Sequence[SessionData], stepped: Sequence[SessionData] | None = None) -> RunFacts:
+    """Gathers the facts alone, as `read_run` does."""
+    return read_run(sessions, stepped)[1]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One session, and what was measured of it.
+
+    Attributes:
+        session: The session, or a process of it.
+        clock: Its times.
+        steps_s: Time from the first step's start to the last one's end, None if epochs take all time.
+        windows: The steps that are judged, None if there are none.
+        figures: Its input.
+    """
+
+    session: SessionData
+    clock: WallClock
+    steps_s: float | None
+    windows: StepWindows | None
+    figures: InputFigures
+
+
+def _run(session: SessionData, stepped: SessionData, data_folder: str | None) -> Run:
+    processes = session.processes
+    files = load_files(processes)
+    clock = measure_wall_clock(processes)
+    steps_s = _steps_s(stepped)
+    judged = step_windows(stepped.step_bounds)
+    # Where the steps do not last as long as what epochs are counted in, all calls count.
+    windows = judged if judged is not None and judged.span_s == steps_s else None
+
+    def blocks() -> Iterator[Segments]:
+        return segment_blocks(processes, files.index, None if windows is None else windows.span_ns)
+
+    is_loop = loop_thread(stepped.processes[0])
+    figures = measure_input(processes, files, blocks, windows, clock, is_loop, data_folder)
+    return Run(session, clock, steps_s, judged, figures)
+
+
+def _facts(runs: Sequence[Run]) -> RunFacts:
+    clocks = [run.clock for run in runs]
     io = [clock.io_s if clock.io_s is not None else clock.read_s for clock in clocks]
     thread = [clock.thread_s for clock in clocks]
-    stepped = stepped or sessions
-    steps_s = [_steps_s(session) for session in stepped]
-    read_bytes = [_storage_bytes(session) for session in sessions]
-    return RunFacts(
+    called = [float(run.figures.costs.call_s.sum()) for run in runs]
+    steps = [run.steps_s for run in runs]
+    read_bytes = [fetched_bytes(run.session.meta) for run in runs]
+    facts = RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
         io_s=None if None in io else sum(value or 0.0 for value in io),
-        thread_s=read_s if None in thread else sum(value or 0.0 for value in thread),
-        readers=_readers(sessions, stepped, thread),
+        thread_s=sum(called) if None in thread else sum(value or 0.0 for value in thread),
+        readers=_readers(runs, thread),
         read_bytes=None if None in read_bytes else sum(value or 0 for value in read_bytes),
-        paths=tuple(str(session.path.absolute()) for session in sessions),
-        steps_s=None if None in steps_s else sum(value or 0.0 for value in steps_s),
-        input_wait=_input_wait(stepped),
+        paths=tuple(str(run.session.path.absolute()) for run in runs),
+        steps_s=None if None in steps else sum(value or 0.0 for value in steps),
+        input_wait=_input_wait(runs),
         traces=tuple(
-            span.sentence for span in map(trace_span, (s.meta for s in sessions)) if span is not None
+            span.sentence for span in (trace_span(run.session.meta) for run in runs) if span is not None
         ),
     )
+    groups = [group for run in runs for group in run.figures.calls.values()]
+    within_s, called_s = (sum(getattr(group, name) for group in groups) for name in ("within_s", "thread_s"))
+    model = _merged([run.figures.model for run in runs], facts)
+    return dataclasses.replace(facts, model=model, loop_share=within_s / called_s if called_s else 0.0)
+
+
+def _merged(models: Sequence[StepModel], facts: RunFacts) -> StepModel:
+    """Gives the models of all sessions as one, whose unit is the time that epochs are counted in."""
+    whole_s = max(facts.training_s, 1e-9)
+    wait_s = None if facts.input_wait is None else facts.input_wait * whole_s
+    most_s = sum(model.units * model.most_wait_s for model in models) if wait_s is None else wait_s
+    computed = [model.units * model.compute_s for model in models]
+    overlaps = sum(model.overlap * part for model, part in zip(models, computed, strict=True))
+    used = [None if model.cpu_s is None else model.units * model.cpu_s for model in models]
+    busy = sum(model.busy_share * model.all_s for model in models)
+    return StepModel(
+        unit="session", units=1, unit_s=whole_s, wait_s=wait_s, most_wait_s=min(most_s, whole_s),
+        overlap=models[0].overlap if len(models) == 1 else overlaps / max(sum(computed), 1e-9),
+        storage_s=min(sum(model.units * model.storage_s for model in models), whole_s),
+        readers=facts.readers, busy_share=busy / max(sum(model.all_s for model in models), 1e-9),
+        cpu_s=None if None in used else sum(value or 0.0 for value in used),
+    )  # fmt: skip
 
 
 def _steps_s(session: SessionData) -> float | None:
@@ -108,34 +230,19 @@ def _trace_ended_early(owner: dict[str, Any]) -> bool:
     return 0 < int(end_ns) < int(owner["time"].get("last_event_ns") or 0)
 
 
-def _input_wait(sessions: Sequence[SessionData]) -> float | None:
-    found = [step_windows(steps_to_judge(session.step_bounds)) for session in sessions]
+def _input_wait(runs: Sequence[Run]) -> float | None:
+    found = [run.windows for run in runs]
     known = [windows for windows in found if windows is not None and windows.wait_s is not None]
     span_s = sum(windows.span_s for windows in known)
     return sum(windows.wait_s or 0.0 for windows in known) / span_s if span_s else None
 
 
-def _readers(
-    sessions: Sequence[SessionData], stepped: Sequence[SessionData], thread_s: Sequence[float | None]
-) -> float:
+def _readers(runs: Sequence[Run], thread_s: Sequence[float | None]) -> float:
     """Gives the readers by which all sessions' time in calls is to be divided."""
-    readers = [
-        session_readers(session.processes, step_windows(whole.step_bounds))
-        for session, whole in zip(sessions, stepped, strict=True)
-    ]
+    readers = [run.figures.model.readers for run in runs]
+    if len(readers) == 1:
+        return readers[0]
     weights = [1.0 if None in thread_s else value or 0.0 for value in thread_s]
     if not any(weights):
         return 1.0
     return sum(weights) / sum(weight / count for weight, count in zip(weights, readers, strict=True))
-
-
-def _storage_bytes(session: SessionData) -> int | None:
-    """Gives `read_bytes` of /proc/PID/io over a session; a child that was waited for is in its parent's."""
-    owner, children = session.meta[0], session.meta[1:]
-    if owner.get("options", {}).get("as_if") is not None:
-        # Emulated storage serves every byte, whatever the page cache holds.
-        return None
-    sources = [owner, *(meta for meta in children if meta["kernel"].get("counted") == "own")]
-    if not all(meta["kernel"]["valid"] for meta in sources):
-        return None
-    return sum(int(meta["kernel"].get("read_bytes", 0)) for meta in sources)

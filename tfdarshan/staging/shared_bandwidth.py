@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.storage_passes import PassSample
 from tfdarshan.analysis.time_model import TimeModel, median_slope
-from tfdarshan.staging.cache_share import PassSample
 
 Array = Any
 
@@ -36,7 +36,7 @@ def with_shared_bandwidth(model: TimeModel, samples: Sequence[PassSample], reade
 
     Args:
         model: Fitted pass by pass.
-        samples: Passes of each process with segments.
+        samples: Passes of each session with segments.
         readers: Threads that read.
     """
     sample = max(samples, key=lambda sample: len(sample.size), default=None)

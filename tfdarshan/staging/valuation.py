@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.rereads import median_epochs
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.expectation import ThreadTime
 from tfdarshan.staging.file_use import FileUse
@@ -85,10 +86,10 @@ def value_candidates(
         found: The candidates among them.
         fast_tier: What the fast tier was measured at.
         readers: Threads that read in the sessions.
-        epochs: Epochs in the sessions, None to take the median of the files' passes.
+        epochs: Epochs in the sessions, None to take the median of how often files were read.
         block_bytes: What the fast tier allots space in.
     """
-    epochs = epochs or _median_passes(found.passes)
+    epochs = epochs or median_epochs(use.times_read[found.rows])
     tiers, slow_s = slow_tiers(use, found, readers)
     fast_s = fast_tier.model.seconds(found.pass_bytes)
     per_epoch = found.recurring / epochs
@@ -114,7 +115,3 @@ def copy_seconds(
         if model is not None:
             read_s += float(model.seconds(size[codes == code]).sum())
     return read_s / max(facts.readers, 1.0) + float(size.sum()) / fast_tier.write_bytes_per_s
-
-
-def _median_passes(passes: Array) -> float:
-    return max(1.0, float(np.round(np.median(passes)))) if len(passes) else 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.step_model import MOST_OF_WAIT
 from tfdarshan.staging.candidate import Candidates
-from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, gain, readers_idle
+from tfdarshan.staging.expectation import Expectation, ThreadTime, gain, readers_idle
 from tfdarshan.staging.question import CopyCost, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.unit import Units
@@ -33,6 +33,7 @@ def find_reasons(
     question: Question,
     facts: RunFacts,
     valuation: Valuation,
+    best: Expectation,
     units: Units,
     chosen: RuleResult,
     copy: CopyCost,
@@ -43,6 +44,7 @@ def find_reasons(
         question: What was asked.
         facts: The run.
         valuation: What the candidates take.
+        best: What staging all of them gives.
         units: What is staged as one.
         chosen: What staging the chosen files gives.
         copy: What copying them takes.
@@ -55,7 +57,6 @@ def find_reasons(
         return (_page_cache(found),)
     if everything.slow_s < NOT_FASTER * everything.fast_s:
         return (_not_faster(everything.slow_s, valuation.all_fast_s),)
-    best = expect(facts, valuation.epochs, everything, question.input_wait)
     if best.gain < question.least_gain:
         return (_little(best, facts, everything, question),)
     if chosen.expected.gain < question.least_gain:
@@ -93,6 +94,9 @@ def _little(best: Expectation, facts: RunFacts, everything: ThreadTime, question
     if wait is not None and gain(1.0, MOST_OF_WAIT[1] * wait) < question.least_gain:
         return Reason("not_io", f"{waits}, so what it does besides is the limit: {gains}")
     waits = f"{waits}; " if waits else ""
+    if wait is not None and facts.model_with(wait).held_back:
+        beside = "reading and all other work together fit beside what the steps compute"
+        return Reason("not_io", f"{waits}{beside}, so the wait has another cause: {gains}")
     if readers_idle(facts):
         busy = f"the readers are in file calls {100 * facts.busy_share:.1f} % of the time"
         return Reason("not_io", f"{waits}{busy}, so decoding or computing is the limit: {gains}")

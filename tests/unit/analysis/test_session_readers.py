@@ -31,7 +31,7 @@ def calls_of_epochs(epochs, threads, *, calls=100, busy_ms=8.0, gap_ms=2.0, firs
 
 
 def readers_of(session):
-    return run_facts([session], 0.0).readers
+    return run_facts([session]).readers
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 10, 30])
@@ -78,9 +78,9 @@ def test_start_up_is_no_reading_of_input(tmp_path):
 
 def test_writers_are_no_readers(tmp_path):
     calls = calls_of_epochs(1, 2)
-    calls += [(n, n + 1, 90 + n % 8, "write", 0, 1000) for n in range(1000)]
+    calls += [(n, n + 1, 90 + n % 8, "write", 1, 1000) for n in range(1000)]
 
-    assert readers_of(training(tmp_path, calls)) == pytest.approx(2, rel=0.03)
+    assert readers_of(training(tmp_path, calls, paths=["/data/a", "/out/b"])) == pytest.approx(2, rel=0.03)
 
 
 def ranks(tmp_path, *starts_ms):
@@ -166,7 +166,7 @@ def test_sessions_together_have_the_readers_that_their_time_is_divided_by(tmp_pa
     four = training(tmp_path / "four", calls_of_epochs(1, 4, calls=100, busy_ms=9.9, gap_ms=0.1))
 
     # THEN 1 s of each takes 1 s and 0.25 s
-    assert run_facts([one, four], 0.0).readers == pytest.approx(1.6, rel=0.02)
+    assert run_facts([one, four]).readers == pytest.approx(1.6, rel=0.02)
 
 
 def test_threads_at_a_time_are_those_that_are_at_work_together():

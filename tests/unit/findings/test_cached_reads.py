@@ -19,9 +19,9 @@ def loaded(tmp_path):
 
 
 def test_each_step_says_what_came_from_memory(tmp_path):
-    session, _, segments = loaded(tmp_path)
+    session, files, segments = loaded(tmp_path)
 
-    table = cached_by_step(segments, step_windows(step_marks(session.processes)))
+    table = cached_by_step(segments, files, step_windows(step_marks(session.processes)))
 
     assert table["bytes"].tolist() == [1_000_000] * 4
     assert table["cached_bytes"].tolist() == [0, 0, 1_000_000, 1_000_000]

@@ -22,6 +22,10 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
     return FileUse(
         paths=pa.chunked_array([pa.array([f"/data/{i:06}" for i in range(len(size))], pa.large_string())]),
         size_bytes=size,
+        is_input=np.ones(len(size), bool),
+        is_used=np.ones(len(size), bool),
+        counted_bytes=opens * size,
+        times_read=opens.astype(float),
         opens=opens,
         reads=2 * opens,
         bytes_read=opens * size,
@@ -31,8 +35,6 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
         meta_s=zeros,
         storage_s=seconds.astype(np.float32),
         storage_bytes=(served * size).astype(np.float32),
-        first_use_s=zeros,
-        last_use_s=zeros,
         mount=np.zeros(len(size), np.int16),
         mounts=(Mount(*mount),),
     )

@@ -91,15 +91,6 @@ def test_nothing_is_staged_where_the_page_cache_serves_all():
     assert "the first time only" in advice.reasons[0].sentence
 
 
-def test_the_kernel_knows_that_storage_served_nothing():
-    # GIVEN slow reads on a block device from which the kernel fetched nothing
-    use = file_use(malware_like(500), np.ones(500), mount=("/data", "ext4"))
-
-    advice = advise(use, run_of(use, read_bytes=0)).advice
-
-    assert [reason.code for reason in advice.reasons] == ["page_cache"]
-
-
 def test_nothing_is_staged_where_the_fast_tier_is_not_faster():
     use = file_use(malware_like(500), np.ones(500))
     slow = dataclasses.replace(FAST, model=TimeModel(HDD[0], HDD[1], 50, 1.0, 0.0))

@@ -10,8 +10,7 @@ import tfdarshan
 from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.session import open_session
 from tfdarshan.staging.candidate import find_candidates
-from tfdarshan.staging.file_use import read_file_use
-from tfdarshan.staging.run_facts import run_facts
+from tfdarshan.staging.run_facts import read_run, run_facts
 
 RUN = SyntheticRun(duration_s=10, io_s=4, thread_s=8, readers=2)
 
@@ -26,6 +25,10 @@ def session(folder, run, paths, **counters):
             lambda first, last: {name: np.asarray(values)[first:last] for name, values in counters.items()},
         )
     )
+
+
+def read_file_use(sessions):
+    return read_run(sessions)[0]
 
 
 def by_path(use):
@@ -50,9 +53,8 @@ def test_two_sessions_of_the_same_files_add_up(tmp_path):
 
     # THEN
     b = by_path(use)["/data/b"]
-    assert len(use) == 3
+    assert sum(use.is_used) == 3
     assert (use.opens[b], use.bytes_read[b], use.size_bytes[b], use.read_s[b]) == (5, 100, 20, 3.0)
-    assert (use.first_use_s[b], use.last_use_s[b]) == (1, 9)
     assert use.bytes_written[by_path(use)["/data/c"]] == 7
 
 
@@ -66,7 +68,8 @@ def test_a_file_read_by_both_modules_is_one_file(tmp_path):
 
     use = read_file_use([found])
 
-    assert (use.opens[0], use.bytes_read[0], use.read_s[0]) == (1, 10, 3)
+    a = by_path(use)["/data/a"]
+    assert (use.opens[a], use.bytes_read[a], use.read_s[a]) == (1, 10, 3)
 
 
 def test_passes_are_told_apart_by_their_time(tmp_path):
@@ -85,8 +88,9 @@ def test_passes_are_told_apart_by_their_time(tmp_path):
     use = read_file_use([found])
 
     # THEN
-    assert use.storage_bytes[0] == pytest.approx(1_000_000)
-    assert use.storage_s[0] == pytest.approx(20e-3, rel=1e-3)
+    a = by_path(use)["/data/a"]
+    assert use.storage_bytes[a] == pytest.approx(1_000_000)
+    assert use.storage_s[a] == pytest.approx(20e-3, rel=1e-3)
     assert use.traced_share == 1
 
 
@@ -102,7 +106,7 @@ def test_small_reads_behind_read_ahead_belong_to_a_pass_from_storage(tmp_path):
         POSIX_BYTES_READ=[262_144], POSIX_F_READ_TIME=[0.016],
     )  # fmt: skip
 
-    assert read_file_use([found]).storage_bytes[0] == 262_144
+    assert read_file_use([found]).storage_bytes.sum() == 262_144
 
 
 def test_two_threads_passes_over_a_file_are_two(tmp_path):
@@ -117,7 +121,7 @@ def test_two_threads_passes_over_a_file_are_two(tmp_path):
         POSIX_BYTES_READ=[200_000], POSIX_F_READ_TIME=[0.02],
     )  # fmt: skip
 
-    assert read_file_use([found]).storage_bytes[0] == 100_000
+    assert read_file_use([found]).storage_bytes.sum() == 100_000
 
 
 def test_without_segments_a_files_mean_read_decides(tmp_path):
@@ -128,13 +132,14 @@ def test_without_segments_a_files_mean_read_decides(tmp_path):
 
     use = read_file_use([found])
 
-    assert (use.storage_bytes.tolist(), use.traced_share) == ([10**6, 0], 0)
+    rows = [by_path(use)[path] for path in ("/data/slow", "/data/quick")]
+    assert (use.storage_bytes[rows].tolist(), use.traced_share) == ([10**6, 0], 0)
 
 
 def test_readers_are_the_threads_that_share_the_work(tmp_path):
     found = session(tmp_path, SyntheticRun(duration_s=10, io_s=4, thread_s=8, readers=3), ["/data/a"])
 
-    facts = run_facts([found], 0.0)
+    facts = run_facts([found])
 
     assert (facts.readers, facts.concurrency, facts.duration_s) == (pytest.approx(3), 2, 10)
     assert facts.read_bytes is None
@@ -149,7 +154,7 @@ def test_what_the_kernel_charged_counts_a_waited_for_child_once(tmp_path):
     )  # fmt: skip
     found = session(tmp_path, child, ["/data/a"])
 
-    assert run_facts([found], 0.0).read_bytes == 700
+    assert run_facts([found]).read_bytes == 700
 
 
 def test_only_files_that_are_still_what_was_read_can_be_staged(tmp_path):
@@ -165,8 +170,8 @@ def test_only_files_that_are_still_what_was_read_can_be_staged(tmp_path):
         os.remove(tmp_path / "deleted")
 
     # WHEN
-    use = read_file_use([open_session(session.path)])
-    found = find_candidates(use, slow=str(tmp_path), fast="/fast", kernel_bytes=None)
+    use, _ = read_run([open_session(session.path)], slow=str(tmp_path))
+    found = find_candidates(use, slow=str(tmp_path), fast="/fast")
 
     # THEN
     assert use.paths.take(pa.array(found.rows)).to_pylist() == [str(tmp_path / "kept")]

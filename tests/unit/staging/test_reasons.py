@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
 from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.reports.text.advice_text import render
-from tfdarshan.sessions.schema import PATHS_OF_NO_FILE
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
 
@@ -244,7 +244,8 @@ def test_why_files_are_left_out():
     use.bytes_written[0] = 1
     use.moves[1] = 1
     paths = use.paths.to_pylist()
-    paths[2:6] = [PATHS_OF_NO_FILE[1], "pipe:[7]", "/opt/data/000003", "/fast/000004"]
+    paths[2:6] = [PATHS_OF_NO_FILE[1], "pipe:[7]", "/usr/data/000003", "/fast/000004"]
+    use.is_input[4] = False
     use = dataclasses.replace(use, paths=pa.chunked_array([pa.array(paths, pa.large_string())]))
 
     found = {part.reason: part.files for part in advise(use).left_out}

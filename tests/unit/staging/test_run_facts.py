@@ -16,10 +16,10 @@ from tfdarshan.reports.views.panel import Text, Tiles
 from tfdarshan.reports.views.staging_view import staging_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import open_session
-from tfdarshan.staging.advice import decide, decide_on, read_run
+from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.assumed_tier import assumed_tier
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.run_facts import run_facts
+from tfdarshan.staging.run_facts import read_run, run_facts
 
 FILES = 100
 EPOCHS = 2
@@ -45,7 +45,7 @@ def test_an_epoch_lasts_from_the_first_step_to_the_last(tmp_path):
     session = job(tmp_path)
 
     # WHEN
-    facts = run_facts([session], 0.0)
+    facts = run_facts([session])
     expected = decide([session], Question(fast="/fast", room_bytes=1 << 40), FAST).advice.chosen.expected
 
     # THEN
@@ -58,13 +58,13 @@ def test_an_epoch_lasts_from_the_first_step_to_the_last(tmp_path):
 def test_steps_of_several_sessions_add_up(tmp_path):
     sessions = [job(tmp_path / "one"), job(tmp_path / "two")]
 
-    facts = run_facts(sessions, 0.0)
+    facts = run_facts(sessions)
 
     assert (facts.steps_s, facts.input_wait) == pytest.approx((8, 0.86))
 
 
 def test_without_steps_all_time_counts(tmp_path):
-    facts = run_facts([job(tmp_path / "one"), job(tmp_path / "two", steps=())], 0.0)
+    facts = run_facts([job(tmp_path / "one"), job(tmp_path / "two", steps=())])
 
     assert facts.steps_s is None
     assert facts.training_s == facts.duration_s
@@ -74,7 +74,7 @@ def test_without_steps_all_time_counts(tmp_path):
 def test_steps_that_do_not_say_how_long_they_waited_bound_nothing(tmp_path):
     steps = [(start, end, -1) for start, end, _ in STEPS]
 
-    facts = run_facts([job(tmp_path, steps)], 0.0)
+    facts = run_facts([job(tmp_path, steps)])
 
     assert (facts.steps_s, facts.input_wait) == (pytest.approx(4), None)
 
@@ -86,7 +86,7 @@ def test_steps_that_were_left_out_leave_the_end_open(tmp_path):
     content["steps"]["left_out"] = 7
     path.write_text(json.dumps(content))
 
-    assert run_facts([open_session(session.path)], 0.0).steps_s is None
+    assert run_facts([open_session(session.path)]).steps_s is None
 
 
 def advise(capsys, tmp_path, *arguments):
@@ -150,7 +150,7 @@ APART = [(start, end - 10, 80) for start, end, _ in STEPS]
 def test_tab_report_and_command_give_one_number(capsys, monkeypatch, tmp_path):
     # GIVEN a session in which the wait for input bounds what is saved, and a tier as fast as the tab assumes
     session = job(tmp_path / "logs", APART)
-    facts = run_facts([session], 0.0)
+    facts = run_facts([session])
     tier = assumed_tier("nvme", facts.readers)
     monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: tier)
 

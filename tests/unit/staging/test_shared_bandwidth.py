@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tfdarshan.analysis.storage_passes import PassSample
 from tfdarshan.analysis.time_model import fit_time_model
-from tfdarshan.staging.cache_share import PassSample
 from tfdarshan.staging.shared_bandwidth import with_shared_bandwidth
 
 THREADS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.rereads import Rereads, rereads
+from tfdarshan.analysis.rereads import Rereads
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.storage_share import storage_share
 from tfdarshan.analysis.wall_clock import WallClock
@@ -78,7 +78,7 @@ def _tiles(source: Source) -> list[Tile]:
         Tile("Calls", number(data.calls), _depth(clock)),
     ]
     if data.files <= MOST_FILES or "files" in source.__dict__:
-        tiles.append(_read_again(rereads(source.files)))
+        tiles.append(_read_again(source.rereads))
     if len(source.step_bounds):
         whole = step_summary(source.step_bounds)
         note = _share(whole.input_wait_s, whole.span_s, "of step time") or "not known of these steps"
@@ -91,10 +91,10 @@ def _tiles(source: Source) -> list[Tile]:
 
 def _read_again(again: Rereads) -> Tile:
     if not again.size_bytes:
-        why = "no size of a file read is known" if again.unknown_size_bytes else "nothing was read"
+        why = "no size of a file read is known" if again.unknown_size_bytes else "no input was read"
         return Tile("Read again", Cell("-"), why)
-    exact = f"{again.bytes_read:,} B read of files of {again.size_bytes:,} B"
-    return Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes read over file size")
+    exact = f"{again.all_bytes_read:,} B of input read, {again.unique_bytes:,} B of it once"
+    return Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes of input read over its size")
 
 
 def _share(part: float | None, whole: float, of: str) -> str:

@@ -33,10 +33,9 @@ from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import Advice, Decision, decide_on
 from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
 from tfdarshan.staging.expectation import Expectation
-from tfdarshan.staging.file_use import FileUse, read_file_use
+from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.run_facts import RunFacts, run_facts
-from tfdarshan.staging.valuation import total
+from tfdarshan.staging.run_facts import RunFacts, read_run
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 # Stands for the folder on the fast tier; no path of a session begins like this.
@@ -74,8 +73,7 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
 
 
 def _read(source: Source) -> tuple[FileUse, RunFacts]:
-    use = read_file_use([source.session])
-    return use, run_facts([source.session], total(use.read_s) + total(use.meta_s), [source.whole])
+    return read_run([source.session], [source.whole])
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:

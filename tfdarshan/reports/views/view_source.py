@@ -13,6 +13,8 @@ from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, load_burst
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
@@ -87,8 +89,17 @@ class Source:
     @cached_property
     def files(self) -> FileTable:
         """The file table."""
-        table = load_files(self.processes)
+        table = self._named_files
         return table if self.redaction is None else redacted_files(table, self.redaction)
+
+    @cached_property
+    def rereads(self) -> Rereads:
+        """How often the input was read."""
+        return rereads(self._named_files, input_files(self._named_files))
+
+    @cached_property
+    def _named_files(self) -> FileTable:
+        return load_files(self.processes)
 
     @cached_property
     def directories(self) -> Directories:

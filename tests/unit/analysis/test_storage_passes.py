@@ -1,0 +1,109 @@
+"""Which reads storage served: by the time of passes, and by the kernel's figure where that counts."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import training
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.file_costs import FileCosts
+from tfdarshan.analysis.storage_passes import StoragePasses
+from tfdarshan.findings.measures import measure
+
+KB, MB = 1_000, 1_000_000
+
+
+def passes(calls, sizes, block):
+    """Adds (start, end, thread, kind, file, length), so many at a time; gives bytes from storage by file."""
+    sums = StoragePasses(np.array(sizes))
+    for first in range(0, len(calls), block):
+        start, end, thread, kind, file, length = (
+            np.array(column) for column in zip(*calls[first : first + block], strict=True)
+        )
+        times = (start * MB).astype(np.int64), (end * MB).astype(np.int64)
+        sums.add(file, thread, np.array([KIND[name] for name in kind], np.int8), length, times)
+    return sums.sums()[1].tolist()
+
+
+def some_calls():
+    """Two threads read two files in pieces; the second pass over each is from memory."""
+    calls, at = [], 0.0
+    for again in range(2):
+        for file in range(2):
+            calls.append((at, at + 0.01, file, "open", file, 0))
+            for part in range(10):
+                taken = 8.0 if part % 5 == 0 and not again else 0.002
+                calls.append((at + 1, at + 1 + taken, file, "read", file, 10 * KB))
+                at += 10
+            calls.append((at, at + 0.01, file, "close", file, 0))
+    return calls
+
+
+@pytest.mark.parametrize("block", [1, 3, 7, 1000])
+def test_a_pass_is_judged_as_a_whole_whatever_the_blocks_it_comes_in(block):
+    assert passes(some_calls(), [100 * KB] * 2, block) == [100 * KB] * 2
+
+
+@pytest.mark.parametrize("block", [1, 5, 1000])
+def test_of_a_file_that_stays_open_each_reading_is_a_pass(block):
+    # GIVEN a file of 100 kB opened once and read three times, from storage first
+    calls = [(0.0, 0.01, 1, "open", 0, 0)]
+    for number in range(30):
+        at = 10.0 * (number + 1)
+        calls.append((at, at + (8.0 if number < 10 else 0.002), 1, "read", 0, 10 * KB))
+
+    assert passes(calls, [100 * KB], block) == [100 * KB]
+    # without a size nothing tells one reading from the next
+    assert passes(calls, [-1], block) == [300 * KB]
+
+
+def costs(read, slow):
+    """Gives the costs of files of which so many bytes were read, a byte a nanosecond, and so many slowly."""
+    read, slow = np.array(read, float), np.array(slow, float)
+    zeros = np.zeros(len(read))
+    return FileCosts(zeros, zeros + 1, read, read / 1e9, zeros, zeros, slow / 1e9, slow)
+
+
+@pytest.mark.parametrize(
+    ("stored", "served"),
+    [(None, [100, 0, 50]), (0, [0, 0, 0]), (75, [50, 0, 25]), (225, [100, 50, 75]), (10_000, [100] * 3)],
+)
+def test_the_kernel_knows_how_much_storage_served(stored, served):
+    # GIVEN 300 bytes read, of which 150 seem to come from storage, or as many as the kernel says
+    found = costs([100, 100, 100], [100, 0, 50]).fetched(stored)
+
+    assert found.slow_bytes.tolist() == pytest.approx(served)
+    assert (found.slow_s * 1e9).tolist() == pytest.approx(served)
+    assert found.storage_share == pytest.approx(sum(served) / 300)
+
+
+@pytest.mark.parametrize(("path", "share"), [("/home/a", 0.0), ("/data/a", 1.0)])
+def test_the_kernels_figure_counts_on_block_devices(tmp_path, path, share):
+    # GIVEN slow reads, and a kernel that fetched nothing from the disk; it does not count what a server sends
+    calls = [(20 * n, 20 * n + 20, 1, "pread", 0, MB) for n in range(20)]
+    kernel = {"rchar": 20 * MB, "read_bytes": 0}
+    session = training(tmp_path, calls, paths=[path], sizes=[20 * MB], kernel=kernel)
+
+    figures = measure(session).figures
+
+    assert figures.costs.storage_share == share
+    assert (figures.stored_bytes is None) == (share == 1.0)
+
+
+def test_emulated_storage_serves_what_the_page_cache_holds(tmp_path):
+    calls = [(20 * n, 20 * n + 20, 1, "pread", 0, MB) for n in range(20)]
+    meta = {"options": {"as_if": "hdd", "as_if_paths": ["/home/"]}}
+    kernel = {"rchar": 20 * MB, "read_bytes": 0}
+    session = training(tmp_path, calls, paths=["/home/a"], sizes=[20 * MB], kernel=kernel, meta=meta)
+
+    assert measure(session).costs.storage_share == 1.0
+
+
+def test_what_a_file_takes_is_the_time_of_all_threads_that_read_it(tmp_path):
+    # GIVEN four threads that read one file at the same time, 10 ms each: the file itself is read for 100 ms
+    calls = [(10 * n, 10 * n + 10, 1 + t, "pread", 0, MB) for n in range(10) for t in range(4)]
+    found = measure(training(tmp_path, calls, sizes=[400 * MB]))
+
+    assert found.costs.read_s.sum() == pytest.approx(0.4)
+    assert dataclasses.asdict(found.figures.pipeline.readers)["readers"] == pytest.approx(4)

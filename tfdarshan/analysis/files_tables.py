@@ -1,0 +1,24 @@
+"""The files tables read once, for those who need both the table of paths and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfdarshan.analysis.file_table import WANTED, FileRows, FileTable
+from tfdarshan.analysis.file_totals import FileTotals, TotalSums, is_summed
+from tfdarshan.sessions.process_data import ProcessData
+
+
+def load_files_and_totals(processes: Sequence[ProcessData], top: int) -> tuple[FileTable, FileTotals]:
+    """Gives what `load_files` and `total_files` do.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    rows, totals = FileRows(len(processes)), TotalSums(len(processes), top)
+    for place, process in enumerate(processes):
+        names = [name for name in process.columns("files") if name in WANTED or is_summed(name)]
+        for batch in process.batches("files", names):
+            rows.add(place, batch)
+            totals.add(place, batch)
+    return rows.table(), totals.totals()

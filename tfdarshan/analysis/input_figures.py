@@ -1,0 +1,182 @@
+"""A session's input, measured once: what findings, tab, report, what-if and the staging advice all go by.
+
+Which files are input, how often they were read, what of it storage served, how many readers there are, what
+steps waited for: each has its one rule below this module, and is asked here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.call_kinds import CallGroup
+from tfdarshan.analysis.file_costs import FileCosts, counted_costs
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.input_pipeline import Blocks, InputPipeline, input_pipeline
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.rereads import Rereads, epochs_of, rereads
+from tfdarshan.analysis.segments import Thread
+from tfdarshan.analysis.session_readers import untraced_readers
+from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.analysis.storage_share import fetched_bytes
+from tfdarshan.analysis.wall_clock import WallClock
+from tfdarshan.sessions.process_data import ProcessData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The kernel counts what is fetched for these only.
+BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
+
+
+@dataclass(frozen=True)
+class InputFigures:
+    """What is known of a session's input. Sums are over all units of `model`.
+
+    Attributes:
+        files: One row per path.
+        is_input: Which of its rows are input, bool.
+        windows: The steps, None if there are none.
+        pipeline: The calls on input files within the steps.
+        calls: These by kind. Where the trace was cut short they are scaled up to all calls; where there is
+            none, they are what the counters say: all reads as "read", and opens, closes, stats as "other".
+        costs: What they cost file by file; where some calls have no segment, what the counters say.
+        model: The time model.
+        stored_bytes: What the kernel fetched from storage; None where it does not count the input's file
+            systems, or does not say, or storage was emulated.
+    """
+
+    files: FileTable
+    is_input: Array
+    windows: StepWindows | None
+    pipeline: InputPipeline
+    calls: dict[str, CallGroup]
+    costs: FileCosts
+    model: StepModel
+    stored_bytes: int | None
+
+    @cached_property
+    def rereads(self) -> Rereads:
+        """How often the input was read: by the counters, which have all calls."""
+        return rereads(self.files, self.is_input)
+
+    @cached_property
+    def epochs(self) -> float:
+        """How many epochs the job read its input for."""
+        return epochs_of(self.files, self.is_input)
+
+
+def measure_input(
+    processes: Sequence[ProcessData],
+    files: FileTable,
+    blocks: Blocks,
+    windows: StepWindows | None,
+    clock: WallClock,
+    is_loop: Callable[[Thread], bool],
+    data_folder: str | None = None,
+) -> InputFigures:
+    """Measures the input.
+
+    Args:
+        processes: The session's processes, the owner first.
+        files: Their files.
+        blocks: Gives their calls in order of start, block by block; `file` is a row of `files`.
+        windows: The steps, None if there are none.
+        clock: The session's times.
+        is_loop: Says which thread runs the training loop.
+        data_folder: What is below it is data, whatever its name.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    metas = [process.meta for process in processes]
+    is_input = input_files(files, data_folder)
+    size_bytes = files.rows["size_bytes"].to_numpy()
+    pipeline = input_pipeline(blocks, size_bytes, is_input, windows, is_loop)
+    made, kept = (sum(int(meta["counts"][name]) for meta in metas) for name in ("events", "segments"))
+    imported = "darshan" in metas[0]
+    calls, costs = pipeline.calls, pipeline.costs
+    if imported or (kept == 0 and made):
+        calls = _counted(files.rows[is_input])
+    elif kept < made:
+        calls = {name: group.scaled(made / kept) for name, group in calls.items()}
+    if kept == 0:
+        costs = counted_costs(files, is_input)
+    elif kept < made and not imported:
+        costs = counted_costs(files, is_input, pipeline.costs)
+    if kept == 0:
+        readers = dataclasses.replace(pipeline.readers, readers=untraced_readers(processes))
+        pipeline = dataclasses.replace(pipeline, readers=readers)
+    stored = _stored_bytes(metas, files, costs)
+    cpu_s = metas[0].get("machine", {}).get("cpu_s")
+    model = _model(clock, windows, pipeline, calls, cpu_s)
+    return InputFigures(files, is_input, windows, pipeline, calls, costs.fetched(stored), model, stored)
+
+
+def loop_thread(owner: ProcessData) -> Callable[[Thread], bool]:
+    """Gives what says of a thread whether it is the owner's main one, whose id is its process's.
+
+    Training loops run there.
+    """
+    host, pid = owner.meta["host"], owner.pid
+    return lambda thread: thread.tid == thread.pid == pid and thread.host == host
+
+
+def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: FileCosts) -> int | None:
+    kinds = files.rows["fs_type"].cat
+    used = np.unique(kinds.codes.to_numpy()[costs.read_bytes > 0])
+    counts = {str(kinds.categories[code]) for code in used.tolist()} <= BLOCK_FILE_SYSTEMS
+    return fetched_bytes(metas) if counts else None
+
+
+def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:
+    """Gives calls by the counters alone: times are summed over files."""
+    sums = {name: float(rows[name].sum()) for name in ("reads", "bytes_read", "read_s", "meta_s")}
+    others = float((rows["opens"] + rows["stats"]).sum())
+    return {
+        "read": CallGroup(sums["reads"], sums["bytes_read"], sums["read_s"], 0.0),
+        "other": CallGroup(others, 0.0, sums["meta_s"], 0.0),
+    }
+
+
+def _model(
+    clock: WallClock,
+    windows: StepWindows | None,
+    pipeline: InputPipeline,
+    calls: dict[str, CallGroup],
+    cpu_s: float | None,
+) -> StepModel:
+    beside_s = sum(group.beside_s for group in calls.values())
+    within_s = sum(group.within_s for group in calls.values())
+    readers = pipeline.readers
+    if windows is None:
+        whole_s = max(clock.duration_s, 1e-9)
+        union_s = pipeline.union_s if pipeline.made else (clock.read_s or beside_s)
+        most_s = min(max(union_s - within_s, 0.0), whole_s)
+        # What the loop's own thread does in calls is not the pipeline's.
+        return StepModel(
+            unit="session", units=1, unit_s=whole_s, wait_s=None, most_wait_s=most_s, overlap=0.0,
+            storage_s=min(beside_s / readers.readers, whole_s), readers=readers.readers,
+            busy_share=min(1.0, (beside_s + within_s) / readers.readers / whole_s),
+        )  # fmt: skip
+    count = len(windows.start_ns)
+    unit_s = max(windows.step_s, 1e-9)
+    used_s = None if cpu_s is None else cpu_s / max(clock.duration_s, 1e-9) * unit_s
+    wait_s = None if windows.wait_s is None else windows.wait_s / count
+    most_s = wait_s if wait_s is not None else min(unit_s, pipeline.union_s / count)
+    return StepModel(
+        unit="step", units=count, unit_s=unit_s, wait_s=wait_s, most_wait_s=most_s,
+        overlap=pipeline.overlap, storage_s=min(beside_s / readers.readers / count, unit_s),
+        readers=readers.readers,
+        busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
+        if wait_s is None else readers.busy_share,
+        cpu_s=used_s,
+    )  # fmt: skip

@@ -1,0 +1,63 @@
+"""Staging all files that can be: the one answer that advice, tab, findings and what-if give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.staging.candidate import Candidates, find_candidates
+from tfdarshan.staging.expectation import Expectation, expect
+from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.run_facts import RunFacts
+from tfdarshan.staging.valuation import Valuation, value_candidates
+
+
+@dataclass(frozen=True)
+class WholeInput:
+    """All files staged.
+
+    Attributes:
+        found: The files that can be.
+        valuation: What each takes per epoch, where it is and on the fast tier.
+        expected: What to expect of an epoch.
+    """
+
+    found: Candidates
+    valuation: Valuation
+    expected: Expectation
+
+    @property
+    def saved_s(self) -> Array:
+        """Thread seconds per epoch that each of the files saves."""
+        saved: Array = self.valuation.saved_s
+        return saved
+
+
+def stage_all(
+    use: FileUse,
+    facts: RunFacts,
+    fast_tier: TierProbe,
+    *,
+    found: Candidates | None = None,
+    session_epochs: float | None = None,
+    input_wait: float | None = None,
+    block_bytes: int = 1,
+) -> WholeInput:
+    """Works out what staging all files gives.
+
+    Args:
+        use: What the files were used for.
+        facts: The run.
+        fast_tier: The tier that they go to.
+        found: The files that can be staged; by default all that are input.
+        session_epochs: Epochs in the sessions; None to take the median of how often files were read.
+        input_wait: Share of the time in which training waits for input; None to take what the steps say.
+        block_bytes: What the fast tier allots space in.
+    """
+    found = find_candidates(use) if found is None else found
+    valuation = value_candidates(
+        use, found, fast_tier, readers=facts.readers, epochs=session_epochs, block_bytes=block_bytes
+    )
+    wait = facts.input_wait if input_wait is None else input_wait
+    return WholeInput(found, valuation, expect(facts, valuation.epochs, valuation.thread_time(), wait))
