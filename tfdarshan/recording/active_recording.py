@@ -37,7 +37,7 @@ from tfdarshan.sessions.session_directory import (
 from tfdarshan.storage_model import find_model
 
 if TYPE_CHECKING:
-    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts
     from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
 
 UNREAD = "the process ended before libdarshan's records were read: the counters are the builtin engine's"
@@ -137,7 +137,7 @@ class ActiveRecording:
             self.detach()
             from tfdarshan.recording.writing.writer import write_session
 
-            overlay, engine = self._overlay()
+            darshan, engine = self._darshan_counts()
             extra = {
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},
                 "engine": engine.block(),
@@ -147,7 +147,7 @@ class ActiveRecording:
             }
             notes = [*(note for note in self.marker.notes if note != UNREAD), *engine.notes]
             marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
-            write_session(self.directory, marker, extra, overlay)
+            write_session(self.directory, marker, extra, darshan)
             (self.directory / MARKER).unlink()
             self.written = True
         except BaseException:
@@ -159,12 +159,12 @@ class ActiveRecording:
             remove_spool(self.spool_directory)
             raise
 
-    def _overlay(self) -> tuple[DarshanOverlay | None, Engine]:
-        """Gives libdarshan's counters, or the builtin engine where it has none to give."""
+    def _darshan_counts(self) -> tuple[DarshanCounts | None, Engine]:
+        """Gives what libdarshan counted, or the builtin engine where it has none to give."""
         if not self.engine.is_darshan:
             return None, self.engine
         from tfdarshan.recording.libdarshan.cross_check import Verification
-        from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
+        from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts
         from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
 
         records, self.counted = self.counted, None
@@ -174,7 +174,7 @@ class ActiveRecording:
             raise records or StorageError("libdarshan's records were not read.")
         patterns = _excluded(self.options), self.options.include_patterns()
         verification = Verification(*patterns, foreign=self.engine.foreign, full=records.full)
-        return DarshanOverlay(records, 0.0, verification), self.engine
+        return DarshanCounts(records, verification), self.engine
 
     def _read_libdarshan(self) -> None:
         """Takes libdarshan's records over before another session can begin, whose own would replace them."""

@@ -67,6 +67,10 @@ class Counted:
     known: Array
     carried: Array
 
+    def part(self, rows: Array) -> Counted:
+        """Gives some of the rows."""
+        return Counted(self.counters[rows], self.f_counters[rows], self.known[rows], self.carried[rows])
+
 
 @dataclass
 class Verification:

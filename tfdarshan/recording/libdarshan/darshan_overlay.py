@@ -1,8 +1,14 @@
-"""Puts libdarshan's counters into the rows that the builtin fold made of the same session."""
+"""Puts libdarshan's counters in place of those that the builtin fold made of the same session.
+
+What libdarshan counted is worked out once, as a frozen `DarshanOverlay`; laid over a batch of rows it gives
+another batch. `tables.write_files` is the one place that does so, and says what comes before and after.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,107 +27,178 @@ from tfdarshan.sessions.schema import MODULES
 EARLIEST_REALTIME_S = 1e9
 
 
-@dataclass
+@dataclass(frozen=True)
+class DarshanCounts:
+    """What libdarshan counted in a session, and what is to come of comparing it with the builtin fold."""
+
+    records: DarshanRecords
+    verification: Verification
+
+
+@dataclass(frozen=True)
+class ModuleRows:
+    """Rows of one module in a batch.
+
+    Attributes:
+        module: Its name.
+        ids: Darshan's ids of the rows' files.
+        here: The rows of the batch whose files libdarshan has a record of.
+        there: The places of these records.
+        found: Which of the module's rows these are, bool.
+        alone: The module's other rows of the batch.
+    """
+
+    module: str
+    ids: Array
+    here: Array
+    there: Array
+    found: Array
+    alone: Array
+
+
+@dataclass(frozen=True)
+class LaidOver:
+    """A batch with libdarshan's counters in it, and which of its rows they are in."""
+
+    batch: FileBatch
+    parts: tuple[ModuleRows, ...]
+
+
+@dataclass(frozen=True)
 class DarshanOverlay:
-    """Replaces counters batch by batch, and compares the two engines on the way.
+    """libdarshan's counters in terms of the files table; see `darshan_overlay`.
 
     Attributes:
         records: What libdarshan counted.
-        start_realtime_s: When the session started.
-        verification: What came out of the comparison.
-        seen: What libdarshan must have counted; set while the files table is written.
-        rows: Rows with libdarshan's counters.
-        builtin_rows: Rows of files it counted nothing for: they keep the builtin fold's counters.
-        carried_rows: Rows of files that an earlier session used too.
+        counted: By module, the records' counters in session time, and which of them are known.
     """
 
     records: DarshanRecords
-    start_realtime_s: float
-    verification: Verification
-    rows: int = 0
-    builtin_rows: int = 0
-    carried_rows: int = 0
-    seen: SeenFold = field(init=False)
-    _ids: dict[str, list[Array]] = field(default_factory=dict)
+    counted: Mapping[str, Counted]
 
-    def apply(self, batch: FileBatch, ids: Array, paths: list[str]) -> None:
-        """Changes the counters of a batch in place; `ids` are Darshan's of its files."""
-        for index, module in enumerate(MODULES):
-            rows = np.flatnonzero((batch.module == index) & ~np.isin(batch.file, list(PATHS_OF_NO_FILE)))
-            if len(rows):
-                self._apply_module(module, batch, rows, ids[rows], paths)
+    def laid_over(self, batch: FileBatch, ids: Array) -> LaidOver:
+        """Gives a batch with libdarshan's counters where it has them; `batch` stays what it is.
+
+        Args:
+            batch: Rows of the builtin fold, in session time.
+            ids: Darshan's ids of their files.
+        """
+        counters, f_counters = batch.counters.copy(), batch.f_counters.copy()
+        parts = tuple(part for module in MODULES if (part := self._rows(module, batch, ids)) is not None)
+        for part in parts:
+            columns, counted = module_columns(part.module), self.counted[part.module].part(part.there)
+            names = len(columns.names)
+            values = self.records.modules[part.module].counters[part.there]
+            told = self.records.modules[part.module].known[part.there][:, :names]
+            for found, into, places, known in (
+                (values, counters, columns.places, told),
+                (counted.f_counters, f_counters, columns.f_places, counted.known[:, names:]),
+            ):
+                cells = np.ix_(places, part.here)
+                into[cells] = np.where(known, found, into[cells].T).T
+        return LaidOver(dataclasses.replace(batch, counters=counters, f_counters=f_counters), parts)
+
+    def _rows(self, module: str, batch: FileBatch, ids: Array) -> ModuleRows | None:
+        of_module = batch.module == MODULES.index(module)
+        rows = np.flatnonzero(of_module & ~np.isin(batch.file, list(PATHS_OF_NO_FILE)))
+        if not len(rows):
+            return None
+        records = self.records.modules[module]
+        place = np.minimum(np.searchsorted(records.ids, ids[rows]), max(len(records.ids) - 1, 0))
+        found = np.zeros(len(rows), bool)
+        if len(records.ids):
+            found = (records.ids[place] == ids[rows]) & records.active[place]
+        return ModuleRows(module, ids[rows], rows[found], place[found], found, rows[~found])
+
+
+def darshan_overlay(records: DarshanRecords, start_realtime_s: float) -> DarshanOverlay:
+    """Works out what libdarshan's counters are in a session that started at a moment."""
+    counted = {module: _counted(module, records, start_realtime_s) for module in MODULES}
+    return DarshanOverlay(records, counted)
+
+
+class OverlayReport:
+    """Compares the two engines batch by batch, and counts whose counters rows have.
+
+    Args:
+        overlay: What libdarshan counted.
+        verification: Takes what comes out of the comparison.
+        seen: What libdarshan must have counted.
+    """
+
+    def __init__(self, overlay: DarshanOverlay, verification: Verification, seen: SeenFold) -> None:
+        self.overlay = overlay
+        self._verification, self._seen = verification, seen
+        self._rows, self._builtin_rows, self._carried_rows = 0, 0, 0
+        self._ids: dict[str, list[Array]] = {}
+
+    def add(self, builtin: FileBatch, laid_over: LaidOver, paths: list[str]) -> None:
+        """Compares a batch of the builtin fold with what was laid over it; batches in the table's order."""
+        for part in laid_over.parts:
+            module, verification = part.module, self._verification
+            rows = np.sort(np.concatenate([part.here, part.alone]))
+            seen = self._seen.rows(builtin, rows, module_columns(module))
+            verification.compare(
+                module, builtin, part.here, self.overlay.counted[module].part(part.there),
+                seen.part(part.found), [paths[row] for row in part.here],
+            )  # fmt: skip
+            verification.only_in_builtin(
+                module, builtin, part.alone, seen.part(~part.found), [paths[row] for row in part.alone]
+            )
+            self._ids.setdefault(module, []).append(part.ids)
+            self._rows += len(part.here)
+            self._builtin_rows += len(part.alone)
+            self._carried_rows += int(self.overlay.records.modules[module].carried[part.there].sum())
 
     def finish(self) -> None:
         """Compares what only libdarshan has: records with activity and without a row."""
         for module in MODULES:
-            records = self.records.modules[module]
+            records = self.overlay.records.modules[module]
             seen = np.concatenate(self._ids.get(module, [np.empty(0, np.uint64)]))
             alone = records.active & ~np.isin(records.ids, seen) & _is_counted(records, module)
-            self.verification.only_in_darshan(module, records.ids[alone])
+            self._verification.only_in_darshan(module, records.ids[alone])
+
+    def verified(self) -> dict[str, object]:
+        """Gives what came out of the comparison."""
+        return self._verification.result()
 
     def counts(self) -> dict[str, int]:
         """Gives how many rows have whose counters."""
         return {
-            "rows": self.rows,
-            "builtin_rows": self.builtin_rows,
-            "carried_rows": self.carried_rows,
-            "nested_calls": self.records.nested_calls,
+            "rows": self._rows,
+            "builtin_rows": self._builtin_rows,
+            "carried_rows": self._carried_rows,
+            "nested_calls": self.overlay.records.nested_calls,
         }
 
     def bounds(self) -> list[str]:
         """Says what libdarshan could not take in."""
-        bounds = []
-        if self.records.full:
+        bounds, records = [], self.overlay.records
+        if records.full:
             bounds.append(
                 "libdarshan's memory for records was full (darshan_files): "
                 "later files have the builtin counters"
             )
-        if self.records.torn_records:
-            bounds.append(f"{self.records.torn_records:,} libdarshan records changed while they were copied")
+        if records.torn_records:
+            bounds.append(f"{records.torn_records:,} libdarshan records changed while they were copied")
         return bounds
 
-    def _apply_module(self, module: str, batch: FileBatch, rows: Array, ids: Array, paths: list[str]) -> None:
-        records = self.records.modules[module]
-        columns = module_columns(module)
-        self._ids.setdefault(module, []).append(ids)
-        place = np.minimum(np.searchsorted(records.ids, ids), max(len(records.ids) - 1, 0))
-        found = np.zeros(len(rows), bool)
-        if len(records.ids):
-            found = (records.ids[place] == ids) & records.active[place]
-        here, there, alone = rows[found], place[found], np.flatnonzero(~found)
-        seen = self.seen.rows(batch, rows, columns)
-        counted = self._counted(module, records, there)
-        self.verification.compare(
-            module, batch, here, counted, seen.part(found), [paths[row] for row in here]
-        )
-        self.verification.only_in_builtin(
-            module, batch, rows[alone], seen.part(alone), [paths[row] for row in rows[alone]]
-        )
-        known = records.known[there][:, : len(columns.names)]
-        for values, into, places, told in (
-            (records.counters[there], batch.counters, columns.places, known),
-            (counted.f_counters, batch.f_counters, columns.f_places, counted.known[:, len(columns.names) :]),
-        ):
-            cells = np.ix_(places, here)
-            into[cells] = np.where(told, values, into[cells].T).T
-        self.rows += len(here)
-        self.builtin_rows += len(rows) - len(here)
-        self.carried_rows += int(records.carried[there].sum())
 
-    def _counted(self, module: str, records: ModuleRecords, there: Array) -> Counted:
-        columns = module_columns(module)
-        counters, known = records.counters[there], records.known[there].copy()
-        # Without a wrapper for mmap, libdarshan has -1 there: it counted none.
-        uncounted = counters < 0
-        uncounted[:, [rule_of(name) != "sum" for name in columns.names]] = False
-        known[:, : len(columns.names)] |= uncounted
-        values = records.f_counters[there].copy()
-        stamps = np.array(["TIMESTAMP" in name for name in columns.f_names])
-        if self.records.clock_offset_s < EARLIEST_REALTIME_S:
-            known[:, len(columns.names) :][:, stamps] = False
-        shift = self.records.clock_offset_s - self.start_realtime_s
-        values[:, stamps] = np.where(values[:, stamps] != 0, values[:, stamps] + shift, 0)
-        return Counted(np.where(uncounted, 0, counters), values, known, records.carried[there])
+def _counted(module: str, all_records: DarshanRecords, start_realtime_s: float) -> Counted:
+    """Gives all records of a module in session time."""
+    columns, records = module_columns(module), all_records.modules[module]
+    counters, known = records.counters, records.known.copy()
+    # Without a wrapper for mmap, libdarshan has -1 there: it counted none.
+    uncounted = counters < 0
+    uncounted[:, [rule_of(name) != "sum" for name in columns.names]] = False
+    known[:, : len(columns.names)] |= uncounted
+    values = records.f_counters.copy()
+    stamps = np.array(["TIMESTAMP" in name for name in columns.f_names])
+    if all_records.clock_offset_s < EARLIEST_REALTIME_S:
+        known[:, len(columns.names) :][:, stamps] = False
+    shift = all_records.clock_offset_s - start_realtime_s
+    values[:, stamps] = np.where(values[:, stamps] != 0, values[:, stamps] + shift, 0)
+    return Counted(np.where(uncounted, 0, counters), values, known, records.carried)
 
 
 def _is_counted(records: ModuleRecords, module: str) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -25,7 +26,7 @@ with suppress(ImportError):
     import pyarrow._parquet
 
 if TYPE_CHECKING:
-    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.recording.libdarshan.darshan_overlay import OverlayReport
 
 # What pyarrow.parquet chooses if it is not told.
 CHOICES = {
@@ -64,28 +65,33 @@ def write_files(
     reader: ProcessReader,
     process: Process,
     path: Path,
-    overlay: DarshanOverlay | None = None,
+    overlay: OverlayReport | None = None,
     wrote: Callable[[int], None] = lambda rows: None,
 ) -> int:
     """Writes the files table: one row per file and module. Returns the number of rows.
+
+    What the builtin fold counted becomes a row in this order: its times are made the session's, as those of
+    libdarshan are; then libdarshan's counters are laid over it, and both are compared; then sizes are found
+    out, which neither counts. Each makes another batch of the one before.
 
     Args:
         reader: What the process recorded.
         process: What all rows have in common.
         path: The table's file.
-        overlay: libdarshan's counters, where it counted.
+        overlay: libdarshan's counters and what comes of comparing them, where it counted.
         wrote: Told of the rows of each batch.
     """
     columns = schema.files_columns()
-    shift = _timestamps()
     sizes = SizeFinder(process.mounts)
     rows = 0
     with parquet_file(path, columns, row_group=schema.FILES_ROW_GROUP) as write:
         for batch in reader.file_batches(schema.FILES_BATCH):
             paths = reader.paths(batch.file)
-            batch.f_counters[shift] += np.where(batch.f_counters[shift] != 0, process.start_ns / 1e9, 0)
+            batch = _in_session_time(batch, process)
             if overlay is not None:
-                overlay.apply(batch, reader.record_ids(batch.file), paths)
+                laid_over = overlay.overlay.laid_over(batch, reader.record_ids(batch.file))
+                overlay.add(batch, laid_over, paths)
+                batch = laid_over.batch
             found = batch.size_bytes
             if process.here:
                 found = sizes.fill(paths, batch.mount, batch.size_bytes)
@@ -292,6 +298,10 @@ def _field(column: schema.Column, *, nullable: bool) -> Any:
     return pa.field(column.name, kind, nullable=nullable, metadata=about)
 
 
-def _timestamps() -> Array:
-    """Marks the counters that are seconds since session start, as against durations."""
-    return np.array(["TIMESTAMP" in column.name for column in schema.f_counter_columns()])
+def _in_session_time(batch: FileBatch, process: Process) -> FileBatch:
+    """Gives a batch whose moments, as against durations, count from the session's start."""
+    stamps = np.array(["TIMESTAMP" in column.name for column in schema.f_counter_columns()])
+    moments = batch.f_counters[stamps]
+    f_counters = batch.f_counters.copy()
+    f_counters[stamps] = moments + np.where(moments != 0, process.start_ns / 1e9, 0)
+    return dataclasses.replace(batch, f_counters=f_counters)

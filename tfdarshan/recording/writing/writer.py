@@ -9,7 +9,8 @@ import dataclasses
 import errno
 import os
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from tfdarshan.sessions.session_directory import META_SUFFIX, Recording, write_j
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
-    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanOverlay
+    from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts, OverlayReport
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
 TIME_FIELDS = (
@@ -53,7 +54,7 @@ def write_session(
     directory: Path,
     recording: Recording,
     extra: dict[str, Any] | None = None,
-    overlay: DarshanOverlay | None = None,
+    darshan: DarshanCounts | None = None,
 ) -> Written:
     """Writes all processes of a session, children first.
 
@@ -61,7 +62,7 @@ def write_session(
         directory: The session directory to write into.
         recording: What the marker says.
         extra: Entries added to the owner's metadata.
-        overlay: libdarshan's counters of the owner, where it counted.
+        darshan: What libdarshan counted of the owner, where it did.
 
     Raises:
         SessionDataError: The owner's spool cannot be read.
@@ -74,7 +75,7 @@ def write_session(
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         written = _write_children(directory, recording, others)
         entries = {"children": dataclasses.asdict(written), **(extra or {})}
-        write_process(directory, recording, reader, entries, overlay)
+        write_process(directory, recording, reader, entries, darshan)
     _sync_directory(directory)
     return written
 
@@ -100,7 +101,7 @@ def write_process(
     recording: Recording,
     reader: ProcessReader,
     owner: dict[str, Any] | None,
-    overlay: DarshanOverlay | None = None,
+    darshan: DarshanCounts | None = None,
     *,
     here: bool = True,
 ) -> None:
@@ -111,7 +112,7 @@ def write_process(
         recording: What the marker says.
         reader: What the process recorded.
         owner: Entries that only the metadata of the session's owner has; None for another process.
-        overlay: libdarshan's counters of it, where it counted.
+        darshan: What libdarshan counted of it, where it did.
         here: The process ran on this machine, whose files may be looked at.
 
     Raises:
@@ -120,24 +121,34 @@ def write_process(
     info = reader.info()
     threads = _real_threads(reader, info)
     meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
-    if overlay is not None:
-        overlay.start_realtime_s = info.start_realtime_ns / 1e9
     stem = directory / f"{recording.host}.{info.pid}"
     process = Process(
         info.pid, recording.host, _start_ns(recording, info), reader.mounts(info.mount_count), here
     )
-    with ExitStack() as open_readers:
-        if overlay is not None and isinstance(reader, SpoolReader):
-            from tfdarshan.recording.libdarshan.expected_rows import SeenFold
-
-            overlay.seen = open_readers.enter_context(SeenFold(reader))
+    with _overlay_report(darshan, reader, info) as overlay:
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
     meta |= owner or {}
     if overlay is not None:
         overlay.finish()
-        meta |= {"verify": overlay.verification.result(), "engine": meta["engine"] | overlay.counts()}
+        meta |= {"verify": overlay.verified(), "engine": meta["engine"] | overlay.counts()}
         meta["bounds"] = [*meta["bounds"], *overlay.bounds()]
     write_json(directory / f"{recording.host}.{info.pid}{META_SUFFIX}", meta)
+
+
+@contextmanager
+def _overlay_report(
+    darshan: DarshanCounts | None, reader: ProcessReader, info: SpoolInfo
+) -> Iterator[OverlayReport | None]:
+    """Gives what lays libdarshan's counters over the tables; None where it counted nothing."""
+    if darshan is None or not isinstance(reader, SpoolReader):
+        yield None
+        return
+    from tfdarshan.recording.libdarshan.darshan_overlay import OverlayReport, darshan_overlay
+    from tfdarshan.recording.libdarshan.expected_rows import SeenFold
+
+    overlay = darshan_overlay(darshan.records, info.start_realtime_ns / 1e9)
+    with SeenFold(reader) as seen:
+        yield OverlayReport(overlay, darshan.verification, seen)
 
 
 def _write_tables(
@@ -146,7 +157,7 @@ def _write_tables(
     info: SpoolInfo,
     threads: list[ThreadInfo],
     reader: ProcessReader,
-    overlay: DarshanOverlay | None,
+    overlay: OverlayReport | None,
 ) -> dict[str, Any]:
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
     files, events = Path(f"{stem}.files.parquet"), Path(f"{stem}.events.parquet")
