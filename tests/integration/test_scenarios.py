@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.one_measurement import asked, different
+from tfdarshan.session import find_sessions, open_session
 from tfdarshan.workloads.scenarios.before_after import CROWDED, DISTURBED
 from tfdarshan.workloads.scenarios.names import NAMES
 
@@ -70,6 +72,28 @@ def test_the_right_finding_comes_first(quick: dict[str, dict[str, Any]], name: s
     if outcome["problems"] and outcome["crowded"] >= CROWDED:
         pytest.skip(f"other processes had a processor for up to {outcome['crowded']:.0%} of a run")
     assert outcome["problems"] == [], outcome["verdict"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_every_interface_gives_the_same_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # GIVEN a recorded session of each scenario, cured or not
+    run_suite(tmp_path, "--quick", "--work-dir", str(tmp_path / "work"), timeout_s=1000)
+
+    # WHEN every interface is asked for the same figures
+    found = {}
+    for folder in sorted((tmp_path / "work").iterdir()):
+        for path in find_sessions(folder / "logs"):
+            found[folder.name, path.name] = different(
+                asked(open_session(path), tmp_path, monkeypatch, capsys)
+            )
+            (tmp_path / "report.html").unlink()
+
+    # THEN none differs from another
+    assert len(found) >= len(NAMES)
+    assert {name: questions for name, questions in found.items() if questions} == {}
 
 
 @pytest.mark.long
