@@ -19,7 +19,7 @@ TIMED = ("read_ns", "other_ns", "open_ns")
 
 @dataclass(frozen=True)
 class FileCosts:
-    """Arrays have one entry per row of the file table, float64; times are calls' durations added up.
+    """Arrays have one entry per row of the file table; times are calls' durations added up.
 
     Attributes:
         opens: Opens.
@@ -129,6 +129,9 @@ class CostSums:
     def costs(self) -> tuple[FileCosts, PassSample]:
         """Gives the costs, and some passes that storage served; nothing is added any more."""
         slow_s, slow_bytes, sample = self._passes.sums()
+        if not self._sums["other_ns"].any() and not self._sums["reads"].any():
+            # One array of zeros takes no memory, however many files there are.
+            return FileCosts(*[np.zeros(len(slow_s))] * len(dataclasses.fields(FileCosts))), sample
         found = {
             name.replace("_ns", "_s"): self._sums[name] / 1e9
             if name.endswith("_ns")
@@ -147,26 +150,22 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
         traced: What is known of the calls that were traced: what storage served of a file is as in these;
             of a file without such calls its mean read says it.
     """
-    rows = files.rows
-    columns = {
-        name: np.where(is_input, rows[name].to_numpy(), 0).astype(np.float64)
+    opens, reads, read_bytes, read_s, meta_s = (
+        _chosen(files.rows[name].to_numpy(), is_input)
         for name in ("opens", "reads", "bytes_read", "read_s", "meta_s")
-    }
-    slow = from_storage(columns["reads"], columns["bytes_read"], columns["read_s"])
-    slow_s, slow_bytes = columns["read_s"] * slow, columns["bytes_read"] * slow
+    )
+    slow = from_storage(reads, read_bytes, read_s)
+    slow_s, slow_bytes = (values if slow.all() else values * slow for values in (read_s, read_bytes))
     if traced is not None:
         known = traced.read_bytes > 0
-        slow_s[known] = (columns["read_s"] * traced.slow_s / np.maximum(traced.read_s, 1e-12))[known]
-        slow_bytes[known] = (columns["bytes_read"] * traced.slow_bytes / np.maximum(traced.read_bytes, 1))[
-            known
-        ]
-    return FileCosts(
-        opens=np.maximum(columns["opens"], columns["bytes_read"] > 0),
-        reads=columns["reads"],
-        read_bytes=columns["bytes_read"],
-        read_s=columns["read_s"],
-        other_s=columns["meta_s"],
-        open_s=columns["meta_s"],
-        slow_s=slow_s,
-        slow_bytes=slow_bytes,
-    )
+        share_s = traced.slow_s / np.maximum(traced.read_s, 1e-12)
+        share_bytes = traced.slow_bytes / np.maximum(traced.read_bytes, 1)
+        slow_s = np.where(known, read_s * share_s, slow_s)
+        slow_bytes = np.where(known, read_bytes * share_bytes, slow_bytes)
+    opens = np.maximum(opens, read_bytes > 0)
+    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes)
+
+
+def _chosen(values: Array, is_input: Array) -> Array:
+    """Gives a column with 0 for other files than input; ten million rows are not copied for nothing."""
+    return values if is_input.all() else np.where(is_input, values, 0)

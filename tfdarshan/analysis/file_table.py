@@ -44,6 +44,8 @@ LESS: dict[str, tuple[str, ...]] = {"opens": NO_OPENS}
 SECONDS = ("read_s", "write_s", "meta_s")
 COLUMNS = ("path", "mount_point", "fs_type", "size_bytes", *SUMS, "time_s")
 NO_FILE = 0
+# What an array of texts with offsets of 32 bits holds.
+MOST_BYTES = 1 << 31
 TEXTS = ("path", "mount_point", "fs_type")
 # What is read of the files tables; a log lacks some.
 WANTED = frozenset(
@@ -134,9 +136,11 @@ class FileRows:
         for name in ("file", "size_bytes"):
             kept.setdefault(name, []).append(_numbers(batch.column(name)))
         for name, counters in SUMS.items():
-            values = np.zeros(batch.num_rows)
-            for counter in present.intersection(counters):
-                values += _numbers(batch.column(counter))
+            values = np.zeros(batch.num_rows, np.float64 if name in SECONDS else np.int64)
+            added = [_numbers(batch.column(counter)) for counter in present.intersection(counters)]
+            # Zeros that nothing was added to take no memory.
+            for numbers in filter(np.any, added):
+                values += numbers
             for counter in present.intersection(LESS.get(name, ())):
                 values -= _numbers(batch.column(counter))
             kept.setdefault(name, []).append(values)
@@ -144,13 +148,7 @@ class FileRows:
     def table(self) -> FileTable:
         """Gives the table; no row can be added any more."""
         tables = [self._columns(kept) for kept in self._kept]
-        names = pa.chunked_array(
-            [pa.array([PATHS_OF_NO_FILE[NO_FILE]]), *(path for table in tables for path in table["path"])],
-            pa.string(),
-        )
-        encoded = names.combine_chunks().dictionary_encode()
-        paths = encoded.dictionary
-        code = encoded.indices.to_numpy()[1:]
+        paths, code = _coded(tables)
         place = np.split(code, np.cumsum([len(table["file"]) for table in tables])[:-1])
         columns: dict[str, Any] = {"path": pd.Series(pd.arrays.ArrowExtensionArray(paths))}
         for name in ("mount_point", "fs_type"):
@@ -160,8 +158,7 @@ class FileRows:
         )
         for name in SUMS:
             dtype = np.float64 if name in SECONDS else np.int64
-            added = np.concatenate([table.pop(name) for table in tables])
-            columns[name] = _added(code, added, len(paths), dtype)
+            columns[name] = _added(code, _joined([table.pop(name) for table in tables]), len(paths), dtype)
         columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
         index = tuple(_index(table["file"], rows) for table, rows in zip(tables, place, strict=True))
         return FileTable(pd.DataFrame(columns, copy=False), index)
@@ -171,9 +168,39 @@ class FileRows:
         """Gives one process's columns; texts are lists of pyarrow arrays."""
         empty: list[Any] = [np.zeros(0, np.int64)]
         return {
-            name: kept.pop(name, []) if name in TEXTS else np.concatenate(kept.pop(name, empty))
+            name: kept.pop(name, []) if name in TEXTS else _joined(kept.pop(name, empty))
             for name in (*TEXTS, "file", "size_bytes", *SUMS)
         }
+
+
+def _coded(tables: Sequence[dict[str, Any]]) -> tuple[Any, Array]:
+    """Gives the paths, "(no file)" first, and each row's place among them.
+
+    A process's files have a number each: of one that lists them in order no name has to be looked at.
+    """
+    chunks = [
+        pa.array([PATHS_OF_NO_FILE[NO_FILE]]),
+        *(path for table in tables for path in table.pop("path")),
+    ]
+    wide = sum(chunk.nbytes for chunk in chunks) >= MOST_BYTES
+    names = pa.chunked_array(chunks if not wide else [chunk.cast(pa.large_string()) for chunk in chunks])
+    file = tables[0]["file"].astype(np.int64)
+    if len(tables) == 1 and len(file) and file[0] != NO_FILE and (file[1:] >= file[:-1]).all():
+        first = np.append(True, file[1:] != file[:-1])
+        if not first.all():
+            names = names.filter(pa.array(np.append(True, first)))
+        return names.combine_chunks(), np.cumsum(first, dtype=np.int32)
+    encoded = names.combine_chunks().dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy()[1:]
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Joins arrays; zeros take no memory."""
+    if len(parts) == 1:
+        return parts[0]
+    if not any(part.any() for part in parts):
+        return np.zeros(sum(map(len, parts)), parts[0].dtype)
+    return np.concatenate(parts)
 
 
 def _numbers(column: Any) -> Array:
@@ -199,6 +226,10 @@ def _added(code: Array, values: Array, paths: int, dtype: type) -> Array:
     """Adds up by path; a sum that is 0 everywhere takes no memory."""
     if not values.any():
         return np.zeros(paths, dtype)
+    if len(code) + 1 == paths and code[0] == 1 and (code[1:] > code[:-1]).all():
+        added: Array = np.zeros(paths, dtype)
+        added[1:] = values
+        return added
     return np.bincount(code, values, minlength=paths).astype(dtype, copy=False)
 
 

@@ -7,6 +7,7 @@ holds, and those who have them all in memory are told the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,8 +78,10 @@ def input_pipeline(
             threads.add(block, places)
         span_ns = reading_span(threads.busy_ns, threads.lives)
     sums = _Sums(size_bytes, is_input, windows, span_ns, is_loop)
-    for block in blocks():
-        sums.add(block)
+    # Files are added up beside all else: NumPy sorts with the interpreter's lock released.
+    with ThreadPoolExecutor(1) as pool:
+        for block in blocks():
+            sums.add(block, pool)
     return sums.pipeline()
 
 
@@ -133,7 +136,7 @@ class _Sums:
         self._depths, self._union, self._threads = DepthSums(), RunningUnion(), _Threads()
         self._beside = WorkBesideSteps(windows)
 
-    def add(self, block: Segments) -> None:
+    def add(self, block: Segments, pool: ThreadPoolExecutor) -> None:
         places, kind = input_calls(block, self._is_input, self._windows)
         if not len(places):
             return
@@ -143,13 +146,14 @@ class _Sums:
         thread = block.thread[rows]
         self._made += len(places)
         self._calls.add(kind, end - start, length, self._in_the_way(block, thread, start))
-        self._costs.add(block.file[rows], thread, kind, length, (start, end))
+        costs = pool.submit(self._costs.add, block.file[rows], thread, kind, length, (start, end))
         self._union.add(start, end)
         self._beside.add(start, end)
         self._threads.add(block, places)
         first, last = np.searchsorted(start, self._span_ns).tolist()
         moved = np.where(kind == KIND["read"], length, 0)
         self._depths.add(start[first:last], end[first:last], moved[first:last])
+        costs.result()
 
     def _in_the_way(self, block: Segments, thread: Array, start: Array) -> Array:
         """Says which calls the training loop's thread made, but not while it waited for input."""

@@ -105,7 +105,7 @@ def file_use(
         is_used=(read > 0) | (written > 0) | (opens > 0),
         counted_bytes=read,
         times_read=times_read(size_bytes, read, opens),
-        opens=np.maximum(costs.opens, costs.read_bytes > 0),
+        opens=costs.opens,
         reads=costs.reads,
         bytes_read=costs.read_bytes,
         bytes_written=written,
@@ -124,11 +124,13 @@ def file_use(
 
 def _mounts(files: FileTable) -> tuple[Array, tuple[Mount, ...]]:
     points, kinds = files.rows["mount_point"].cat, files.rows["fs_type"].cat
-    pairs = points.codes.to_numpy().astype(np.int64) * len(kinds.categories) + kinds.codes.to_numpy()
-    unique, codes = np.unique(pairs, return_inverse=True)
     count = len(kinds.categories)
+    pairs = points.codes.to_numpy().astype(np.int32) * np.int32(count) + kinds.codes.to_numpy()
+    unique = np.flatnonzero(np.bincount(pairs, minlength=len(points.categories) * count))
+    place_of = np.zeros(len(points.categories) * count, np.int16)
+    place_of[unique] = np.arange(len(unique))
     mounts = tuple(
         Mount(str(points.categories[pair // count]), str(kinds.categories[pair % count]))
         for pair in unique.tolist()
     )
-    return codes.astype(np.int16), mounts
+    return place_of[pairs], mounts

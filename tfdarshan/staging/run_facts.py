@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from tfdarshan.analysis.file_costs import add_costs
 from tfdarshan.analysis.file_table import load_files, merge_files
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
@@ -156,6 +158,7 @@ class Run:
 def _run(session: SessionData, stepped: SessionData, data_folder: str | None) -> Run:
     processes = session.processes
     files = load_files(processes)
+    pa.default_memory_pool().release_unused()
     clock = measure_wall_clock(processes)
     steps_s = _steps_s(stepped)
     judged = step_windows(stepped.step_bounds)
