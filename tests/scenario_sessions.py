@@ -84,7 +84,9 @@ def fetched(read: int, from_storage: int) -> dict[str, int]:
 
 def sketched(logdir: Path, sketch: Sketch) -> Session:
     """Writes the session."""
-    noise, calls, steps, at = random.Random(7), [], [], 0.0
+    noise, at = random.Random(7), 0.0
+    calls: list[tuple[float | str, ...]] = []
+    steps: list[tuple[float, float, float]] = []
     for number in range(sketch.before):
         calls.append((number, number + 0.05, LOOP, "read", sketch.files, 10))
         at = sketch.before + 5.0

@@ -90,4 +90,4 @@ def test_an_overlay_cannot_be_changed(records):
     overlay = darshan_overlay(records, START_S)
 
     with pytest.raises(dataclasses.FrozenInstanceError):
-        overlay.records = None
+        overlay.records = None  # type: ignore[misc]

@@ -14,7 +14,7 @@ from tfdarshan.commands import main
 @pytest.fixture
 def read(monkeypatch):
     """Counts how often each row group of each table is read, whichever columns of it."""
-    counts = Counter()
+    counts: Counter[tuple[str, int]] = Counter()
     originals = {name: getattr(pq.ParquetFile, name) for name in ("read", "read_row_group", "iter_batches")}
 
     def counted(name):
