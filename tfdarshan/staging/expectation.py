@@ -11,6 +11,8 @@ from tfdarshan.staging.run_facts import RunFacts
 BUSY_READERS = 0.5
 # The fast tier may turn out half or twice as fast as the probe found.
 FAST_DOUBT = 2.0
+# What is not waited for any more may be worked for: this share of what is saved is sure.
+SURE = 0.75
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     readers, loop = max(facts.readers, 1.0), facts.loop_share
     together = max(1.0, min(facts.concurrency, readers))
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
+    slower = min(slower, SURE * (time.slow_s - time.fast_s))
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
     thread_s = (slower, time.slow_s - time.fast_s, faster)
 
