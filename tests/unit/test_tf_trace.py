@@ -1,7 +1,9 @@
 """Whose trace a file of TensorFlow's profiler is."""
 
+import fcntl
 import os
 import socket
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -133,3 +135,57 @@ def test_a_trace_keeps_its_name_where_nobody_else_records(logdir):
 
     # WHEN / THEN
     assert tf_trace.written_trace(logdir, {}).path.name == f"{HOST}.xplane.pb"
+
+
+def locked(folder):
+    descriptor = os.open(folder, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+def test_a_process_waits_for_the_trace_of_another(tmp_path):
+    # GIVEN a process that writes its trace
+    writing, order = locked(tmp_path), []
+
+    def write():
+        with tf_trace.writing_alone(tmp_path):
+            order.append("second")
+
+    second = threading.Thread(target=write)
+    second.start()
+
+    # WHEN it is done
+    second.join(0.1)
+    order.append("first")
+    os.close(writing)
+    second.join()
+
+    # THEN
+    assert order == ["first", "second"]
+
+
+def test_a_process_that_hangs_while_it_writes_holds_nobody_up(tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(tf_trace, "MOST_WAIT_S", 0.05)
+    writing = locked(tmp_path)
+
+    # WHEN
+    with tf_trace.writing_alone(tmp_path):
+        reached = True
+
+    # THEN
+    os.close(writing)
+    assert reached
+
+
+def test_a_logdir_that_cannot_be_locked_is_written_to(tmp_path, monkeypatch):
+    # GIVEN a file system that locks nothing, and a folder that is gone
+    def refuse(*arguments):
+        raise OSError("no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+    # WHEN / THEN
+    for folder in (tmp_path, tmp_path / "gone"):
+        with tf_trace.writing_alone(folder):
+            pass

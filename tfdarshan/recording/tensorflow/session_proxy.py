@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
@@ -15,7 +16,13 @@ from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import Options
 from tfdarshan.recording.claim import Recorder
-from tfdarshan.recording.tensorflow.tf_trace import Traces, list_traces, put_beside, written_trace
+from tfdarshan.recording.tensorflow.tf_trace import (
+    Traces,
+    list_traces,
+    put_beside,
+    writing_alone,
+    written_trace,
+)
 from tfdarshan.sessions import pending
 
 # Called when the job starts a session; gives the options to record it with, None where it is not recorded.
@@ -74,10 +81,11 @@ def _session_class(base: Any, begin: Begin) -> type:
 
         def export_to_tb(self) -> None:
             self._follower.detach()
-            try:
-                super().export_to_tb()
-            finally:
-                self._follower.finish()
+            with self._follower.writing_alone():
+                try:
+                    super().export_to_tb()
+                finally:
+                    self._follower.finish()
 
         def __del__(self) -> None:
             follower = getattr(self, "_follower", None)
@@ -115,6 +123,10 @@ class _Follower:
         """Ends recording; what was recorded stays."""
         if self._recorder is not None:
             self._recorder.detach()
+
+    def writing_alone(self) -> AbstractContextManager[None]:
+        """Has other processes that we record wait with their traces."""
+        return nullcontext() if self._recorder is None else writing_alone(self._recorder.logdir)
 
     def finish(self) -> None:
         """Writes the session beside the trace, in the background."""

@@ -2,14 +2,19 @@
 
 TensorFlow names a profile, `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`, by the second it is written
 in, and tells nobody. So the folders before and after are compared, and a file is ours only if it holds our
-mark: two processes of one host write over each other's file if they write in the same second.
+mark: two processes of one host write over each other's file if they write in the same second. Ours wait for
+each other, and each gives its file a name of its own; of others' nothing is known.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +33,38 @@ LOST = (
 PROFILE_FOLDER = Path("plugins") / "profile"
 TRACE_SUFFIX = ".xplane.pb"
 
+# So long one process waits for another's trace; it is written in less.
+MOST_WAIT_S = 10.0
+LOOK_S = 0.01
+
 Traces = dict[Path, int]
+
+
+@contextmanager
+def writing_alone(logdir: Path) -> Iterator[None]:
+    """Has other processes wait to write a trace into a logdir, and waits for them; where it can be locked."""
+    try:
+        folder = os.open(logdir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        yield
+        return
+    try:
+        _lock(folder)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _lock(folder: int) -> None:
+    until_s = time.monotonic() + MOST_WAIT_S
+    while time.monotonic() < until_s:
+        try:
+            return fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOOK_S)
+        except OSError:  # not on this file system
+            return None
+    return None
 
 
 def list_traces(logdir: Path) -> Traces:
@@ -164,8 +200,9 @@ class TensorflowTrace:
 
     def _export(self, session: Any) -> None:
         try:
-            session.export_to_tb()
-            self._trace = written_trace(self._logdir, self._before)
+            with writing_alone(self._logdir):
+                session.export_to_tb()
+                self._trace = written_trace(self._logdir, self._before)
         except Exception as error:
             warn(f"TensorFlow's profiler wrote no trace: {reason(error)}.")
         finally:
