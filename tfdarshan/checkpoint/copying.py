@@ -6,7 +6,6 @@ import errno
 import mmap
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from pathlib import Path
 
 import xxhash
 
-from tfdarshan.checkpoint.bandwidth import BandwidthLimit
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.storage import Storage, set_direct
+from tfdarshan.durable.bandwidth_limit import BandwidthLimit
 
 # What direct I/O wants lengths and addresses to be multiples of; a page fits every disk.
 DIRECT_BLOCK_BYTES = 4096
@@ -24,8 +23,6 @@ DIRECT_BLOCK_BYTES = 4096
 DIRTY_BYTES = 32 << 20
 # How often a file that is still written to is looked at.
 FOLLOW_S = 0.02
-# How often a copy that is held back looks whether it is to end.
-LOOK_S = 0.1
 
 
 class Growing:
@@ -202,7 +199,7 @@ class Copier:
                 storage.sync(writer, target)
                 os.posix_fadvise(writer, 0, size_bytes, os.POSIX_FADV_DONTNEED)
                 unsynced = 0
-            self._wait(self._limit.delay_s(count), target)
+            self._limit.take(count, check=lambda: self._check_cancelled(target))
         return digest.hexdigest(), size_bytes
 
     def _read_source(self, descriptor: int, view: memoryview, path: Path, finished: threading.Event) -> int:
@@ -226,13 +223,6 @@ class Copier:
             if error.errno != errno.EINVAL or not set_direct(descriptor, False):
                 raise
             return self._storage.read(descriptor, view, path)
-
-    def _wait(self, delay_s: float, path: Path) -> None:
-        until_s = time.monotonic() + delay_s
-        while (left_s := until_s - time.monotonic()) > 0:
-            self.cancelled.wait(min(left_s, LOOK_S))
-            self._check_cancelled(path)
-        self._check_cancelled(path)
 
     def _check_cancelled(self, path: Path) -> None:
         if self.cancelled.is_set() or self._given_up.is_set():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from tfdarshan.durable.bandwidth_limit import BandwidthLimit
 from tfdarshan.errors import reason
 from tfdarshan.staging.applied import Applied
 from tfdarshan.staging.copy_file import Copied, CopyError, copy_file
@@ -17,7 +18,6 @@ from tfdarshan.staging.mirror import mirror_links
 from tfdarshan.staging.plan import Plan, PlannedFile
 from tfdarshan.staging.publish import FolderMaker, publish, sync_folders
 from tfdarshan.staging.stage_folder import StageFolder, journal_of, locked_stage
-from tfdarshan.staging.throttle import Throttle
 from tfdarshan.units import human_bytes
 
 BATCH_FILES = 64
@@ -89,7 +89,7 @@ class _Run:
         self._plan, self._options, self._stage = plan, options, stage
         self._progress = progress
         self._folders = FolderMaker(stage, plan.id)
-        self._throttle = Throttle(options.bytes_per_s)
+        self._limit = BandwidthLimit(options.bytes_per_s)
         self._result = Applied()
         self._lock = threading.Lock()
         self._done_bytes = self._total_bytes = 0
@@ -184,7 +184,7 @@ class _Run:
         planned = None if self._options.refresh else file
         try:
             return copy_file(
-                self._source(file.name), place, planned, self._plan.checksum, self._throttle, self._moved
+                self._source(file.name), place, planned, self._plan.checksum, self._limit, self._moved
             )
         except CopyError as error:
             self._fail(file.name, str(error))

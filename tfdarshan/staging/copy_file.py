@@ -8,9 +8,9 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tfdarshan.durable.bandwidth_limit import BandwidthLimit
 from tfdarshan.staging.checksum import BLOCK, new_checksum
 from tfdarshan.staging.plan import PlannedFile
-from tfdarshan.staging.throttle import Throttle
 
 
 class CopyError(Exception):
@@ -34,7 +34,7 @@ def copy_file(
     target: str,
     planned: PlannedFile | None,
     policy: str,
-    throttle: Throttle,
+    limit: BandwidthLimit,
     moved: Callable[[int], None] = lambda count: None,
 ) -> Copied:
     """Copies `source` to `target`, which must not exist, with its permissions and time of change.
@@ -47,7 +47,7 @@ def copy_file(
         target: The temporary name.
         planned: What the plan says of it, None to take it as it is.
         policy: How the copy is compared, one of `checksum.POLICIES`.
-        throttle: Limits what is read of it.
+        limit: Limits what is read of it.
         moved: Is told of every block's bytes.
 
     Raises:
@@ -64,7 +64,7 @@ def copy_file(
         writing = os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             checksum = new_checksum(policy)
-            count = _transfer(reading, writing, checksum.update, throttle, moved)
+            count = _transfer(reading, writing, checksum.update, limit, moved)
             os.fchmod(writing, stat.S_IMODE(before.st_mode) & 0o777)
             os.utime(writing, ns=(before.st_atime_ns, before.st_mtime_ns))
             os.fsync(writing)
@@ -102,13 +102,13 @@ def _transfer(
     reading: int,
     writing: int,
     update: Callable[[bytes], None],
-    throttle: Throttle,
+    limit: BandwidthLimit,
     moved: Callable[[int], None],
 ) -> int:
     """Copies to the end of the file; gives the bytes."""
     count = 0
     while block := os.read(reading, BLOCK):
-        throttle.take(len(block))
+        limit.take(len(block))
         update(block)
         rest = memoryview(block)
         while rest:

@@ -16,7 +16,6 @@ from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan import write_plan
 from tfdarshan.staging.stage_folder import locked_stage
-from tfdarshan.staging.throttle import Throttle
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import MISSING, verify_plan
 
@@ -246,19 +245,6 @@ def test_reserve_is_kept(slow, fast):
 
     assert result.copied == 0
     assert "are to stay so" in result.stopped
-
-
-def test_bandwidth_limit_is_kept():
-    # GIVEN a clock that only sleeping moves
-    now = [0.0]
-    throttle = Throttle(1_000_000, clock=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
-
-    # WHEN 10 MB pass
-    for _ in range(100):
-        throttle.take(100_000)
-
-    # THEN all but the last block had their time
-    assert now[0] == pytest.approx(9.9)
 
 
 def test_fast_root_without_parent(slow, tmp_path):

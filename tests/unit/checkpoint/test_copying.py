@@ -8,7 +8,6 @@ import pytest
 import xxhash
 
 from tfdarshan.checkpoint import copying
-from tfdarshan.checkpoint.bandwidth import BandwidthLimit
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier
 from tfdarshan.checkpoint.storage import Storage
@@ -96,20 +95,6 @@ def test_bandwidth_is_kept(tmp_path):
 
     # THEN
     assert time.monotonic() - began_s >= 0.2
-
-
-def test_limit_counts_what_passed_and_forgives_nothing_idle():
-    # GIVEN a clock of our own and 100 B/s
-    now = [0.0]
-    limit = BandwidthLimit(100, clock=lambda: now[0])
-
-    # WHEN / THEN bytes follow one another
-    assert limit.delay_s(50) == pytest.approx(0.5)
-    assert limit.delay_s(50) == pytest.approx(1.0)
-    # and a pause does not save up for later
-    now[0] = 60.0
-    assert limit.delay_s(50) == pytest.approx(0.5)
-    assert BandwidthLimit(None).delay_s(10**9) == 0
 
 
 def test_a_slow_copy_can_be_stopped(tmp_path):

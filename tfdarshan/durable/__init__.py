@@ -1,0 +1,1 @@
+"""Files written whole, copied and compared, at a bounded rate."""
