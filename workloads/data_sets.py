@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfdarshan.recording.writing.progress import Progress
+from tfdarshan.terminal.progress import Progress
 
 from .images import IMAGE_SETS, write_images
 from .malware_bytes import write_malware

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 import tfdarshan
-from tfdarshan.recording.writing.progress import Progress
+from tfdarshan.terminal.progress import Progress
 
 from .images import ImageFile, write_images
 from .read_check import check_reads

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import tfdarshan
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.recording.writing.progress import Progress
+from tfdarshan.terminal.progress import Progress
 
 from .cache_clearing import drop_from_cache, said_of_cache
 from .disk_room import check_room

@@ -57,7 +57,8 @@ def test_stop_shows_a_bar_on_a_terminal_and_clears_it(tmp_path, terminal):
     shown = read_terminal(own)
     assert "tfdarshan: writing process" in shown
     assert f"{files:,}/{files + segments:,}" in shown
-    assert shown.endswith("\r\x1b[K")
+    assert shown.endswith("\r")
+    assert not shown.split("\r")[-2].strip()
     assert "\n" not in shown
 
 

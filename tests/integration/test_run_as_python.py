@@ -220,7 +220,7 @@ def test_no_package_is_imported_before_the_program(tmp_path):
     (tmp_path / "job.py").write_text(
         "import json, sys\n"
         "packages = {'numpy', 'pyarrow', 'pandas', 'plotly', 'matplotlib', 'tensorflow'}\n"
-        "packages |= {'google.protobuf', 'jinja2', 'msgspec'}\n"
+        "packages |= {'google.protobuf', 'jinja2', 'msgspec', 'tqdm'}\n"
         "json.dump(sorted(packages & set(sys.modules)), open('found.json', 'w'))\n"
     )
 

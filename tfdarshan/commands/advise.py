@@ -15,8 +15,8 @@ from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
 from tfdarshan.staging.checksum import POLICIES
 from tfdarshan.staging.plan_formats import FORMATS, emit
-from tfdarshan.staging.progress import Progress
 from tfdarshan.staging.question import UNITS, Question
+from tfdarshan.terminal.progress import Progress
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.staging.capacity import parse_size
 from tfdarshan.staging.plan import Plan, read_plan
-from tfdarshan.staging.progress import Progress
+from tfdarshan.terminal.progress import Progress
 from tfdarshan.units import human_bytes, plural
 
 NAMES_SHOWN = 10

@@ -30,7 +30,7 @@ MODULES = {
     "xgboost-cpu": "xgboost",
 }
 # What the extra names because tfdarshan itself needs it.
-OWN = {"cffi", "msgspec", "plotly", "xxhash"}
+OWN = {"cffi", "msgspec", "plotly", "tqdm", "xxhash"}
 AT_LEAST = 40
 
 ROOT = Path(__file__).parents[3]

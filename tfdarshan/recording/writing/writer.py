@@ -22,10 +22,10 @@ from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, 
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.overview import Overview
-from tfdarshan.recording.writing.progress import LONG_WORK_S, Progress
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX, Recording, write_json
+from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
