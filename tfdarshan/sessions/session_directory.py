@@ -9,11 +9,11 @@ import platform
 import re
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError, reason
 
 PLUGIN_FOLDER = Path("plugins") / "tfdarshan"
@@ -152,18 +152,8 @@ def read_marker(directory: Path) -> Recording:
 
 def write_json(path: Path, value: Any) -> None:
     """Writes JSON under a temporary name, makes it durable, and renames it."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+    with durable_file(path) as file:
+        file.write((json.dumps(value, indent=1) + "\n").encode())
 
 
 def walk_sessions(logdir: Path) -> Iterator[Path]:

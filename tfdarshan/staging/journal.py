@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.staging.plan import is_below
 
@@ -118,11 +119,7 @@ class Journal:
         self._descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._descriptor, self._whole_bytes)
         os.lseek(self._descriptor, 0, os.SEEK_END)
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path.parent)
 
     def _read(self) -> int:
         """Reads what is there; gives the bytes of its whole lines."""

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable
 
+from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.staging.copy_file import CopyError
 from tfdarshan.staging.journal import FOLDER, Record
 from tfdarshan.staging.stage_folder import StageFolder
@@ -97,11 +98,7 @@ def publish(temporary: str, target: str, *, replace: bool) -> None:
 def sync_folders(stage: StageFolder, names: Iterable[str]) -> None:
     """Makes the entries of folders durable."""
     for name in names:
-        handle = os.open(stage.path(name), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync_folder(stage.path(name))
 
 
 def _parents(name: str) -> list[str]:

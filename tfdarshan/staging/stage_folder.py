@@ -41,7 +41,7 @@ class StageFolder:
         self.discard_temporary()
         with contextlib.suppress(FileNotFoundError):
             self.temporary.rmdir()
-        for name in ("journal.new", "journal", "lock"):
+        for name in (".journal.tmp", "journal.new", "journal", "lock"):
             (self.folder / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()

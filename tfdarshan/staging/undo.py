@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
+from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.staging.journal import FOLDER, ROOT, Record
 from tfdarshan.staging.plan import Plan
 from tfdarshan.staging.stage_folder import StageFolder, locked_stage
@@ -101,10 +102,6 @@ def _folders(records: dict[str, list[Record]]) -> list[str]:
 def _rewrite(stage: StageFolder, records: list[Record]) -> None:
     """Replaces the journal by one with these records, at once."""
     stage.journal.close()
-    new = stage.folder / "journal.new"
-    with new.open("w", encoding="ascii") as file:
+    with durable_file(stage.folder / "journal") as file:
         for record in records:
-            file.write(json.dumps(asdict(record)) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(stage.folder / "journal")
+            file.write(json.dumps(asdict(record)).encode("ascii") + b"\n")

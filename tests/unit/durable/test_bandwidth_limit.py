@@ -50,7 +50,8 @@ def test_a_pause_is_not_saved_up(clock):
 
 def test_threads_share_the_limit():
     # GIVEN another thread that takes bytes while this one looks at the clock, which first reads 0 for each
-    others, seen = [], set()
+    others: list[threading.Thread] = []
+    seen = set()
 
     def clock():
         if not others:

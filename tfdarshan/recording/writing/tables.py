@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import numpy as np
 import pyarrow as pa
 
+from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.file_name import table_name
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
@@ -155,27 +156,18 @@ def parquet_file(
     dictionaries = [
         column.name for column in columns if column.dtype == "category" or column.name in REPEATING
     ]
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            writer = _open_writer(
-                file,
-                arrow_schema,
-                compression="zstd",
-                use_dictionary=dictionaries,
-                column_encoding=encodings,
-            )
-            with closing(writer):
-                groups = _RowGroups(writer, arrow_schema, row_group)
-                yield groups.add
-                groups.flush()
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+    with durable_file(path) as file:
+        writer = _open_writer(
+            file,
+            arrow_schema,
+            compression="zstd",
+            use_dictionary=dictionaries,
+            column_encoding=encodings,
+        )
+        with closing(writer):
+            groups = _RowGroups(writer, arrow_schema, row_group)
+            yield groups.add
+            groups.flush()
 
 
 def _open_writer(file: BinaryIO, arrow_schema: pa.Schema, **options: Any) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.process_reader import ProcessReader
@@ -76,7 +76,7 @@ def write_session(
         written = _write_children(directory, recording, others)
         entries = {"children": dataclasses.asdict(written), **(extra or {})}
         write_process(directory, recording, reader, entries, darshan)
-    _sync_directory(directory)
+    sync_folder(directory)
     return written
 
 
@@ -283,11 +283,3 @@ def _start_ns(recording: Recording, info: SpoolInfo) -> int:
 
 def _picked(info: SpoolInfo, names: tuple[str, ...]) -> dict[str, int]:
     return {name: int(getattr(info, name)) for name in names}
-
-
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
