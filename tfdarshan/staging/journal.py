@@ -82,7 +82,7 @@ class Journal:
         return None
 
     def add(self, records: Iterable[Record]) -> None:
-        """Writes records durably.
+        """Writes records durably: adds them to the file, which `durable_file` would write anew each time.
 
         Raises:
             OSError: They cannot be written.
