@@ -15,6 +15,7 @@ from tfdarshan.findings import (
     eof_probes,
     fits_in_memory,
     fsync,
+    full_storage,
     input_bound,
     low_coverage,
     page_cache,
@@ -53,6 +54,7 @@ FINDINGS: tuple[tuple[str, Rule], ...] = (
     (fsync.NAME, fsync.find),
     (small_writes.NAME, small_writes.find),
     (checkpoint_stall.NAME, checkpoint_stall.find),
+    (full_storage.NAME, full_storage.find),
     (input_bound.NAME, input_bound.find),
     (page_cache.NAME, page_cache.find),
 )

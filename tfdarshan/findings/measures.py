@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tfdarshan.analysis.access_order import streamed_share
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
+from tfdarshan.analysis.contention import Contention, contention_of
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
@@ -142,6 +143,11 @@ class Measures:
         return fit_time_model(
             segments.length[places], (segments.end_ns[places] - segments.start_ns[places]) / 1e9
         )
+
+    @cached_property
+    def contention(self) -> Contention | None:
+        """What of a call storage serves one at a time; None where the session does not show it."""
+        return contention_of(self.segments, self.places, self.kinds)
 
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:

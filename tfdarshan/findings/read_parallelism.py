@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.read_split import waits_share
+from tfdarshan.findings.more_readers import serial_share, times_as_long
 from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
 MOST_READERS = 16
 # A smaller number of readers will do if it saves this much of what the largest does.
 NEARLY = 0.9
-# What n times the readers make calls quicker by, as a power of n: a disk's waits 0.44, a server's 1; a pipe
-# that one reader fills 0. Most disks and links are such pipes; a store that limits each stream is not.
-WAITS = (0.4, 0.75, 1.0)
-TRANSFERS = (0.0, 0.1, 1.0)
-# Depths count that held for this share of the busy time.
-SEEN = 0.02
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """Powers of n that waits and transfers get quicker by; `place` of `read_split.waits_share`."""
-
-    waits: float
-    transfers: float
-    place: int
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -40,14 +21,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     readers = model.readers
     if readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
         return None
-    low, expected, high = scalings(measures)
+    share = serial_share(measures)
     choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
-    saved = [_saved(measures, n, expected, other=1.0) for n in choices]
+    saved = [_saved(measures, n, share.expected, other=1.0) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     gain = measures.gain(
-        _saved(measures, n, low, other=1.0),
-        _saved(measures, n, expected, other=1.0 if model.storage_s < model.other_s else None),
-        _saved(measures, n, high, other=readers / n),
+        _saved(measures, min(n, max(share.most_readers, readers)), share.high, other=1.0),
+        _saved(measures, n, share.expected, other=1.0 if model.storage_s < model.other_s else None),
+        _saved(measures, n, share.low, other=readers / n),
     )
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
@@ -64,6 +45,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("queue depth", f"{measures.pipeline.readers.together:.1f}"),
             Evidence("mean call", human_seconds(mean_s), mean_s),
             Evidence("readers' time in calls", percent(model.busy_share, 1), model.busy_share),
+            Evidence("of a call, served one at a time", share.words),
         ),
         unit=model.unit,
         cost_s=gain.expected_s,
@@ -77,46 +59,19 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def scalings(measures: Measures) -> tuple[Scaling, Scaling, Scaling]:
-    """Gives lower bound, expectation and upper bound of how calls scale with readers."""
-    found = _fitted(measures)
-    if found is None:
-        low, expected, high = (
-            Scaling(w, t, n) for n, (w, t) in enumerate(zip(WAITS, TRANSFERS, strict=True))
-        )
-        return low, expected, high
-    return Scaling(0.7 * found, 0.4 * found, 0), Scaling(found, found, 1), Scaling(1.0, 1.0, 2)
-
-
-def _fitted(measures: Measures) -> float | None:
-    """Gives the power of the depth that bandwidth grows with, where several depths were seen."""
-    levels = measures.pipeline.levels.iloc[1:]
-    seconds, rate = levels["seconds"].to_numpy(), levels["bytes_per_s"].to_numpy()
-    seen = (seconds >= SEEN * seconds.sum()) & (rate > 0)
-    if np.count_nonzero(seen) < 2:
-        return None
-    depth, rate, weight = np.log(levels.index.to_numpy()[seen]), np.log(rate[seen]), np.sqrt(seconds[seen])
-    if np.ptp(depth) < np.log(2) - 1e-9:
-        return None
-    slope = float(np.polyfit(depth, rate, 1, w=weight)[0])
-    return min(max(slope, 0.0), 1.0)
-
-
-def _saved(measures: Measures, readers: float, scaling: Scaling, *, other: float | None = None) -> float:
+def _saved(measures: Measures, readers: float, share: float, *, other: float | None = None) -> float:
     """Gives what P is shorter by with so many readers.
 
     Args:
         measures: The session.
         readers: How many.
-        scaling: How calls scale with them.
+        share: What of a call storage serves one at a time.
         other: What then is left of what is no call; as many times less as processors share it by default.
     """
     model, cpus = measures.model, measures.machine.cpus or 1.0
-    ratio = model.readers / readers
-    waits = waits_share(measures, scaling.place)
     # What the page cache served is the processors' work.
     served = model.storage_s * measures.slow_share
-    storage = served * (waits * ratio**scaling.waits + (1 - waits) * ratio**scaling.transfers)
     if other is None:
         other = min(model.readers, cpus) / min(readers, cpus)
-    return float(served - storage + model.other_s * (1 - other))
+    left = times_as_long(share, model.readers, readers)
+    return float(served * (1 - left) + model.other_s * (1 - other))

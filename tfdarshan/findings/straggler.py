@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.contention import depth_at_start
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.slow_moments import slow_moments
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
@@ -20,6 +23,10 @@ NAME = "straggler"
 SLOW_FOLDER, SLOW_FILE, SLOW_CALL = 3.0, 4.0, 10.0
 FEWEST_CALLS = 30
 MANY_READS = 8
+# A file that is slow in so many calls is slow by itself.
+MANY_SLOW_CALLS = 32
+# Files that are read with so many times as many at a time cannot be told from storage that is crowded.
+DEEPER = 2.0
 SEVERAL_TIMES = 3
 FEWEST_WRITTEN = 8
 MIB = 1 << 20
@@ -35,6 +42,27 @@ class Slow:
     excess_s: float
     times: float
     name: str
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The job's reads in order of start: one entry per read.
+
+    Attributes:
+        file: The row of the file table.
+        times: What it took, as a multiple of what reads of its size usually do.
+        excess_s: By how much it took longer.
+        depth: How many reads ran when it began.
+        slow: Whether it took several times as long.
+        moment: Whether it was slow beside reads of other files that were slow, too.
+    """
+
+    file: Array
+    times: Array
+    excess_s: Array
+    depth: Array
+    slow: Array
+    moment: Array
 
 
 def find(measures: Measures) -> Finding | None:
@@ -81,6 +109,18 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth="where they were slow this once only: look at a second session first",
     )
+
+
+def _reads(measures: Measures) -> Reads:
+    """Looks at all reads of input."""
+    segments, model = measures.segments, measures.read_cost
+    places = measures.places[measures.kinds == KIND["read"]]
+    start, end, file = (values[places] for values in (segments.start_ns, segments.end_ns, segments.file))
+    taken_s = (end - start) / 1e9
+    usual_s = np.maximum(model.seconds(segments.length[places]) / (model.scale or 1.0), 1e-9)
+    times = taken_s / usual_s
+    slow = times >= SLOW_FILE
+    return Reads(file, times, taken_s - usual_s, depth_at_start(start, end), slow, slow_moments(file, slow))
 
 
 def _gain(measures: Measures, share: float) -> tuple[Gain, float]:
@@ -131,8 +171,22 @@ def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -
     chosen = np.isin(frame["folder"].to_numpy(), sums.index.to_numpy()[slow])
     excess = float((taken[chosen] - reference * usual[chosen]).sum())
     times = float(taken[chosen].sum() / (reference * usual[chosen].sum()))
+    if measures.traced and not _by_itself(_reads(measures), rows[chosen], SLOW_FOLDER * reference):
+        return None
     names = [folders.paths[place] for place in sums.index[slow].tolist()]
     return Slow(rows[chosen], excess, times, _common(measures, rows, chosen, names))
+
+
+def _by_itself(reads: Reads, rows: Array, limit: float) -> bool:
+    """Says whether some files are slow in half of their reads, and not because more of them run at a time.
+
+    Of files that were read at a slow time others are quick.
+    """
+    chosen = np.isin(reads.file, rows)
+    if not chosen.any() or chosen.all():
+        return True
+    deeper = reads.depth[chosen].mean() >= DEEPER * reads.depth[~chosen].mean()
+    return float(np.median(reads.times[chosen])) >= limit and not deeper
 
 
 def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) -> str:
@@ -147,30 +201,41 @@ def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) 
 
 
 def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> Slow | None:
-    ratio = taken / usual
-    reference = max(float(np.median(ratio)), 1e-9)
     limit = np.where(measures.costs.reads[rows] >= MANY_READS, SLOW_FILE, SLOW_CALL)
-    slow = ratio >= limit * reference
+    reference = max(float(np.median(taken / usual)), 1e-9)
+    slow = taken >= limit * reference * usual
+    if not slow.any():
+        return None
+    reads = None
+    if measures.traced:
+        # Slow at that time, or slow by themselves? A slow moment is none of a file's doing.
+        reads = _reads(measures)
+        moments_s = np.bincount(reads.file, reads.moment * reads.excess_s, minlength=len(measures.files))
+        taken = np.maximum(taken - moments_s[rows], 0.0)
+        slow = (taken >= limit * reference * usual) & _throughout(reads, measures)[rows]
     count = int(np.count_nonzero(slow))
     if not count or count > max(1, MOST_FILES * len(rows)):
         return None
-    excess = float((taken[slow] - reference * usual[slow]).sum())
-    if not _at_several_times(measures, rows[slow], excess / count):
+    if reads is not None and not _again(reads, rows[slow]):
         return None
+    excess = float((taken[slow] - reference * usual[slow]).sum())
     times = float(taken[slow].sum() / (reference * usual[slow].sum()))
     return Slow(rows[slow], excess, times, plural(count, "file"))
 
 
-def _at_several_times(measures: Measures, slow: Array, apart_s: float) -> bool:
-    """Says whether files were slow at several times: all at once, it was the machine that stood still."""
-    if not measures.traced:
-        return True
-    is_slow = np.zeros(len(measures.files), bool)
-    is_slow[slow] = True
-    places = measures.places[is_slow[measures.segments.file[measures.places]]]
-    end = np.maximum.accumulate(measures.segments.end_ns[places])
-    gaps = measures.segments.start_ns[places][1:] - end[:-1]
-    return 1 + int(np.count_nonzero(gaps > 1e9 * apart_s)) >= SEVERAL_TIMES
+def _throughout(reads: Reads, measures: Measures) -> Array:
+    """Says of each file whether it was slow in half of its reads; of few reads the sum says enough."""
+    made = np.bincount(reads.file, minlength=len(measures.files))
+    slow = np.bincount(reads.file, reads.slow & ~reads.moment, minlength=len(measures.files))
+    found: Array = (made < MANY_READS) | (slow >= made / 2)
+    return found
+
+
+def _again(reads: Reads, rows: Array) -> bool:
+    """Says whether files were slow at several times, or for many reads: else the machine stood still."""
+    slow = reads.slow & ~reads.moment & np.isin(reads.file, rows)
+    begins = slow & ~np.append(False, reads.slow[:-1])
+    return int(begins.sum()) >= SEVERAL_TIMES or int(slow.sum()) >= MANY_SLOW_CALLS * len(rows)
 
 
 def _slow_writes(measures: Measures) -> Finding | None:

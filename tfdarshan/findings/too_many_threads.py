@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
+from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_bytes
+from tfdarshan.units import human_bytes, plural
 
 NAME = "too_many_threads"
-# A depth counts where it held for this share of the busy time.
-SEEN = 0.03
-# How much the bandwidth has to fall, and how much shallower the best depth has to be.
+# How much the bandwidth has to fall.
 FALLS = 1.1
-SHALLOWER = 0.7
+# One shallow phase may be a burst, or a cache that fills: it has to be so again.
+FEWEST_PHASES = 3
+# Quartiles of the rates that bound what is promised.
+QUARTILES = (25, 50, 75)
+# What of the difference a job gets that now has fewer at a time throughout: the phases read other files.
+LIKELY = (0.6, 0.9, 1.1)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where a shallower queue moved more."""
+    """Finds it where storage moved more in each of several phases with fewer reads at a time."""
     if not measures.traced:
         return measures.untraced(NAME, "what the device gives at what queue depth")
-    levels = measures.pipeline.levels.iloc[1:]
-    seconds, rate = levels["seconds"].to_numpy(), levels["bytes_per_s"].to_numpy()
-    busy_s = float(seconds.sum())
-    if busy_s <= 0:
+    phases = _phases(measures)
+    if phases is None or phases.shallow_phases < FEWEST_PHASES:
         return None
-    depth = levels.index.to_numpy()
-    usual = float((depth * seconds).sum()) / busy_s
-    now = float((rate * seconds).sum()) / busy_s
-    rows = np.flatnonzero((seconds >= SEEN * busy_s) & (depth <= SHALLOWER * usual))
-    if not len(rows) or now <= 0:
+    slower = [
+        1 - float(now) / float(best) if best > 0 else 0.0
+        for now, best in zip(
+            np.percentile(phases.usual_rate, QUARTILES[::-1]),
+            np.percentile(phases.shallow_rate, QUARTILES),
+            strict=True,
+        )
+    ]
+    # Even the slower ones of the shallow windows have to move more than the quicker ones of the others.
+    if slower[0] < 1 - 1 / FALLS:
         return None
-    best = rows[np.argmax(rate[rows])]
-    if rate[best] < FALLS * now:
-        return None
-    quicker = 1 - now / float(rate[best])
-    saved_s = quicker * measures.model.storage_s
-    gain = measures.gain(0.3 * saved_s, 0.8 * saved_s, 1.3 * saved_s)
-    n = int(depth[best])
+    now, best = float(np.median(phases.usual_rate)), float(np.median(phases.shallow_rate))
+    served = measures.model.storage_s * measures.slow_share
+    shallow, usual = phases.shallow_depth, phases.usual_depth
+    n = max(1, math.floor(shallow + 0.5))
+    # Fewer readers are also fewer threads that do the rest, as far as processors let them.
+    cpus = measures.machine.cpus or 1.0
+    more_s = measures.model.other_s * max(0.0, min(usual, cpus) / min(n, cpus) - 1)
+    gain = measures.gain(
+        LIKELY[0] * slower[0] * served - more_s,
+        LIKELY[1] * slower[1] * served - more_s / 2,
+        LIKELY[2] * slower[2] * served,
+    )
     return Finding(
         name=NAME,
         kind="problem",
         title=f"{usual:.0f} reads at a time are more than the storage bears",
-        what=f"With {usual:.1f} reads at a time it gives {human_bytes(now)}/s, with {n} it gives "
-        f"{human_bytes(float(rate[best]))}/s.",
+        what=f"With {usual:.1f} reads at a time it gives {human_bytes(now)}/s, in "
+        f"{plural(phases.shallow_phases, 'phase')} with {shallow:.1f} it gave {human_bytes(best)}/s.",
         evidence=(
             Evidence("queue depth", f"{usual:.1f}", usual),
             Evidence("bandwidth at it", f"{human_bytes(now)}/s", now),
-            Evidence("best depth", f"{n}", n),
-            Evidence("bandwidth at that", f"{human_bytes(float(rate[best]))}/s", float(rate[best])),
+            Evidence("best depth", f"{shallow:.1f}", shallow),
+            Evidence("bandwidth at that", f"{human_bytes(best)}/s", best),
+            Evidence("phases at that", f"{phases.shallow_phases}", phases.shallow_phases),
         ),
         unit=measures.model.unit,
         cost_s=gain.expected_s,
@@ -60,3 +77,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",
     )
+
+
+def _phases(measures: Measures) -> DepthPhases | None:
+    """Finds the phases of reads that storage served."""
+    segments = measures.segments
+    places = measures.places[measures.kinds == KIND["read"]]
+    taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
+    places = places[from_storage(np.ones(len(places)), segments.length[places], taken_s)]
+    return depth_phases(segments.start_ns[places], segments.end_ns[places], segments.length[places])

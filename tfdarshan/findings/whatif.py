@@ -11,6 +11,7 @@ from tfdarshan.analysis.step_parts import Storage
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import serial_share, times_as_long
 from tfdarshan.findings.read_split import wait_of_a_read
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.whole_input import stage_all
@@ -104,13 +105,15 @@ def what_if(measures: Measures, change: Change) -> WhatIf:
     other_s = (model.other_s + cached_s) * _share_of_work(measures, readers)
     requests, moved = reads.calls / model.units, reads.moved_bytes / model.units
 
-    def step_with(device: Storage, *, scales: bool) -> tuple[Storage | None, float, float]:
+    def step_with(device: Storage, serial: float | None) -> tuple[Storage | None, float, float]:
         """Gives the changed device, its part of the pipeline, and the step."""
-        changed, storage_s = _changed(measures, device, change, readers, scales=scales)
+        changed, storage_s = _changed(measures, device, change, readers, serial)
         return changed, storage_s, _step_s(model, storage_s + other_s)
 
-    changed, storage_s, step_s = step_with(expected, scales=False)
-    bounds = [step_with(device, scales=scales)[2] for device in devices for scales in (False, True)]
+    share = serial_share(measures)
+    changed, storage_s, step_s = step_with(expected, share.expected if share.known else None)
+    serials = (share.low, share.high) if change.threads else (None,)
+    bounds = [step_with(device, serial)[2] for device in devices for serial in serials]
     before_s = model.unit_s
     if change.fast is not None:
         storage_s, (step_s, *bounds) = _staged(measures, change, readers, other_s)
@@ -174,7 +177,7 @@ def _other_calls_s(measures: Measures) -> float:
 
 
 def _changed(
-    measures: Measures, device: Storage, change: Change, readers: float, *, scales: bool
+    measures: Measures, device: Storage, change: Change, readers: float, serial: float | None
 ) -> tuple[Storage | None, float]:
     """Gives the device after the change, and storage's part of the pipeline.
 
@@ -183,16 +186,19 @@ def _changed(
         device: The device before.
         change: What is different.
         readers: Readers after.
-        scales: Whether more readers get more bandwidth together.
+        serial: What of a call is served one at a time; by default all of what its bytes take, and no more.
     """
     model, reads = measures.model, measures.group("read")
-    wider = readers / model.readers if scales else 1.0
     changed = Storage(
         latency_s=device.latency_s * change.latency,
-        bandwidth_bytes=device.bandwidth_bytes * change.bandwidth * wider,
+        bandwidth_bytes=device.bandwidth_bytes * change.bandwidth,
         concurrency=readers,
     )
-    return changed, changed.seconds(reads.calls / model.units, reads.moved_bytes / model.units)
+    requests, moved = reads.calls / model.units, reads.moved_bytes / model.units
+    if change.threads is None or serial is None:
+        return changed, changed.seconds(requests, moved)
+    as_many = dataclasses.replace(changed, concurrency=model.readers)
+    return changed, as_many.seconds(requests, moved) * times_as_long(serial, model.readers, readers)
 
 
 def _step_s(model: StepModel, pipeline_s: float) -> float:
@@ -252,8 +258,8 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
         )
     if change.threads:
         said += [
-            "waits of more readers overlap",
-            "more readers get no more bandwidth (lower bound), or as much more as there are (upper bound)",
+            f"of a call, storage serves one at a time: {serial_share(measures).words}",
+            *_scaling_words(measures),
             f"the other work is shared by as many threads as processors ({machine.cpus or 1:g})",
         ]
     if change.fast is not None:
@@ -267,6 +273,15 @@ def _assumptions(measures: Measures, change: Change, readers: float) -> list[str
     elif measures.slow_share < SERVED:
         said.append(f"{cached} of the reads' time was served by the page cache; no device makes that quicker")
     return said
+
+
+def _scaling_words(measures: Measures) -> list[str]:
+    if serial_share(measures).known:
+        return []
+    return [
+        "waits of more readers overlap, and what their bytes take does not",
+        "more readers may give nothing (lower bound), or as many times more as there are (upper bound)",
+    ]
 
 
 def _pipeline_words(measures: Measures) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,28 @@ from .training_loop import finished, train
 
 THREADS = 8
 RECORD_BYTES = 32_000
+# How often shards are learned from, and another tried.
+ROUNDS = 3
 
 
-def _shards(room: Room) -> list[Path]:
-    records = room.files("records", room.number(2_000, 800), RECORD_BYTES)
-    return room.once("shards", lambda: write_shards(records, room.data / "shards", shards=20))
+def _shards(room: Room, name: str, shards: int, records: int) -> list[Path]:
+    files = room.files(name, shards * records, RECORD_BYTES)
+    return room.once(
+        f"shards of {name}", lambda: write_shards(files, room.data / f"{name}-shards", shards=shards)
+    )
+
+
+def _learned(room: Room) -> list[Path]:
+    return _shards(room, "learned", ROUNDS * THREADS, room.number(40, 20))
+
+
+def _tried(room: Room) -> list[Path]:
+    return _shards(room, "tried", ROUNDS, room.number(480, 320))
+
+
+def _prepare(room: Room) -> None:
+    _learned(room)
+    _tried(room)
 
 
 def _interleaved(paths: list[Path], threads: int) -> Any:
@@ -36,10 +54,11 @@ def _interleaved(paths: list[Path], threads: int) -> Any:
 
 
 def _run(room: Room, threads: int) -> None:
-    """Trains on some of the shards; what it learned is then tried on the others, which one reader reads."""
-    shards = _shards(room)
-    train(_interleaved(shards[:THREADS], threads), compute_s=0.005)
-    train(_interleaved(shards[THREADS:], 1), compute_s=0.005)
+    """Trains on some of the shards; what it learned is tried on another, read by one reader; and so on."""
+    learned, tried = iter(_learned(room)), iter(_tried(room))
+    for _ in range(ROUNDS):
+        train(_interleaved(list(islice(learned, THREADS)), threads), compute_s=0.005)
+        train(_interleaved([next(tried)], 1), compute_s=0.005)
 
 
 def _cured(room: Room, finding: Finding) -> None:
@@ -49,9 +68,9 @@ def _cured(room: Room, finding: Finding) -> None:
 SCENARIO = Scenario(
     name="too many threads",
     finding="too_many_threads",
-    cause="eight large files read at a time from one disk arm, and others one by one",
+    cause="eight large files read at a time from one disk arm, and others one by one, in turn",
     cure="as many at a time as the finding says",
-    prepare=_shards,
+    prepare=_prepare,
     job=lambda room: _run(room, THREADS),
     cured=_cured,
     options=lambda room: room.as_if("hdd"),

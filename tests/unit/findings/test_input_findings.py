@@ -180,12 +180,12 @@ def test_reading_in_order_is_not_random_though_several_readers_share_a_file(tmp_
 
 
 def test_bandwidth_that_falls_with_depth_wants_fewer_threads(tmp_path):
-    # GIVEN a tenth of the time 2 readers at 400 MB/s together, else 16 at 25 MB/s together
+    # GIVEN 2 readers at 400 MB/s together for the last fifth of each half second, else 16 at 25 MB/s together
     calls = []
-    for at in range(0, STEPS * 100, 20):
-        deep = (at // 20) % 10 != 0
-        readers, length = (16, 25_000 * 20 / 16) if deep else (2, 400_000 * 20 / 2)
-        calls += [(at, at + 20, r + 1, "pread", r, int(length), at * MB) for r in range(readers)]
+    for at in range(0, STEPS * 100, 4):
+        deep = at % 500 < 400
+        readers, length = (16, 25_000 * 4 / 16) if deep else (2, 400_000 * 4 / 2)
+        calls += [(at, at + 4, r + 1, "pread", r, int(length), at * MB) for r in range(readers)]
     session = training(tmp_path, calls, WAITING, paths=paths(16), sizes=[100_000 * MB] * 16)
 
     # WHEN

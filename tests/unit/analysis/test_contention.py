@@ -1,0 +1,75 @@
+"""What of a call storage serves one at a time, on storage that is known."""
+
+import numpy as np
+import pytest
+
+from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
+from tfdarshan.analysis.contention import call_time, measure_contention
+
+
+def rests(mean_ms):
+    return lambda noise: noise.expovariate(1 / mean_ms)
+
+
+def measured(calls):
+    start, end, _, _ = (np.array(column) for column in zip(*calls, strict=True))
+    start_ns, end_ns = (start * 1e6).astype(np.int64), (end * 1e6).astype(np.int64)
+    return measure_contention([(start_ns, end_ns, np.full(len(start), 5e-3))])
+
+
+@pytest.mark.parametrize("readers", [2, 4, 8])
+@pytest.mark.parametrize("rest_ms", [3, 10])
+def test_storage_that_only_waits_serves_nothing_one_at_a_time(readers, rest_ms):
+    found = measured(calls_of(Delay(5), readers=readers, rest_ms=rests(rest_ms)))
+
+    assert found.share < 0.15
+    assert found.low < 0.05
+
+
+@pytest.mark.parametrize("readers", [2, 4])
+@pytest.mark.parametrize("rest_ms", [3, 10, 40])
+def test_a_pipe_serves_all_of_a_call_one_at_a_time(readers, rest_ms):
+    # GIVEN 100 kB at 30 MB/s, in a queue and shared
+    queue = calls_of(Queue(0, 0, 1 / 30_000), readers=readers, rest_ms=rests(rest_ms))
+    shared = shared_pipe(readers=readers, rest_ms=rests(rest_ms), alone_ms=3.33)
+
+    for calls in (queue, shared):
+        assert measured(calls).low > 0.8
+
+
+@pytest.mark.parametrize(("wait_ms", "truth"), [(3.33, 0.5), (10, 0.25)])
+def test_a_pipe_behind_a_wait_is_told_before_it_is_full(wait_ms, truth):
+    found = measured(calls_of(Queue(wait_ms, 3.33), readers=2, rest_ms=rests(10), count=4000))
+
+    assert found.share == pytest.approx(truth, abs=0.12)
+    assert found.low < found.share < found.high < 0.8
+
+
+def test_calls_that_always_run_beside_as_many_tell_nothing():
+    for calls in (
+        calls_of(Queue(0, 4), readers=1, rest_ms=rests(2)),
+        calls_of(Queue(0, 4), readers=4, rest_ms=lambda noise: 0.01),
+        shared_pipe(readers=4, rest_ms=lambda noise: 0.01, alone_ms=3),
+        calls_of(Queue(0, 4), readers=4, rest_ms=rests(2), count=100),
+    ):
+        assert measured(calls) is None
+
+
+def test_storage_that_is_slow_for_a_while_is_not_full():
+    # GIVEN storage of 5 ms that takes 50 in the second half
+    quick = calls_of(Delay(5), readers=4, rest_ms=rests(5), count=2048)
+    slow = calls_of(Delay(50), readers=4, rest_ms=rests(5), count=2048)
+    later = quick[-1][1] + 100
+    calls = quick + [(start + later, end + later, *rest) for start, end, *rest in slow]
+
+    assert measured(calls).share < 0.2
+
+
+def test_more_readers_give_as_much_as_mean_value_analysis_says():
+    # THEN nothing is served one at a time: n calls take as long as one; all is: n times as long
+    assert [call_time(0, n) for n in (1, 2, 16)] == [1, 1, 1]
+    assert [call_time(1, n) for n in (1, 2, 16)] == [1, 2, 16]
+    # and half: one server of 1/2 and a delay of 1/2, by hand: R(2) = 1/2 (1 + Q(1)), Q(1) = 1/2
+    assert call_time(0.5, 2) == pytest.approx(0.5 + 0.5 * 1.5)
+    # and never more than one each half
+    assert 64 / call_time(0.5, 64) == pytest.approx(2, rel=0.02)

@@ -1,0 +1,91 @@
+"""What is promised of more readers: nothing is certain where storage may be full, and nothing where it is."""
+
+import pytest
+
+from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
+from tests.unit.findings.made_up_training import training
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.whatif import Change, what_if
+
+
+def job(logdir, calls, *, waits=0.9):
+    """Gives a session of steps of 50 ms that wait for calls which read one large file each."""
+    readers = 1 + max(reader for _, _, reader, _ in calls)
+    made = [
+        (start, end, reader + 1, "pread", reader, length, place * length)
+        for place, (start, end, reader, length) in enumerate(calls)
+    ]
+    end = max(call[1] for call in calls)
+    steps = [(50.0 * n, 50.0 * n + 50, 50 * waits) for n in range(int(end // 50))]
+    paths = [f"/data/{reader}" for reader in range(readers)]
+    return training(logdir, made, steps, paths=paths, sizes=[10**12] * readers)
+
+
+def rests(mean_ms):
+    return lambda noise: noise.expovariate(1 / mean_ms)
+
+
+def names(session):
+    return [finding.name for finding in diagnose(session).findings]
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        calls_of(Queue(0, 0, 1 / 30_000), readers=2, rest_ms=rests(2)),
+        shared_pipe(readers=2, rest_ms=rests(2), alone_ms=4),
+        calls_of(Queue(0, 1000 / 240), readers=2, rest_ms=rests(2)),
+    ],
+    ids=["30 MB/s in a queue", "25 MB/s shared", "240 calls a second"],
+)
+def test_a_pipe_that_is_full_is_said_to_be_and_no_reader_added(tmp_path, calls):
+    session = job(tmp_path, calls)
+
+    # THEN more readers are nobody's cure, and what-if has them give next to nothing
+    assert "read_parallelism" not in names(session)
+    assert "full_storage" in names(session)
+    assert what_if(measure(session), Change(threads=16)).gain.speedup_range[1] < 1.3
+
+
+def test_storage_that_waits_promises_for_certain(tmp_path):
+    session = job(tmp_path, calls_of(Delay(5), readers=2, rest_ms=rests(1)))
+
+    first = diagnose(session).problems[0]
+
+    assert first.name == "read_parallelism"
+    assert first.gain.speedup_range[0] > 1.5
+    assert "full_storage" not in names(session)
+
+
+def test_one_reader_shows_nothing_so_nothing_is_certain(tmp_path):
+    # GIVEN one reader of 5 ms a call: a wait, or 200 calls a second and no more
+    session = job(tmp_path, calls_of(Queue(0, 5), readers=1, rest_ms=rests(0.5)))
+
+    found = next(finding for finding in diagnose(session).findings if finding.name == "read_parallelism")
+
+    assert found.gain.speedup_range[0] == 1.0
+    assert found.gain.speedup > 1.5
+    assert any("not shown by this session" in entry.text for entry in found.evidence)
+    assert what_if(measure(session), Change(threads=16)).gain.speedup_range[0] == pytest.approx(1.0)
+
+
+def test_a_burst_and_reads_from_memory_are_no_shallow_queue_that_gives_more(tmp_path):
+    # GIVEN 8 readers of 10 MB/s each, and before them in each second one that memory serves at 4 GB/s
+    calls = []
+    for second in range(10):
+        at = 1000.0 * second
+        calls += [(at + n, at + n + 0.25, 0, 1_000_000) for n in range(40)]
+        calls += [
+            (at + 50 + 10 * n, at + 60 + 10 * n, reader, 100_000) for n in range(94) for reader in range(8)
+        ]
+
+    assert "too_many_threads" not in names(job(tmp_path, sorted(calls)))
+
+
+def test_one_quick_phase_is_no_proof(tmp_path):
+    # GIVEN a first second in which one reader has 400 MB/s, of a burst, and then 8 that have 40 MB/s
+    calls = [(4.0 * n, 4.0 * n + 4, 0, 1_600_000) for n in range(250)]
+    calls += [(1000 + 20.0 * n, 1020 + 20.0 * n, reader, 100_000) for n in range(200) for reader in range(8)]
+
+    assert "too_many_threads" not in names(job(tmp_path, calls))
