@@ -23,7 +23,7 @@ from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.recording.recover import recover_session
 from tfdarshan.sessions.overlap import overlapping
-from tfdarshan.sessions.session_directory import MARKER, Recording, write_marker
+from tfdarshan.sessions.session_directory import MARKER, Marker, write_marker
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.check import _promise
 from tfdarshan.staging.journal import FILE, FOLDER, LINK, ROOT, Journal, Record
@@ -189,7 +189,7 @@ def marker_target(folder):
     directory.mkdir(parents=True)
     write_marker(
         directory,
-        Recording(directory.name, str(folder / "spool"), "node", 7, 8, "boot", "pid:[1]", MOMENT, {}, [], {}),
+        Marker(directory.name, str(folder / "spool"), "node", 7, 8, "boot", "pid:[1]", MOMENT, {}, [], {}),
     )
 
     def read():

@@ -12,7 +12,7 @@ import pytest
 
 from tfdarshan.native import _bridge
 from tfdarshan.recording.tensorflow import tf_trace
-from tfdarshan.sessions.session_directory import Recording, make_session_directory, write_marker
+from tfdarshan.sessions.session_directory import Marker, make_session_directory, write_marker
 from tfdarshan.sessions.traces.xspace import holds_mark
 
 HOST = socket.gethostname()
@@ -35,7 +35,7 @@ def make_trace(logdir, name, *marks):
 
 def record(logdir, pid):
     directory = make_session_directory(logdir)
-    write_marker(directory, Recording("s", "/nowhere", HOST, pid, 0, "", "", 0, {}, [], {}))
+    write_marker(directory, Marker("s", "/nowhere", HOST, pid, 0, "", "", 0, {}, [], {}))
 
 
 def test_the_trace_with_the_mark_is_taken(logdir):

@@ -24,7 +24,7 @@ from tfdarshan.recording.spool import SO_FAR_PREFIX, Spool, make_spool, release_
 from tfdarshan.sessions.session_directory import (
     MARKER,
     STAMP_FORMAT,
-    Recording,
+    Marker,
     boot_id,
     discard_session_directory,
     host_name,
@@ -48,7 +48,7 @@ class ActiveRecording:
     """A recording that is attached. `directory` is the session directory."""
 
     directory: Path
-    marker: Recording
+    marker: Marker
     attached: _bridge.AttachReport
     engine: Engine
     options: Options
@@ -302,10 +302,10 @@ def _why(error: Exception) -> str:
     return reason(error)
 
 
-def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> Recording:
+def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> Marker:
     # For `recover`: libdarshan's records end with their process.
     notes = [*spool.notes, *([UNREAD] if engine.is_darshan else [])]
-    return Recording(
+    return Marker(
         session=directory.name,
         spool_directory=str(spool.directory),
         host=host_name(),

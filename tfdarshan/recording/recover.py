@@ -14,7 +14,7 @@ from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
     PLUGIN_FOLDER,
-    Recording,
+    Marker,
     boot_id,
     checked_logdir,
     host_name,
@@ -63,21 +63,21 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
         SessionDataError: The spool is gone or damaged.
         StorageError: The session cannot be written.
     """
-    recording = read_marker(directory)
+    marker = read_marker(directory)
     target = _target(directory, to)
-    spool = Path(recording.spool_directory)
-    if (directory / f"{recording.host}.{recording.pid}{META_SUFFIX}").exists():
+    spool = Path(marker.spool_directory)
+    if (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists():
         _finish(directory, spool)
         return Recovered(directory, 0, ())
     if not force:
-        _check_ended(directory, recording)
-    _check_spool(directory, recording, spool)
+        _check_ended(directory, marker)
+    _check_spool(directory, marker, spool)
     from tfdarshan.recording.writing.writer import write_session
 
     try:
-        with recovering(spool / f"{recording.pid}.spool"):
+        with recovering(spool / f"{marker.pid}.spool"):
             target.mkdir(parents=True, exist_ok=True)
-            written = write_session(target, recording)
+            written = write_session(target, marker)
             _finish(directory, spool)
     except OSError as error:
         raise StorageError(
@@ -106,22 +106,22 @@ def recover_spool(spool: Path, logdir: Path, *, force: bool = False) -> Recovere
         raise SessionDataError(
             f"{spool} is not the spool folder of a session: give the one that the message named."
         )
-    recording = dataclasses.replace(read_marker(spool), spool_directory=str(spool.absolute()))
-    directory = checked_logdir(logdir) / PLUGIN_FOLDER / recording.session
+    marker = dataclasses.replace(read_marker(spool), spool_directory=str(spool.absolute()))
+    directory = checked_logdir(logdir) / PLUGIN_FOLDER / marker.session
     if not force:
-        _check_ended(directory, recording)
-    _check_spool(directory, recording, spool)
-    if not _is_of(directory, recording):
-        directory = make_session_directory(checked_logdir(logdir), name=recording.session)
-        write_marker(directory, recording)
+        _check_ended(directory, marker)
+    _check_spool(directory, marker, spool)
+    if not _is_of(directory, marker):
+        directory = make_session_directory(checked_logdir(logdir), name=marker.session)
+        write_marker(directory, marker)
     return recover_session(directory, force=True)
 
 
-def _is_of(directory: Path, recording: Recording) -> bool:
+def _is_of(directory: Path, marker: Marker) -> bool:
     """Says whether a session directory is the one that a recording was begun with."""
     if not (directory / MARKER).exists():
         return False
-    return Path(read_marker(directory).spool_directory).resolve() == Path(recording.spool_directory).resolve()
+    return Path(read_marker(directory).spool_directory).resolve() == Path(marker.spool_directory).resolve()
 
 
 def _target(directory: Path, to: Path | None) -> Path:
@@ -146,27 +146,27 @@ def _remove_partial(directory: Path) -> None:
         pass
 
 
-def _check_spool(directory: Path, recording: Recording, spool: Path) -> None:
-    if os.path.exists(spool / f"{recording.pid}.spool"):  # noqa: PTH110 - also of a name that is too long
+def _check_spool(directory: Path, marker: Marker, spool: Path) -> None:
+    if os.path.exists(spool / f"{marker.pid}.spool"):  # noqa: PTH110 - also of a name that is too long
         return
-    if recording.host != host_name():
-        why = f"it was recorded on {recording.host}: run `tfdarshan recover` there"
-    elif recording.boot_id != boot_id():
+    if marker.host != host_name():
+        why = f"it was recorded on {marker.host}: run `tfdarshan recover` there"
+    elif marker.boot_id != boot_id():
         why = "the machine was restarted since, and its shared memory is lost: delete the session directory"
     else:
         why = "somebody removed it: delete the session directory"
     raise SessionDataError(f"the spool {spool} of the session {directory} is not here: {why}.")
 
 
-def _check_ended(directory: Path, recording: Recording) -> None:
-    if recording.boot_id != boot_id():
-        if recording.host == host_name():
+def _check_ended(directory: Path, marker: Marker) -> None:
+    if marker.boot_id != boot_id():
+        if marker.host == host_name():
             return
-        why = f"it was recorded on {recording.host}, and whether its process still runs cannot be seen here"
-    elif recording.pid_namespace != pid_namespace():
+        why = f"it was recorded on {marker.host}, and whether its process still runs cannot be seen here"
+    elif marker.pid_namespace != pid_namespace():
         why = "it was recorded in another container, and whether its process still runs cannot be seen here"
     else:
-        recorders = list(_recorders(recording))
+        recorders = list(_recorders(marker))
         if not recorders:
             return
         names = ", ".join(map(str, recorders))
@@ -178,13 +178,13 @@ def _check_ended(directory: Path, recording: Recording) -> None:
     )
 
 
-def _recorders(recording: Recording) -> Iterator[int]:
+def _recorders(marker: Marker) -> Iterator[int]:
     """Yields the processes that still record, or are about to write what they recorded."""
-    spool = Path(recording.spool_directory)
-    if (spool / HELD).exists() and process_start(recording.pid) == recording.process_start:
-        yield recording.pid
+    spool = Path(marker.spool_directory)
+    if (spool / HELD).exists() and process_start(marker.pid) == marker.process_start:
+        yield marker.pid
     for path in spool.glob("*.spool"):
-        if path.stem != str(recording.pid) and _maps(int(path.stem), path):
+        if path.stem != str(marker.pid) and _maps(int(path.stem), path):
             yield int(path.stem)
 
 

@@ -26,7 +26,7 @@ REMOTE_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @dataclass(frozen=True)
-class Recording:
+class Marker:
     """What the marker says: enough to find the spool, and to tell whether its process still runs."""
 
     session: str
@@ -100,36 +100,36 @@ def discard_session_directory(directory: Path) -> None:
         pass
 
 
-def write_marker(directory: Path, recording: Recording) -> None:
+def write_marker(directory: Path, marker: Marker) -> None:
     """Writes the marker durably.
 
     Raises:
         StorageError: It cannot be written.
     """
     try:
-        write_json(directory / MARKER, dataclasses.asdict(recording))
+        write_json(directory / MARKER, dataclasses.asdict(marker))
     except OSError as error:
         raise StorageError(
             f"logdir {directory} cannot be written: {reason(error)}; choose a folder you can write to."
         ) from error
 
 
-def write_spool_marker(recording: Recording) -> None:
+def write_spool_marker(marker: Marker) -> None:
     """Writes the marker into the spool folder too: the logdir may be removed while the session runs.
 
     Raises:
         StorageError: It cannot be written.
     """
-    spool = Path(recording.spool_directory)
+    spool = Path(marker.spool_directory)
     try:
-        write_json(spool / MARKER, dataclasses.asdict(recording))
+        write_json(spool / MARKER, dataclasses.asdict(marker))
     except OSError as error:
         raise StorageError(
             f"the spool {spool} cannot be written: {reason(error)}; name another folder with spool_dir."
         ) from error
 
 
-def read_marker(directory: Path) -> Recording:
+def read_marker(directory: Path) -> Marker:
     """Reads the marker of an interrupted session, from its session directory or its spool folder.
 
     Raises:
@@ -147,7 +147,7 @@ def read_marker(directory: Path) -> Recording:
         raise SessionDataError(
             f"{path} is damaged ({error}): the spool it named cannot be found from here."
         ) from error
-    return Recording(**{name: getattr(shape, name) for name in shape.__struct_fields__})
+    return Marker(**{name: getattr(shape, name) for name in shape.__struct_fields__})
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -170,8 +170,8 @@ def walk_sessions(logdir: Path) -> Iterator[Path]:
 def is_complete(directory: Path) -> bool:
     """Says whether all of a session was written: its owner's metadata is the last file."""
     if (directory / MARKER).exists():
-        recording = read_marker(directory)
-        return (directory / f"{recording.host}.{recording.pid}{META_SUFFIX}").exists()
+        marker = read_marker(directory)
+        return (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists()
     return any(directory.glob(f"*{META_SUFFIX}"))
 
 

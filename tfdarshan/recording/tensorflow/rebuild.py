@@ -14,7 +14,7 @@ from typing import Any
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.native.versions import VERSION
 from tfdarshan.recording.tensorflow.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
-from tfdarshan.sessions.session_directory import PLUGIN_FOLDER, Recording, host_name, no_logdir
+from tfdarshan.sessions.session_directory import PLUGIN_FOLDER, Marker, host_name, no_logdir
 from tfdarshan.sessions.traces.xspace import Space
 from tfdarshan.sessions.traces.xspace_session import SESSION_PLANE, XspaceReader
 
@@ -71,7 +71,7 @@ def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str]
     reader = XspaceReader(Space(trace))
     directory = _target(trace) if to is None else Path(to).absolute() / PLUGIN_FOLDER / trace.parent.name
     info = reader.info()
-    recording = Recording(
+    marker = Marker(
         session=directory.name,
         spool_directory="",
         host=info.host,
@@ -97,7 +97,7 @@ def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str]
     }
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        write_process(directory, recording, reader, extra, here=info.host == host_name())
+        write_process(directory, marker, reader, extra, here=info.host == host_name())
         (directory / _done_name(trace)).touch()
     except OSError as error:
         raise StorageError(

@@ -24,7 +24,7 @@ from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.sessions import schema
-from tfdarshan.sessions.session_directory import META_SUFFIX, Recording, write_json
+from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 from tfdarshan.units import plural
 
@@ -52,7 +52,7 @@ class Written:
 
 def write_session(
     directory: Path,
-    recording: Recording,
+    marker: Marker,
     extra: dict[str, Any] | None = None,
     darshan: DarshanCounts | None = None,
 ) -> Written:
@@ -60,7 +60,7 @@ def write_session(
 
     Args:
         directory: The session directory to write into.
-        recording: What the marker says.
+        marker: What the marker says.
         extra: Entries added to the owner's metadata.
         darshan: What libdarshan counted of the owner, where it did.
 
@@ -68,19 +68,19 @@ def write_session(
         SessionDataError: The owner's spool cannot be read.
         OSError: A file could not be written. What is there has its full name only if it is whole.
     """
-    spool_directory = Path(recording.spool_directory)
-    owner = spool_directory / f"{recording.pid}.spool"
+    spool_directory = Path(marker.spool_directory)
+    owner = spool_directory / f"{marker.pid}.spool"
     with SpoolReader(owner) as reader:
-        recording = dataclasses.replace(recording, start_realtime_ns=reader.info().start_realtime_ns)
+        marker = dataclasses.replace(marker, start_realtime_ns=reader.info().start_realtime_ns)
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
-        written = _write_children(directory, recording, others)
+        written = _write_children(directory, marker, others)
         entries = {"children": dataclasses.asdict(written), **(extra or {})}
-        write_process(directory, recording, reader, entries, darshan)
+        write_process(directory, marker, reader, entries, darshan)
     sync_folder(directory)
     return written
 
 
-def _write_children(directory: Path, recording: Recording, spools: list[Path]) -> Written:
+def _write_children(directory: Path, marker: Marker, spools: list[Path]) -> Written:
     silent, recorded, unreadable = 0, 0, []
     for path in spools:
         try:
@@ -89,7 +89,7 @@ def _write_children(directory: Path, recording: Recording, spools: list[Path]) -
                 if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue
-                write_process(directory, recording, reader, None)
+                write_process(directory, marker, reader, None)
                 recorded += 1
         except SessionDataError as error:
             unreadable.append(str(error))
@@ -98,7 +98,7 @@ def _write_children(directory: Path, recording: Recording, spools: list[Path]) -
 
 def write_process(
     directory: Path,
-    recording: Recording,
+    marker: Marker,
     reader: ProcessReader,
     owner: dict[str, Any] | None,
     darshan: DarshanCounts | None = None,
@@ -109,7 +109,7 @@ def write_process(
 
     Args:
         directory: The session directory to write into.
-        recording: What the marker says.
+        marker: What the marker says.
         reader: What the process recorded.
         owner: Entries that only the metadata of the session's owner has; None for another process.
         darshan: What libdarshan counted of it, where it did.
@@ -120,11 +120,9 @@ def write_process(
     """
     info = reader.info()
     threads = _real_threads(reader, info)
-    meta = _process_meta(recording, info, threads, reader, owner=owner is not None)
-    stem = directory / f"{recording.host}.{info.pid}"
-    process = Process(
-        info.pid, recording.host, _start_ns(recording, info), reader.mounts(info.mount_count), here
-    )
+    meta = _process_meta(marker, info, threads, reader, owner=owner is not None)
+    stem = directory / f"{marker.host}.{info.pid}"
+    process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
     with _overlay_report(darshan, reader, info) as overlay:
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
     meta |= owner or {}
@@ -132,7 +130,7 @@ def write_process(
         overlay.finish()
         meta |= {"verify": overlay.verified(), "engine": meta["engine"] | overlay.counts()}
         meta["bounds"] = [*meta["bounds"], *overlay.bounds()]
-    write_json(directory / f"{recording.host}.{info.pid}{META_SUFFIX}", meta)
+    write_json(directory / f"{marker.host}.{info.pid}{META_SUFFIX}", meta)
 
 
 @contextmanager
@@ -180,24 +178,24 @@ def _write_tables(
 
 
 def _process_meta(
-    recording: Recording, info: SpoolInfo, threads: list[ThreadInfo], reader: ProcessReader, *, owner: bool
+    marker: Marker, info: SpoolInfo, threads: list[ThreadInfo], reader: ProcessReader, *, owner: bool
 ) -> dict[str, Any]:
     return {
         "schema_version": schema.SCHEMA_VERSION,
-        "session": recording.session,
+        "session": marker.session,
         "owner": owner,
-        "host": recording.host,
+        "host": marker.host,
         "pid": info.pid,
         "parent_pid": info.parent_pid,
         "command": info.command,
         "stopped": bool(info.stopped),
-        "origin_realtime_ns": recording.start_realtime_ns,
+        "origin_realtime_ns": marker.start_realtime_ns,
         "start_realtime_ns": info.start_realtime_ns,
-        "start_ns": _start_ns(recording, info),
+        "start_ns": _start_ns(marker, info),
         "duration_ns": info.duration_ns,
         "engine": engine(),
-        "versions": recording.versions,
-        "options": recording.options,
+        "versions": marker.versions,
+        "options": marker.options,
         "counts": _picked(info, COUNT_FIELDS),
         "time": _picked(info, TIME_FIELDS),
         "kernel": {
@@ -216,12 +214,12 @@ def _process_meta(
         ],
         "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
         "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
-        "bounds": [*(recording.notes if owner else ()), *_bounds_reached(recording, info, _skipped(threads))],
+        "bounds": [*(marker.notes if owner else ()), *_bounds_reached(marker, info, _skipped(threads))],
     }
 
 
-def _bounds_reached(recording: Recording, info: SpoolInfo, skipped: int) -> list[str]:
-    options = recording.options
+def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
+    options = marker.options
     bounds = []
     if info.events_dropped and options.get("trace"):
         bounds.append(
@@ -277,8 +275,8 @@ def _other_traffic(threads: list[ThreadInfo]) -> dict[str, dict[str, int]]:
     return {kind: {field: fields[field] for field in OTHER_FIELDS} for kind, fields in totals.items()}
 
 
-def _start_ns(recording: Recording, info: SpoolInfo) -> int:
-    return info.start_realtime_ns - recording.start_realtime_ns
+def _start_ns(marker: Marker, info: SpoolInfo) -> int:
+    return info.start_realtime_ns - marker.start_realtime_ns
 
 
 def _picked(info: SpoolInfo, names: tuple[str, ...]) -> dict[str, int]:
