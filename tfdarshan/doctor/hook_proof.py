@@ -74,7 +74,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Recording:
+class Trial:
     """What attaching, the call and detaching left behind."""
 
     call: Call
@@ -114,11 +114,11 @@ def _proof(index: int, hook: _bridge.Hook, probe: int | None, folder: Path) -> H
         why = f"fails here without us as well ({os.strerror(alone.error)})"
         return HookProof(hook.name, hook.operation, 0, UNTRIED, why)
     try:
-        recording = _record(index, probe, folder)
+        trial = _try(index, probe, folder)
     except TfdarshanError as error:
         return HookProof(hook.name, hook.operation, 0, FAILED, str(error))
-    why = _problem(recording, alone, _expected(probe, recording.call))
-    return HookProof(hook.name, hook.operation, recording.slots, FAILED if why else OK, why)
+    why = _problem(trial, alone, _expected(probe, trial.call))
+    return HookProof(hook.name, hook.operation, trial.slots, FAILED if why else OK, why)
 
 
 def _call_detached(probe: int, folder: Path) -> Call:
@@ -127,7 +127,7 @@ def _call_detached(probe: int, folder: Path) -> Call:
     return _end(probe)
 
 
-def _record(index: int, probe: int, folder: Path) -> Recording:
+def _try(index: int, probe: int, folder: Path) -> Trial:
     call = _extension.probe().lib.tfd_probe_call
     slots_of = _extension.core().lib.tfd_hook_slots
     _begin(probe, folder)
@@ -145,7 +145,7 @@ def _record(index: int, probe: int, folder: Path) -> Recording:
     spool = folder / f"{os.getpid()}.spool"
     events = _events(spool)
     spool.unlink()
-    return Recording(
+    return Trial(
         _end(probe),
         slots,
         started.slots_patched,
@@ -197,19 +197,19 @@ def _expected(probe: int, call: Call) -> list[Event]:
     ]
 
 
-def _problem(recording: Recording, alone: Call, expected: list[Event]) -> str:
+def _problem(trial: Trial, alone: Call, expected: list[Event]) -> str:
     """Says what is wrong, "" where nothing is."""
-    if not recording.slots:
+    if not trial.slots:
         return "no slot was patched"
-    if not recording.call.ok:
-        return f"the call failed while attached ({os.strerror(recording.call.error)})"
-    if recording.call.error != alone.error:
-        return f"errno is {recording.call.error} after the call instead of {alone.error}"
-    if recording.slots_restored != recording.slots_patched or recording.slots_left:
-        return f"{plural(recording.slots_left, 'slot')} still patched after the session"
-    if len(recording.events) != len(expected) or not all(
-        event.matches(wanted) for event, wanted in zip(recording.events, expected, strict=True)
+    if not trial.call.ok:
+        return f"the call failed while attached ({os.strerror(trial.call.error)})"
+    if trial.call.error != alone.error:
+        return f"errno is {trial.call.error} after the call instead of {alone.error}"
+    if trial.slots_restored != trial.slots_patched or trial.slots_left:
+        return f"{plural(trial.slots_left, 'slot')} still patched after the session"
+    if len(trial.events) != len(expected) or not all(
+        event.matches(wanted) for event, wanted in zip(trial.events, expected, strict=True)
     ):
-        found = "; ".join(map(str, recording.events)) or "nothing"
+        found = "; ".join(map(str, trial.events)) or "nothing"
         return f"recorded {found} instead of {'; '.join(map(str, expected)) or 'nothing'}"
     return ""

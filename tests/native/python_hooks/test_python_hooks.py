@@ -50,8 +50,8 @@ def test_missing_event_is_found_out(tmp_path, monkeypatch):
 )
 def test_each_defect_has_its_sentence(changed, finding):
     good = {"call": hook_proof.Call(True, 18, ()), "slots": 1, "slots_patched": 9, "slots_restored": 9}
-    recording = hook_proof.Recording(**{**good, "slots_left": 0, "events": (), **changed})
-    assert finding in hook_proof._problem(recording, hook_proof.Call(True, 18, ()), [])
+    trial = hook_proof.Trial(**{**good, "slots_left": 0, "events": (), **changed})
+    assert finding in hook_proof._problem(trial, hook_proof.Call(True, 18, ()), [])
 
 
 def test_wrong_event_is_found_out():
