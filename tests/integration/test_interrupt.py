@@ -43,7 +43,7 @@ JOBS = {
     "at exit": "tfdarshan.profile('logs').start()\nwork()\n",
 }
 POINTS = (
-    "tfdarshan.recording.active_recording:ActiveRecording.detach",
+    "tfdarshan.recording.active_recording:Recording.detach",
     "tfdarshan.recording.profiler:Profile.release",
     "tfdarshan.recording.writing.writer:write_session",
     "tfdarshan.recording.writing.writer:write_events",

@@ -44,7 +44,7 @@ UNREAD = "the process ended before libdarshan's records were read: the counters 
 
 
 @dataclass
-class ActiveRecording:
+class Recording:
     """A recording that is attached. `directory` is the session directory."""
 
     directory: Path
@@ -244,7 +244,7 @@ class ActiveRecording:
         remove_spool(self.spool_directory)
 
 
-def start_recording(logdir: Path, options: Options) -> ActiveRecording:
+def start_recording(logdir: Path, options: Options) -> Recording:
     """Checks the logdir, makes spool and session directory, and attaches; leaves nothing behind if it cannot.
 
     Raises:
@@ -282,7 +282,7 @@ def start_recording(logdir: Path, options: Options) -> ActiveRecording:
         if spool is not None:
             remove_spool(spool.directory)
         raise
-    return ActiveRecording(directory, marker, attached, engine, options)
+    return Recording(directory, marker, attached, engine, options)
 
 
 def _excluded(options: Options) -> tuple[str, ...]:

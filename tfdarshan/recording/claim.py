@@ -15,7 +15,7 @@ from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import steps
-from tfdarshan.recording.active_recording import ActiveRecording, start_recording
+from tfdarshan.recording.active_recording import Recording, start_recording
 from tfdarshan.sessions import pending
 from tfdarshan.sessions.session_directory import checked_logdir
 
@@ -37,7 +37,7 @@ class Recorder:
     def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
         self.logdir = checked_logdir(logdir)
         self.options: Options = make_options(options)
-        self._recording: ActiveRecording | None = None
+        self._recording: Recording | None = None
         self._path: Path | None = None
 
     def begin(self) -> None:
@@ -97,7 +97,7 @@ class Recorder:
             with suppress(StorageError):  # said when it is written
                 self._recording.detach()
 
-    def release(self) -> ActiveRecording | None:
+    def release(self) -> Recording | None:
         """Hands over what was recorded, to be written; None in a forked child, where its parent does that."""
         global _active
         with _lock:
@@ -155,7 +155,7 @@ class Recorder:
     def _attached(self) -> None:
         """Is called when we record."""
 
-    def _before_write(self, recording: ActiveRecording) -> None:
+    def _before_write(self, recording: Recording) -> None:
         """Is called between a recording's end and its writing."""
 
     def _abandon(self) -> None:

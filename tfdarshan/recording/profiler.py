@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError
 from tfdarshan.notice import warn
-from tfdarshan.recording.active_recording import ActiveRecording
+from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.claim import Recorder
 from tfdarshan.recording.tensorflow import tf_profiler
 from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, put_beside
@@ -86,7 +86,7 @@ class Profile(Recorder):
         self._session, self._shared = None, None
         self._trace = tf_profiler.start_trace(self.logdir, self._traces, self.options.tf_profiler_max_s)
 
-    def _before_write(self, recording: ActiveRecording) -> None:
+    def _before_write(self, recording: Recording) -> None:
         trace, self._trace = self._trace, None
         if trace is not None:
             put_beside(recording, trace.end())

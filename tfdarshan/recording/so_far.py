@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.recording import steps
-from tfdarshan.recording.active_recording import UNREAD, ActiveRecording
+from tfdarshan.recording.active_recording import UNREAD, Recording
 from tfdarshan.recording.spool import SO_FAR_PREFIX, copy_spool
 from tfdarshan.sessions.session_data import Opened
 from tfdarshan.units import human_bytes
@@ -21,7 +21,7 @@ from tfdarshan.units import human_bytes
 MOST_BYTES = 256 << 20
 
 
-def session_so_far(recording: ActiveRecording, open_session: Callable[[Path], Opened]) -> Opened:
+def session_so_far(recording: Recording, open_session: Callable[[Path], Opened]) -> Opened:
     """Gives what was recorded until now; the recording goes on. Its data are removed with the session object.
 
     Raises:
@@ -43,7 +43,7 @@ def session_so_far(recording: ActiveRecording, open_session: Callable[[Path], Op
     return session
 
 
-def _write(recording: ActiveRecording, folder: Path) -> Path:
+def _write(recording: Recording, folder: Path) -> Path:
     from tfdarshan.recording.writing.writer import write_session
 
     spools, directory = folder / "spools", folder / recording.directory.name

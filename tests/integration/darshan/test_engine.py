@@ -72,7 +72,7 @@ print(json.dumps({"unexplained": unexplained, "engines": sorted(engines), "forks
 
 BETWEEN = """
 import os, sys, json, tfdarshan
-from tfdarshan.recording.active_recording import ActiveRecording
+from tfdarshan.recording.active_recording import Recording
 folder = sys.argv[1]
 def read(name, times):
     for _ in range(times):
@@ -82,13 +82,13 @@ def profile():
                              exclude=[folder + "/logs/"])
 for name in "ab":
     open(f"{folder}/{name}", "wb").write(b"x" * 100)
-write, second = ActiveRecording.write, profile()
+write, second = Recording.write, profile()
 def write_after_another_session(recording):
-    ActiveRecording.write = write
+    Recording.write = write
     with second:
         read("b", 2); read("a", 5)
     write(recording)
-ActiveRecording.write = write_after_another_session
+Recording.write = write_after_another_session
 with profile() as first:
     read("a", 3)
 for session in (first, second):

@@ -22,7 +22,7 @@ from typing import Any
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
-from tfdarshan.recording.active_recording import ActiveRecording
+from tfdarshan.recording.active_recording import Recording
 from tfdarshan.sessions.session_directory import MARKER, PLUGIN_FOLDER, read_marker
 from tfdarshan.sessions.traces.xspace import ANY_MARK, holds_mark
 
@@ -149,7 +149,7 @@ def _others_record(logdir: Path) -> bool:
     return False
 
 
-def put_beside(recording: ActiveRecording, trace: WrittenTrace | None) -> None:
+def put_beside(recording: Recording, trace: WrittenTrace | None) -> None:
     """Gives a recording its trace's stamp, and says in the metadata what of it is in the trace."""
     if trace is None:
         return
