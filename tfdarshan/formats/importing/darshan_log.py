@@ -14,11 +14,11 @@ import numpy as np
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.formats.importing.dxt_segments import no_segments, read_segments
 from tfdarshan.formats.importing.file_rows import Hosts, count_zero_reads, write_file_rows
+from tfdarshan.formats.importing.imported_log import ImportedLog
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.process_meta import not_known, process_meta
 from tfdarshan.formats.importing.pydarshan import read_content
 from tfdarshan.formats.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
-from tfdarshan.formats.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.recording.writing.overview import Overview
@@ -58,7 +58,7 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
     path = Path(path)
     log = LogRegions(path)
     segments = read_segments(log)
-    source = Source(path.absolute(), log, read_content(log), segments)
+    source = ImportedLog(path.absolute(), log, read_content(log), segments)
     if not any(len(part.record) for part in source.content.records.values()):
         raise SessionDataError(f"the Darshan log {path} has no POSIX or STDIO records: nothing to import.")
     target = checked_logdir(logdir)
@@ -73,7 +73,7 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
         raise
 
 
-def _write(directory: Path, source: Source) -> Imported:
+def _write(directory: Path, source: ImportedLog) -> Imported:
     content = source.content
     pids = [int(word) for word in content.metadata.get("tfdarshan_pids", "").split() if word.isdecimal()]
     processes, lost = split_ranks(content.records, source.segments, pids)
@@ -92,7 +92,7 @@ def _write(directory: Path, source: Source) -> Imported:
     return Imported(directory, ranks, files, sum(len(p.segments) for p in processes), tuple(notes))
 
 
-def _write_tables(directory: Path, source: Source, process: RankData) -> dict[str, Any]:
+def _write_tables(directory: Path, source: ImportedLog, process: RankData) -> dict[str, Any]:
     stem, hosts = _stem(source, process), Hosts(source.host_of, source.mounts)
     records = source.content.records
     segments = source.segments if source.segments is not None else no_segments()
@@ -119,7 +119,7 @@ def _write_tables(directory: Path, source: Source, process: RankData) -> dict[st
     return tables
 
 
-def _bounds(source: Source, first: RankData, lost: int) -> list[str]:
+def _bounds(source: ImportedLog, first: RankData, lost: int) -> list[str]:
     bounds = [
         f"Darshan's {module} module ran out of memory or records: some are missing"
         for module in source.log.partial
@@ -141,5 +141,5 @@ def _threads(traced: RankSegments) -> list[ThreadInfo]:
     ]
 
 
-def _stem(source: Source, process: RankData) -> str:
+def _stem(source: ImportedLog, process: RankData) -> str:
     return f"{'ranks' if process.is_merged else source.host_of(process.rank)}.{process.pid}"

@@ -12,8 +12,8 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.file_name import exact_name
+from tfdarshan.formats.importing.imported_log import ImportedLog
 from tfdarshan.formats.importing.ranks import SHARED, RankData
-from tfdarshan.formats.importing.source import Source
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import OTHER_FIELDS
 from tfdarshan.native.versions import VERSION
@@ -36,7 +36,7 @@ CALLS = {
 
 
 def process_meta(
-    directory: Path, source: Source, process: RankData, notes: Sequence[str], tables: dict[str, Any]
+    directory: Path, source: ImportedLog, process: RankData, notes: Sequence[str], tables: dict[str, Any]
 ) -> dict[str, Any]:
     """Gives the metadata of one process; `notes` is what `not_known` says."""
     content, log = source.content, source.log
@@ -87,7 +87,7 @@ def process_meta(
     }
 
 
-def _records(source: Source, process: RankData) -> dict[str, int]:
+def _records(source: ImportedLog, process: RankData) -> dict[str, int]:
     """Gives the records, by file, whose names do not say their number: those of an anonymised log."""
     content, names = source.content, source.log.names
     used = {
@@ -100,12 +100,12 @@ def _records(source: Source, process: RankData) -> dict[str, int]:
     }
 
 
-def _host(source: Source, process: RankData) -> str:
+def _host(source: ImportedLog, process: RankData) -> str:
     first, *others = source.hosts_of(process.pids)
     return f"{first} and {len(others):,} more" if others else first
 
 
-def _counts(source: Source, process: RankData, tables: dict[str, Any]) -> dict[str, int]:
+def _counts(source: ImportedLog, process: RankData, tables: dict[str, Any]) -> dict[str, int]:
     records = source.content.records
     files = {row for module, rows in process.rows.items() for row in records[module].record[rows].tolist()}
     calls = 0
@@ -116,7 +116,7 @@ def _counts(source: Source, process: RankData, tables: dict[str, Any]) -> dict[s
     return {"files": len(files), "events": calls, "segments": tables["events"]["rows"], **zero}
 
 
-def _times(source: Source, process: RankData) -> dict[str, int | None]:
+def _times(source: ImportedLog, process: RankData) -> dict[str, int | None]:
     """Gives the wall-clock times that the segments of a complete trace tell; None for the others."""
     times: dict[str, int | None] = dict.fromkeys(
         ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns")
@@ -146,7 +146,7 @@ def _times(source: Source, process: RankData) -> dict[str, int | None]:
     return times
 
 
-def not_known(source: Source, processes: Sequence[RankData]) -> list[str]:
+def not_known(source: ImportedLog, processes: Sequence[RankData]) -> list[str]:
     """Names what the log does not say and a recorded session would."""
     content = source.content
     notes = list(NEVER_KNOWN)

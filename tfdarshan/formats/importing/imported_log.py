@@ -13,7 +13,7 @@ from tfdarshan.formats.importing.pydarshan import LogContent
 
 
 @dataclass(frozen=True)
-class Source:
+class ImportedLog:
     """A log, read."""
 
     path: Path
