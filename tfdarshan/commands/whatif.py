@@ -42,7 +42,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Prints the answer."""
     from tfdarshan.findings.measures import measure
     from tfdarshan.findings.plain import plain_gain
-    from tfdarshan.findings.whatif import Change, parse_factor, what_if
+    from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
     from tfdarshan.reports.text.whatif_text import whatif_text
     from tfdarshan.staging.probe import probe_tier
 
@@ -57,7 +57,7 @@ def command(arguments: argparse.Namespace) -> int:
     if folder is not None:
         readers = arguments.threads or max(1, round(measures.model.readers))
         fast = probe_tier(folder, readers)
-    change = Change(bandwidth=bandwidth, latency=latency, threads=arguments.threads, fast=fast)
+    change = StorageChange(bandwidth=bandwidth, latency=latency, threads=arguments.threads, fast=fast)
     found = what_if(measures, change)
     if arguments.json:
         print_json(dataclasses.asdict(found) | {"gain": plain_gain(found.gain)} | overlap_of(session))

@@ -25,8 +25,8 @@ SERVED = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
-    """What is different. Factors multiply what was measured; None leaves it.
+class StorageChange:
+    """What is different about storage. Factors multiply what was measured; None leaves it.
 
     Attributes:
         bandwidth: Factor of the bandwidth.
@@ -89,7 +89,7 @@ def parse_factor(text: str, option: str) -> float:
     return float(match[1])
 
 
-def what_if(measures: Measures, change: Change) -> WhatIf:
+def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     """Works it out.
 
     Raises:
@@ -177,7 +177,7 @@ def _other_calls_s(measures: Measures) -> float:
 
 
 def _changed(
-    measures: Measures, device: Storage, change: Change, readers: float, serial: float | None
+    measures: Measures, device: Storage, change: StorageChange, readers: float, serial: float | None
 ) -> tuple[Storage | None, float]:
     """Gives the device after the change, and storage's part of the pipeline.
 
@@ -207,7 +207,7 @@ def _step_s(model: StepModel, pipeline_s: float) -> float:
 
 
 def _staged(
-    measures: Measures, change: Change, readers: float, other_s: float
+    measures: Measures, change: StorageChange, readers: float, other_s: float
 ) -> tuple[float, tuple[float, ...]]:
     """Gives storage's part of the pipeline with all input on another device, and the unit with its bounds.
 
@@ -237,7 +237,7 @@ def _share_of_work(measures: Measures, readers: float) -> float:
     return min(measures.model.readers, cpus) / min(readers, cpus)
 
 
-def _assumptions(measures: Measures, change: Change, readers: float) -> list[str]:
+def _assumptions(measures: Measures, change: StorageChange, readers: float) -> list[str]:
     model, machine = measures.model, measures.machine
     beside = f"o = {model.overlap:.2f} of the compute time the pipeline works beside it"
     said = [

@@ -8,7 +8,7 @@ from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.finding import KINDS
 from tfdarshan.findings.measures import measure
-from tfdarshan.findings.whatif import Change, what_if
+from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.reports.text.findings_text import WIDTH, findings_text
 from tfdarshan.reports.text.whatif_text import whatif_text
 
@@ -75,7 +75,7 @@ def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wa
     assert "nan" not in text.lower().replace("domi", "")
     reads = measures.group("read")
     if reads.calls and model.storage_s > 0:
-        answer = what_if(measures, Change(bandwidth=2.0, latency=0.5, threads=4))
+        answer = what_if(measures, StorageChange(bandwidth=2.0, latency=0.5, threads=4))
         low, high = answer.gain.speedup_range
         assert low <= answer.gain.speedup * (1 + 1e-9)
         assert answer.gain.speedup <= high * (1 + 1e-9)

@@ -9,7 +9,7 @@ from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.measures import measure
-from tfdarshan.findings.whatif import Change, parse_factor, what_if
+from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
 from tfdarshan.staging.probe import TierProbe
 
 MB = 1_000_000
@@ -30,7 +30,7 @@ def session(tmp_path):
 
 
 def test_the_terms_are_those_of_the_reads(session):
-    found = what_if(measure(session), Change())
+    found = what_if(measure(session), StorageChange())
 
     # THEN 8 reads of 2 MB on average take 80 ms: 5 ms each, and 400 MB/s
     assert (found.unit, found.requests, found.moved_bytes) == ("step", 8, 16 * MB)
@@ -45,10 +45,10 @@ def test_the_terms_are_those_of_the_reads(session):
 @pytest.mark.parametrize(
     ("change", "storage_ms"),
     [
-        (Change(bandwidth=2), 40 + 20),
-        (Change(latency=0.5), 20 + 40),
-        (Change(latency=2, bandwidth=0.5), 80 + 80),
-        (Change(threads=4), 10 + 40),
+        (StorageChange(bandwidth=2), 40 + 20),
+        (StorageChange(latency=0.5), 20 + 40),
+        (StorageChange(latency=2, bandwidth=0.5), 80 + 80),
+        (StorageChange(threads=4), 10 + 40),
     ],
     ids=["bandwidth", "latency", "slower", "threads"],
 )
@@ -68,7 +68,7 @@ def test_another_device_takes_what_it_was_measured_at(session):
     fast = TierProbe(TimeModel(1e-3, 1e-9, 50, 1.0, 0.0), 1e9, direct=True, note="made up")
 
     # WHEN
-    found = what_if(measure(session), Change(fast=fast))
+    found = what_if(measure(session), StorageChange(fast=fast))
 
     # THEN
     assert found.after.storage_s == pytest.approx((1e-3 + 320 * MB * 1e-9) / STEPS)
