@@ -8,7 +8,7 @@ from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import measure
 from tfdarshan.reports.text.findings_text import cost_text, gain_text
-from tfdarshan.reports.views.panel import Card, Cards, Cell, Panel, Text, Verdict
+from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Text
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
 
@@ -35,7 +35,7 @@ def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
     """Gives the verdict, a card for each finding, and what is not known."""
     verdict = diagnosis.verdict
     record = f"To know: {verdict.record}." if verdict.record else ""
-    panels: list[Panel] = [Verdict(verdict.sentence, verdict.state, record)]
+    panels: list[Panel] = [Headline(verdict.sentence, verdict.state, record)]
     if diagnosis.findings:
         panels.append(Cards("findings", "", [_card(finding) for finding in diagnosis.findings]))
     if diagnosis.unknown:

@@ -98,7 +98,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Headline:
     """The sentence that comes first; `state` is "slow", "healthy", "unknown" or "pending"."""
 
     sentence: str
@@ -136,7 +136,7 @@ class Cards:
     kind: str = "cards"
 
 
-Panel = Tiles | Chart | Table | Text | Verdict | Cards
+Panel = Tiles | Chart | Table | Text | Headline | Cards
 
 
 def number(value: float | None) -> Cell:
