@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tfdarshan.analysis.step_parts import StepTime, Storage
+from tfdarshan.analysis.step_parts import StepTime, StorageDevice
 
 GIGABIT = 1e9 / 8
 SERVER_GPUS = 8
@@ -68,7 +68,7 @@ class Job:
     weight_bytes: float = 0.0
 
 
-def step_time(job: Job, hardware: Hardware | None = None, storage: Storage | None = None) -> StepTime:
+def step_time(job: Job, hardware: Hardware | None = None, storage: StorageDevice | None = None) -> StepTime:
     """Gives the time of a step by the model."""
     hardware = hardware or Hardware()
     sharers = min(job.nodes, SERVER_GPUS) if job.architecture in SHARED_PCIE else 1
@@ -82,7 +82,7 @@ def step_time(job: Job, hardware: Hardware | None = None, storage: Storage | Non
     )
 
 
-def throughput(job: Job, hardware: Hardware | None = None, storage: Storage | None = None) -> float:
+def throughput(job: Job, hardware: Hardware | None = None, storage: StorageDevice | None = None) -> float:
     """Gives the job's steps per second times its replicas."""
     return job.nodes / step_time(job, hardware, storage).total_s
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.step_parts import Storage
+from tfdarshan.analysis.step_parts import StorageDevice
 
 from .pai import (
     ALLREDUCE_LOCAL,
@@ -22,7 +22,7 @@ from .pai import (
 
 JOBS = 2_000
 # Remote storage with small files; assumed.
-REMOTE_STORAGE = Storage(latency_s=5e-3, bandwidth_bytes=2e9, concurrency=16)
+REMOTE_STORAGE = StorageDevice(latency_s=5e-3, bandwidth_bytes=2e9, concurrency=16)
 
 
 def make_jobs(count: int = JOBS, seed: int = 0) -> list[Job]:
@@ -64,7 +64,7 @@ def mean_ethernet_speedup(jobs: list[Job], gigabits: float = 100) -> float:
     return float(np.mean([ethernet_speedup(job, gigabits) for job in jobs]))
 
 
-def storage_share(jobs: list[Job], storage: Storage = REMOTE_STORAGE) -> float:
+def storage_share(jobs: list[Job], storage: StorageDevice = REMOTE_STORAGE) -> float:
     """Gives the mean share of a step that reading takes."""
     times = [step_time(job, None, storage) for job in jobs]
     return float(np.mean([time.storage_s / time.total_s for time in times]))

@@ -12,7 +12,7 @@ from tfdarshan.workloads.pai import (
     PARAMETER_SERVER,
     Hardware,
     Job,
-    Storage,
+    StorageDevice,
     ethernet_speedup,
     moved_to,
     step_time,
@@ -56,7 +56,9 @@ def test_each_part_of_a_step_by_hand() -> None:
         weight_bytes=1e9,
     )
     # WHEN at full efficiency, with a device of 10 ms and 100 MB/s that takes 4 requests at once
-    time = step_time(job, Hardware(efficiency=1), Storage(latency_s=0.01, bandwidth_bytes=1e8, concurrency=4))
+    time = step_time(
+        job, Hardware(efficiency=1), StorageDevice(latency_s=0.01, bandwidth_bytes=1e8, concurrency=4)
+    )
     # THEN
     assert time.storage_s == pytest.approx(100 * 0.01 / 4 + 10)
     assert time.data_s == pytest.approx(0.1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Storage:
+class StorageDevice:
     """A storage device, as measured.
 
     Attributes:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_parts import Storage
+from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
@@ -51,7 +51,7 @@ class Parts:
     copies to the device and communication, None where the trace shows no device.
     """
 
-    device: Storage | None
+    device: StorageDevice | None
     storage_s: float
     other_s: float
     compute_s: float
@@ -105,7 +105,7 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     other_s = (model.other_s + cached_s) * _share_of_work(measures, readers)
     requests, moved = reads.calls / model.units, reads.moved_bytes / model.units
 
-    def step_with(device: Storage, serial: float | None) -> tuple[Storage | None, float, float]:
+    def step_with(device: StorageDevice, serial: float | None) -> tuple[StorageDevice | None, float, float]:
         """Gives the changed device, its part of the pipeline, and the step."""
         changed, storage_s = _changed(measures, device, change, readers, serial)
         return changed, storage_s, _step_s(model, storage_s + other_s)
@@ -154,7 +154,7 @@ def storage_served(measures: Measures) -> bool:
     return measures.slow_share > 1 - SERVED
 
 
-def _device(measures: Measures, place: int) -> Storage:
+def _device(measures: Measures, place: int) -> StorageDevice:
     """Gives the storage whose model says exactly what was measured; `place` of `wait_of_a_read`.
 
     Opens, closes and stats are part of a request's latency.
@@ -165,7 +165,7 @@ def _device(measures: Measures, place: int) -> Storage:
     waits_s = (wait_of_a_read(measures)[place] * reads.calls + _other_calls_s(measures)) * share
     waiting = min(thread_s, waits_s)
     moving = max(thread_s - waiting, LEAST_S)
-    return Storage(
+    return StorageDevice(
         latency_s=waiting / reads.calls,
         bandwidth_bytes=max(reads.moved_bytes, 1.0) * model.readers / moving,
         concurrency=model.readers,
@@ -177,8 +177,8 @@ def _other_calls_s(measures: Measures) -> float:
 
 
 def _changed(
-    measures: Measures, device: Storage, change: StorageChange, readers: float, serial: float | None
-) -> tuple[Storage | None, float]:
+    measures: Measures, device: StorageDevice, change: StorageChange, readers: float, serial: float | None
+) -> tuple[StorageDevice | None, float]:
     """Gives the device after the change, and storage's part of the pipeline.
 
     Args:
@@ -189,7 +189,7 @@ def _changed(
         serial: What of a call is served one at a time; by default all of what its bytes take, and no more.
     """
     model, reads = measures.model, measures.group("read")
-    changed = Storage(
+    changed = StorageDevice(
         latency_s=device.latency_s * change.latency,
         bandwidth_bytes=device.bandwidth_bytes * change.bandwidth,
         concurrency=readers,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_parts import StepTime, Storage
+from tfdarshan.analysis.step_parts import StepTime, StorageDevice
 from tfdarshan.findings.measures import measure
 
 
@@ -57,7 +57,7 @@ def test_a_pipeline_that_the_steps_hold_back_is_as_quick_as_its_calls():
 
 
 def test_a_storage_devices_time_is_latency_over_concurrency_and_bytes_over_bandwidth():
-    storage = Storage(latency_s=0.01, bandwidth_bytes=1e6, concurrency=4)
+    storage = StorageDevice(latency_s=0.01, bandwidth_bytes=1e6, concurrency=4)
 
     assert storage.seconds(200, 3e6) == 200 * 0.01 / 4 + 3
     assert StepTime(3.0, 1.0, 2.0, 1.0).overlapped_s(0.0) == 7.0
