@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from tfdarshan.native.spool_reader import Array, EventBatch, Failure, FileBatch, Mount, SpoolInfo, ThreadInfo
+from tfdarshan.native.spool_reader import (
+    Array,
+    EventBatch,
+    FailedCalls,
+    FileBatch,
+    Mount,
+    SpoolInfo,
+    ThreadInfo,
+)
 
 
 class ProcessReader(Protocol):
@@ -20,7 +28,7 @@ class ProcessReader(Protocol):
     def mounts(self, count: int) -> list[Mount]:
         """Gives the first `count` mounts."""
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[FailedCalls]:
         """Gives the failed calls by operation and errno."""
 
     def paths(self, files: Array) -> list[str]:

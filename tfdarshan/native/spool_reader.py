@@ -94,7 +94,7 @@ class Mount:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedCalls:
     """How many calls of an operation failed with an errno."""
 
     operation: str
@@ -216,13 +216,13 @@ class SpoolReader:
             mounts.append(Mount(point, fs_type, source, info.block_size))
         return mounts
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[FailedCalls]:
         """Gives the failed calls by operation and errno."""
         count = self._lib.tfd_reader_failures(self._reader, self._ffi.NULL, 0)
         found = self._ffi.new("struct tfd_failure[]", max(count, 1))
         count = min(count, self._lib.tfd_reader_failures(self._reader, found, count))
         operations = _bridge.operations()
-        return [Failure(operations[f.operation].name, f.error, f.calls) for f in found[0:count]]
+        return [FailedCalls(operations[f.operation].name, f.error, f.calls) for f in found[0:count]]
 
     def paths(self, files: Array) -> list[str]:
         """Gives the paths of file ids; bytes that are not UTF-8 become backslash escapes."""

@@ -21,7 +21,7 @@ from tfdarshan.native.spool_reader import (
     PATHS_OF_NO_FILE,
     Array,
     EventBatch,
-    Failure,
+    FailedCalls,
     FileBatch,
     Mount,
     SpoolInfo,
@@ -93,7 +93,7 @@ class XspaceReader:
         """Gives the first `count` mounts."""
         return self._mounts[:count]
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[FailedCalls]:
         """Gives the failed calls by operation and errno."""
         return self._failures
 
@@ -165,12 +165,13 @@ class XspaceReader:
             for point, kind, source, size in quads
         ]
 
-    def _failed_calls(self) -> list[Failure]:
+    def _failed_calls(self) -> list[FailedCalls]:
         operations, failures = _bridge.operations(), self._structs("struct tfd_failure", "failures")
         if not all(0 <= failure.operation < len(operations) for failure in failures):
             raise self._damaged("a call that failed is of no known operation")
         return [
-            Failure(operations[failure.operation].name, failure.error, failure.calls) for failure in failures
+            FailedCalls(operations[failure.operation].name, failure.error, failure.calls)
+            for failure in failures
         ]
 
     def _structs(self, kind: str, name: str) -> list[Any]:
