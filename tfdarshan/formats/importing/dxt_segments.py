@@ -18,7 +18,7 @@ from tfdarshan.native.spool_reader import Array
 
 
 @dataclass(frozen=True)
-class Segments:
+class DxtSegments:
     """Reads and writes; arrays of equal length, times in ns since the job's start.
 
     `thread` is the thread's handle, 0 where the log has none (version 1). `hosts` names hosts by rank.
@@ -35,7 +35,7 @@ class Segments:
     hosts: dict[int, str]
 
 
-def read_segments(log: LogRegions) -> Segments | None:
+def read_segments(log: LogRegions) -> DxtSegments | None:
     """Reads all segments of a log; None where it has no DXT_POSIX.
 
     Raises:
@@ -69,11 +69,11 @@ def read_segments(log: LogRegions) -> Segments | None:
     return _joined(heads, parts, layout, hosts)
 
 
-def no_segments() -> Segments:
+def no_segments() -> DxtSegments:
     """Gives the segments of a log without a trace."""
     none = np.zeros(0, np.int64)
     unsigned = none.astype(np.uint64)
-    return Segments(unsigned, none, none.astype(bool), none, none, none, none, unsigned, {})
+    return DxtSegments(unsigned, none, none.astype(bool), none, none, none, none, unsigned, {})
 
 
 def _joined(
@@ -81,12 +81,12 @@ def _joined(
     parts: list[Array],
     layout: np.dtype[np.void],
     hosts: dict[int, str],
-) -> Segments:
+) -> DxtSegments:
     segments = np.concatenate(parts) if parts else np.zeros(0, layout)
     counts = [count for *_rest, count in heads]
     first = np.cumsum([0, *counts])[:-1]
     place = np.arange(len(segments)) - np.repeat(first, counts)
-    return Segments(
+    return DxtSegments(
         record=np.repeat(np.array([head[0] for head in heads], np.uint64), counts),
         rank=np.repeat(np.array([head[1] for head in heads], np.int64), counts),
         is_read=place >= np.repeat(np.array([head[2] for head in heads], np.int64), counts),

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.formats import darshan_format
-from tfdarshan.formats.importing.dxt_segments import Segments
+from tfdarshan.formats.importing.dxt_segments import DxtSegments
 from tfdarshan.formats.importing.pydarshan import Records
 from tfdarshan.formats.importing.ranks import SHARED, RankData
 from tfdarshan.native.spool_reader import Array
@@ -71,7 +71,7 @@ def write_file_rows(
     return rows
 
 
-def count_zero_reads(process: RankData, posix: Records, segments: Segments) -> Array:
+def count_zero_reads(process: RankData, posix: Records, segments: DxtSegments) -> Array:
     """Counts the reads of nothing of each POSIX row of a process: -1 where its trace is not complete."""
     mine = process.segments[segments.is_read[process.segments]]
     rows = process.rows["POSIX"]

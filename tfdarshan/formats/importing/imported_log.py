@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tfdarshan.formats.importing.dxt_segments import Segments
+from tfdarshan.formats.importing.dxt_segments import DxtSegments
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.pydarshan import LogContent
 
@@ -19,7 +19,7 @@ class ImportedLog:
     path: Path
     log: LogRegions
     content: LogContent
-    segments: Segments | None
+    segments: DxtSegments | None
 
     @cached_property
     def duration_ns(self) -> int:

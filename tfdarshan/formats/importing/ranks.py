@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.formats.importing.dxt_segments import Segments
+from tfdarshan.formats.importing.dxt_segments import DxtSegments
 from tfdarshan.formats.importing.pydarshan import Records
 from tfdarshan.native.spool_reader import EVENT_DTYPES, Array, EventBatch
 
@@ -64,7 +64,7 @@ class RankData:
 
 
 def split_ranks(
-    records: Mapping[str, Records], segments: Segments | None, pids: list[int]
+    records: Mapping[str, Records], segments: DxtSegments | None, pids: list[int]
 ) -> tuple[list[RankData], int]:
     """Gives the processes, rank 0 first and what is shared last, and how many segments no record goes with.
 
@@ -96,7 +96,7 @@ def split_ranks(
     return processes, len(owner_of) - sum(len(process.segments) for process in processes)
 
 
-def _owners(posix: Records | None, segments: Segments | None) -> Array:
+def _owners(posix: Records | None, segments: DxtSegments | None) -> Array:
     """Gives the rank whose record each segment belongs to: -1 shared, -2 none."""
     if segments is None:
         return np.zeros(0, np.int64)
@@ -114,7 +114,7 @@ def _owners(posix: Records | None, segments: Segments | None) -> Array:
 class RankSegments:
     """The segments of one process, as the events table has them."""
 
-    def __init__(self, process: RankData, segments: Segments, operations: tuple[int, int]) -> None:
+    def __init__(self, process: RankData, segments: DxtSegments, operations: tuple[int, int]) -> None:
         """Takes the codes of the operations that stand for any read and any write."""
         order = np.lexsort((segments.end_ns[process.segments], segments.start_ns[process.segments]))
         self._rows = process.segments[order]
