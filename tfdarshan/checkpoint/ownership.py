@@ -108,11 +108,11 @@ def _owner(path: Path) -> str:
 
 def _decoded(content: bytes) -> dict[str, object]:
     """Gives host and pid, {} where they cannot be told: a lock holds without them."""
-    from tfdarshan.checkpoint.tier_shape import OwnerShape
+    from tfdarshan.checkpoint.tier_shape import LockShape
     from tfdarshan.sessions.checked_json import DecodingError, decode
 
     try:
-        owner = decode(content, OwnerShape)
+        owner = decode(content, LockShape)
     except DecodingError:
         return {}
     return {"host": owner.host, "pid": owner.pid}

@@ -68,7 +68,7 @@ class PairingShape(Struct, frozen=True):
     id: str
 
 
-class OwnerShape(Struct, frozen=True):
+class LockShape(Struct, frozen=True):
     """Who has a tier's lock."""
 
     host: str
