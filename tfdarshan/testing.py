@@ -235,8 +235,10 @@ def _message(overruns: list[Overrun], source: Any) -> str:
 
 
 def _costliest(metric: Metric, rows: Any) -> list[str]:
+    from tfdarshan.terminal.columns import Columns
     from tfdarshan.units import human_seconds, plural
 
+    columns = Columns("  ", 12, "  ", 0)
     cost = rows[list(BUDGETS[metric.name])].sum(axis=1)
     chosen = cost[cost > 0].sort_values(ascending=False, kind="stable")
     if not len(chosen):
@@ -244,5 +246,5 @@ def _costliest(metric: Metric, rows: Any) -> list[str]:
     lines = [f"most {metric.label}, of {plural(len(chosen), 'file')}:"]
     for place, value in chosen.head(MOST_FILES).items():
         worded = human_seconds(value) if metric.unit == "s" else metric.worded(value)
-        lines.append(f"  {worded:>12}  {rows['path'][place]}")
+        lines.append(columns.row(worded, rows["path"][place]))
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfdarshan.errors import StorageError, reason
+from tfdarshan.terminal.columns import fitted
 
 from .catalogue import WORKLOADS
 from .result import ASSUMED, EXACT, SCALE, SHAPE, Result, Row
@@ -24,7 +25,7 @@ def as_text(results: list[Result]) -> str:
     parts = []
     for result in _ordered(results):
         parts += [_title(result), *(f"  {line}" for line in _about(result)), ""]
-        parts += [f"  {line}" for line in _aligned([HEAD, *map(_cells, result.rows)])]
+        parts += [f"  {line}" for line in fitted([HEAD, *map(_cells, result.rows)])]
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"
 
@@ -90,11 +91,3 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _line(cells: tuple[str, ...] | list[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
-
-
-def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
-    padded = (
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
-    )
-    return [line.rstrip() for line in padded]

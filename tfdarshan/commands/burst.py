@@ -19,9 +19,11 @@ from tfdarshan.checkpoint.slow_tier import Publication
 from tfdarshan.checkpoint.watch import Watch
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
 
 POLL_S = 0.5
+LEDGER = Columns("    ", -24, " ", -13, " ", 9, "  blocked ", 9, "  durable after ", 0)
 
 
 def add_parser(verbs: Any) -> None:
@@ -262,4 +264,4 @@ def _print_status(status: TierStatus) -> None:
             lag = human_seconds(row.slow_durable_at - row.saved_at)
         size = "-" if row.size_bytes is None else human_bytes(row.size_bytes)
         name = row.checkpoint or "-"
-        say(f"    {name:<24} {row.outcome:<13} {size:>9}  blocked {blocked:>9}  durable after {lag}")
+        say(LEDGER.row(name, row.outcome, size, blocked, lag))

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.options import ENGINES
+from tfdarshan.terminal.columns import Columns
 
 if TYPE_CHECKING:
     from tfdarshan.doctor.hook_proof import HookProof
     from tfdarshan.doctor.self_check import Check
+
+CHECKS = Columns(-8, -22, " ", 0)
 
 
 def add_parser(verbs: Any) -> None:
@@ -59,7 +62,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _line(check: Check) -> str:
-    return f"{'ok    ' if check.ok else 'FAILED'}  {check.name:<22} {check.finding}"
+    return CHECKS.row("ok" if check.ok else "FAILED", check.name, check.finding)
 
 
 def _table(proofs: list[HookProof]) -> list[str]:
@@ -67,11 +70,11 @@ def _table(proofs: list[HookProof]) -> list[str]:
 
     if not proofs:
         return []
-    width = max(len(proof.hook) for proof in proofs)
+    columns = Columns(-max(len(proof.hook) for proof in proofs), "  ", 5, "  ", 0)
     counts = Counter(proof.state for proof in proofs)
     said = ", ".join(f"{counts[state]} {state}" for state in (OK, MISSING, UNTRIED, FAILED) if counts[state])
-    rows = [f"{proof.hook:<{width}}  {proof.slots or '-':>5}  {_said(proof)}" for proof in proofs]
-    return ["", f"{'hook':<{width}}  slots  proof", *rows, "", f"{len(proofs)} hooks: {said}"]
+    rows = [columns.row(proof.hook, proof.slots or "-", _said(proof)) for proof in proofs]
+    return ["", columns.row("hook", "slots", "proof"), *rows, "", f"{len(proofs)} hooks: {said}"]
 
 
 def _said(proof: HookProof) -> str:

@@ -31,6 +31,7 @@ from tfdarshan.commands.arguments import (
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
 from tfdarshan.sessions.schema import MODULES
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:
@@ -118,15 +119,21 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
 def _print(table: pd.DataFrame, matching: int) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
     opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
-    head = f"{'time':>10}{'opens':>9}{'reads':>10}{'of 0 B':>9}{'read':>10}{'writes':>10}{'written':>10}"
-    print(f"{head}  {'':<6} path")
+    columns = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
+    print(columns.row("time", "opens", "reads", "of 0 B", "read", "writes", "written", "", "path"))
     for row in table.index:
-        print(
-            f"{human_seconds(sums['time_s'][row]):>10}{_count(opens[row]):>9}{_count(sums['reads'][row]):>10}"
-            f"{_count(table['TFD_ZERO_READS'][row]):>9}{human_bytes(sums['bytes_read'][row]):>10}"
-            f"{_count(sums['writes'][row]):>10}{human_bytes(sums['bytes_written'][row]):>10}"
-            f"  {table['module'][row]:<6} {printable(table['path'][row])}"
+        cells = (
+            human_seconds(sums["time_s"][row]),
+            _count(opens[row]),
+            _count(sums["reads"][row]),
+            _count(table["TFD_ZERO_READS"][row]),
+            human_bytes(sums["bytes_read"][row]),
+            _count(sums["writes"][row]),
+            human_bytes(sums["bytes_written"][row]),
+            table["module"][row],
+            printable(table["path"][row]),
         )
+        print(columns.row(*cells))
     if matching > len(table):
         print(f"{matching - len(table):,} more rows: see --limit")
 

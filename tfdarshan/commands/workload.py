@@ -10,6 +10,7 @@ from typing import Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.terminal.columns import fitted
 
 DEFAULT_WORK_DIR = "workload-runs"
 DEFAULT_TIER = "hdd"
@@ -121,9 +122,8 @@ def list_command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([{"name": one.name, "paper": one.paper, "about": one.about} for one in WORKLOADS])
         return 0
-    width = max(len(one.name) for one in WORKLOADS)
-    for one in WORKLOADS:
-        print(f"{one.name:<{width}}  {one.paper}  {one.about}")
+    for line in fitted([(one.name, one.paper, one.about) for one in WORKLOADS]):
+        print(line)
     return 0
 
 

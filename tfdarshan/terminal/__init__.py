@@ -1,1 +1,1 @@
-"""What a terminal shows beside results."""
+"""What a terminal shows: columns of text, and how far long work is."""

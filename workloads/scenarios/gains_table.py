@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.terminal.columns import Columns
 
 from ..machine import this_machine
 from .names import NAMES
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .before_after import Outcome
 
 MARKED = re.compile(r"(?<=<!-- gains:begin -->\n).*?(?=<!-- gains:end -->)", re.DOTALL)
+GAINS = Columns(-28, " ", -20, " ", 9, " ", 9, "  ", -32, " ", 0)
 HEAD = ("scenario", "cause", "first finding", "cure", "before", "after", "promised", "obtained")
 
 
@@ -31,7 +33,7 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
     lines = []
     for outcome in outcomes:
         name, _, found, _, before, after, promised, obtained = _row(outcome)
-        lines.append(f"{name:<28} {found:<20} {before:>9} {after:>9}  {promised:<32} {obtained}".rstrip())
+        lines.append(GAINS.row(name, found, before, after, promised, obtained))
         lines += [f"    WRONG: {problem}" for problem in outcome.problems]
         lines += [f"    {outcome.verdict}"]
     return "\n".join(lines)

@@ -10,11 +10,16 @@ from tfdarshan.file_name import printable
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
 WIDTH = 100
 BAR = 40
 CURVE_LINES = 10
+TIERS = Columns("  ", -34, " ", 9, " + size / ", -10, " ", 0)
+RULES = Columns("  ", -16, 12, 11, 16, 12, "   ", 0)
+CURVE = Columns("  ", 9, " ", 9, " ", 0)
+LEFT_OUT = Columns("  ", 18, " ", 10, " read   ", 0)
 
 
 def render(advice: Advice) -> str:
@@ -130,7 +135,7 @@ def _model(name: str, model: TimeModel, source: str) -> list[str]:
     per_byte = f"{human_bytes(1 / model.s_per_byte)}/s" if model.s_per_byte > 0 else "any size"
     quality = f"R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
     name = shortened(printable(name), 34)
-    text = f"  {name:<34} {human_seconds(model.base_s):>9} + size / {per_byte:<10} {quality}"
+    text = TIERS.row(name, human_seconds(model.base_s), per_byte, quality)
     lines = [text, f"    {printable(source)}"]
     if model.note:
         lines.append(f"    {printable(model.note)}")
@@ -141,7 +146,7 @@ def _rules(advice: Advice) -> str:
     room = human_bytes(advice.question.room_bytes)
     lines = [
         f"With room for {room}",
-        f"  {'rule':<16}{'files':>12}{'bytes':>11}{'saved an epoch':>16}{'gain':>12}   range",
+        RULES.row("rule", "files", "bytes", "saved an epoch", "gain", "range"),
         *(_rule(rule) for rule in advice.rules),
     ]
     best = advice.chosen.saved_thread_s
@@ -167,10 +172,8 @@ def _rule(rule: RuleResult) -> str:
     expected: Expectation = rule.expected
     low, high = expected.gain_range
     saved = human_seconds(expected.saved_s)
-    return (
-        f"  {rule.name:<16}{rule.files:>12,}{human_bytes(rule.bytes):>11}{saved:>16}"
-        f"{gain_text(expected.gain):>12}   {gain_text(low)} to {gain_text(high)}"
-    )
+    bounds = f"{gain_text(low)} to {gain_text(high)}"
+    return RULES.row(rule.name, rule.files, human_bytes(rule.bytes), saved, gain_text(expected.gain), bounds)
 
 
 def _curve(advice: Advice) -> str:
@@ -183,13 +186,13 @@ def _curve(advice: Advice) -> str:
     for index in picked:
         point = points[index]
         bar = "#" * round(BAR * point.saved_s / most)
-        lines.append(f"  {human_bytes(point.bytes):>9} {percent(point.saved_s, most):>9} {bar}")
+        lines.append(CURVE.row(human_bytes(point.bytes), percent(point.saved_s, most), bar))
     if advice.knee is not None:
         lines.append(
             f"  The knee is at {human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)}: "
             "beyond it a byte gives less than on average."
         )
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(lines)
 
 
 def _left_out(advice: Advice) -> str:
@@ -198,8 +201,7 @@ def _left_out(advice: Advice) -> str:
         return ""
     lines = ["Not considered"]
     lines += [
-        f"  {plural(part.files, 'file'):>18} {human_bytes(part.bytes_read):>10} read   {part.reason}"
-        for part in parts
+        LEFT_OUT.row(plural(part.files, "file"), human_bytes(part.bytes_read), part.reason) for part in parts
     ]
     return "\n".join(shortened_end(line) for line in lines)
 

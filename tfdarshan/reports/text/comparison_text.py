@@ -11,11 +11,14 @@ from tfdarshan.comparison.likeness import SAME as SAME_STATE
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_seconds, shortened
 
 WIDTH = 100
 # From here on a change is worded as a factor.
 MANY_TIMES = 10
+CHANGES = Columns(-26, 14, 14, 12, "  ", 10, "  ", 0)
+FILES = Columns(12, 12, 12)
 SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
@@ -80,16 +83,15 @@ def _wrapped(head: str, text: str) -> list[str]:
 
 
 def _changes(comparison: Comparison) -> list[str]:
-    head = f"{'What changed':<26}{comparison.first:>14}{comparison.second:>14}{'change':>12}"
-    lines = [f"{head}  {'noise':>10}"]
+    lines = [CHANGES.row("What changed", comparison.first, comparison.second, "change", "noise")]
     for change in comparison.changes:
         if not change.before and not change.after:
             continue
         metric = change.metric
-        values = f"{metric.worded(change.before):>14}{metric.worded(change.after):>14}"
+        values = (metric.worded(change.before), metric.worded(change.after))
         outcome = "" if change.outcome in (SAME, UNKNOWN) else change.outcome
-        row = f"  {metric.label:<24}{values}{change_text(change):>12}  {noise_text(change):>10}  {outcome}"
-        lines.append(row.rstrip())
+        row = (f"  {metric.label}", *values, change_text(change), noise_text(change), outcome)
+        lines.append(CHANGES.row(*row))
     return lines
 
 
@@ -97,10 +99,10 @@ def _files(comparison: Comparison) -> list[str]:
     lines = []
     for file in comparison.files:
         sign = "+" if file.difference_s > 0 else "-"
-        row = f"{human_seconds(file.first_s):>12}{human_seconds(file.second_s):>12}"
-        row += f"{sign + human_seconds(abs(file.difference_s)):>12}   "
+        difference = sign + human_seconds(abs(file.difference_s))
+        row = FILES.row(human_seconds(file.first_s), human_seconds(file.second_s), difference) + "   "
         lines.append(row + shortened(printable(file.path), WIDTH - len(row)))
-    head = f"{comparison.first:>12}{comparison.second:>12}{'change':>12}   path"
+    head = FILES.row(comparison.first, comparison.second, "change") + "   path"
     return ["Files whose time in calls changed most", head, *lines] if lines else []
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from tfdarshan.reports.text.advice_text import gain_text, shortened_end
 from tfdarshan.staging.check import Assumption, Check
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_seconds, plural
+
+EPOCHS = Columns(-28, 12, 14, "   ", 0)
+ASSUMPTIONS = Columns(-28, 16, 16, "   ", 0)
 
 
 def render_check(check: Check) -> str:
@@ -14,15 +18,15 @@ def render_check(check: Check) -> str:
     lines = [
         _verdict(check),
         "",
-        f"{'An epoch':<28}{'time':>12}{'gain':>14}",
-        f"  {'before':<26}{human_seconds(check.before_s):>12}",
-        f"  {'promised':<26}{promised:>12}{gain_text(check.promised_gain):>14}   {low} to {high}",
-        f"  {'obtained':<26}{obtained:>12}{gain_text(check.obtained_gain):>14}   {100 * check.error:+.1f} %",
+        EPOCHS.row("An epoch", "time", "gain"),
+        EPOCHS.row("  before", human_seconds(check.before_s)),
+        EPOCHS.row("  promised", promised, gain_text(check.promised_gain), f"{low} to {high}"),
+        EPOCHS.row("  obtained", obtained, gain_text(check.obtained_gain), f"{100 * check.error:+.1f} %"),
         _measured(check),
         "",
         _read(check),
         "",
-        f"{'Assumption':<28}{'promised':>16}{'obtained':>16}   moved an epoch by",
+        ASSUMPTIONS.row("Assumption", "promised", "obtained", "moved an epoch by"),
         *(_assumption(assumption) for assumption in check.assumptions),
     ]
     return "\n".join(shortened_end(line) for line in lines) + "\n"
@@ -54,7 +58,7 @@ def _assumption(assumption: Assumption) -> str:
     promised, obtained = (_number(assumption, value) for value in (assumption.promised, assumption.obtained))
     effect = human_seconds(abs(assumption.effect_s))
     sign = "+" if assumption.effect_s >= 0 else "-"
-    return f"  {assumption.name:<26}{promised:>16}{obtained:>16}   {sign}{effect}"
+    return ASSUMPTIONS.row(f"  {assumption.name}", promised, obtained, f"{sign}{effect}")
 
 
 def _number(assumption: Assumption, value: float) -> str:

@@ -16,10 +16,21 @@ from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.sessions.overlap import overlap_lines
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 
 WIDTH = 100
 BAR_WIDTH = 16
+TIMES = Columns("  ", -22, 17, 11, "   ", 0)
+SIZES = Columns(-22, 12, 9, " ", -BAR_WIDTH, "  ", 12, 9, " ", 0)
+PATTERN = Columns("  ", -20, 12, 9, " sequential", 9, " consecutive")
+SLOWEST = Columns(12, 11, 11, 12, 11)
+MOST_READ = Columns(12, 11, 11, 12, 11)
+EMPTY_READS = Columns("  ", -20, 12, "   ", 0)
+FAILURES = Columns("  ", -12, " ", -34, " ", 0)
+COVERAGE = Columns("  ", -9, 0)
+DIFFERENCES = Columns("    ", -18, 0)
+COVERAGE_PARTS = Columns("    ", -38, 0)
 
 # From this share on, the bytes not seen have a line of their own.
 NOT_SEEN = 0.1
@@ -114,8 +125,12 @@ def emulated_times(emulation: dict[str, Any]) -> str:
 
 
 def _calls(data: SummaryData) -> list[str]:
-    rows: list[tuple[str, int | None, int | None, int | None]] = [
-        (label, getattr(data.posix, name), getattr(data.stdio, name), data.copies.get(copies))
+    in_kernel = bool(data.copies.get("reads") or data.copies.get("writes"))
+    rows: list[tuple[str, list[int | None]]] = [
+        (
+            label,
+            [getattr(data.posix, name), getattr(data.stdio, name), *([data.copies.get(copies)] * in_kernel)],
+        )
         for label, name, copies in (
             ("opens", "opens", ""),
             ("reads", "reads", "reads"),
@@ -128,21 +143,15 @@ def _calls(data: SummaryData) -> list[str]:
             ("bytes written", "bytes_written", "write_bytes"),
         )
     ]
-    if not (data.copies.get("reads") or data.copies.get("writes")):
-        rows = [(label, posix, stdio, None) for label, posix, stdio, _ in rows]
-        copies_title = ""
-    else:
-        copies_title = "in-kernel copies"
-    lines = [f"{'Calls':<22}{'POSIX':>19}{'STDIO':>19}{copies_title:>19}".rstrip()]
-    for label, *counts in rows:
+    columns = Columns(-22, 19, 19, *([19] * in_kernel), "   ", 0)
+    lines = [columns.row("Calls", "POSIX", "STDIO", *(["in-kernel copies"] * in_kernel))]
+    for label, counts in rows:
         if label in RARE_CALLS and not any(counts):
             continue
-        cells = "".join(f"{'' if count is None else f'{count:,}':>19}" for count in counts)
         total = sum(count or 0 for count in counts)
-        in_all = f"   {human_bytes(total)} in all" if label.startswith("bytes") else ""
-        lines.append(
-            f"  {label:<20}{cells.rstrip() if not in_all or not copies_title else cells}{in_all}".rstrip()
-        )
+        in_all = f"{human_bytes(total)} in all" if label.startswith("bytes") else ""
+        cells = ("" if count is None else count for count in counts)
+        lines.append(columns.row(f"  {label}", *cells, in_all))
     mapped = "" if data.mmap_bytes is None else f" of {exact_bytes(data.mmap_bytes)}"
     extra = [
         (data.mmaps, "mmap", mapped),
@@ -170,9 +179,7 @@ def _time(data: SummaryData) -> list[str]:
         lines.append(_wall_time_row(label, seconds, clock, moved))
     if clock.io_s > 0 and clock.thread_s is not None:
         concurrency = f"{clock.at_least}{clock.thread_s / clock.io_s:.1f} calls at a time on average"
-        lines.append(
-            f"  {'summed over threads':<22}{human_seconds(clock.thread_s):>17}{'':>11}   {concurrency}"
-        )
+        lines.append(TIMES.row("summed over threads", human_seconds(clock.thread_s), "", concurrency))
     return lines
 
 
@@ -186,9 +193,7 @@ def _file_time(data: SummaryData) -> list[str]:
         ("writes", files.write_s, _at_rate(written, files.write_s)),
         ("open, stat, close ...", files.meta_s, ""),
     ):
-        lines.append(
-            f"  {label:<22}{human_seconds(seconds):>17}{'':>11}   {moved if seconds else ''}".rstrip()
-        )
+        lines.append(TIMES.row(label, human_seconds(seconds), "", moved if seconds else ""))
     for label, wall_s, moved in (
         ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s, clock.at_rate)),
         ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s, clock.at_rate)),
@@ -200,14 +205,10 @@ def _file_time(data: SummaryData) -> list[str]:
 
 def _wall_time_row(label: str, seconds: float | None, clock: WallClock, moved: str) -> str:
     if seconds is None:
-        return _time_row(label, "unknown", "", "")
+        return TIMES.row(label, "unknown")
     share = percent(seconds, clock.duration_s)
     bound = clock.at_most if seconds else ""
-    return _time_row(label, bound + human_seconds(seconds), share, moved if seconds else "")
-
-
-def _time_row(label: str, seconds: str, share: str, moved: str) -> str:
-    return f"  {label:<22}{seconds:>17}{share:>11}   {moved}".rstrip()
+    return TIMES.row(label, bound + human_seconds(seconds), share, moved if seconds else "")
 
 
 def _at_rate(moved: int, seconds: float | None, at: str = " at ") -> str:
@@ -225,19 +226,18 @@ def _sizes(buckets: Sequence[SizeBucket]) -> list[str]:
     reads, writes = sum(bucket.reads for bucket in buckets), sum(bucket.writes for bucket in buckets)
     if not reads and not writes:
         return []
-    lines = [f"{'Access sizes (POSIX)':<22}{'reads':>12}{'':<{BAR_WIDTH + 12}}{'writes':>12}"]
+    lines = [SIZES.row("Access sizes (POSIX)", "reads", "", "", "writes")]
     for bucket in buckets:
         if bucket.reads or bucket.writes:
-            cells = _bar_cell(bucket.reads, reads) + "  " + _bar_cell(bucket.writes, writes)
-            lines.append(f"  {bucket.label:<20}{cells}".rstrip())
+            cells = (*_bar_cells(bucket.reads, reads), *_bar_cells(bucket.writes, writes))
+            lines.append(SIZES.row(f"  {bucket.label}", *cells))
     return lines
 
 
-def _bar_cell(count: int, total: int) -> str:
+def _bar_cells(count: int, total: int) -> tuple[int | str, str, str]:
     if not count:
-        return f"{'':<{12 + 10 + BAR_WIDTH}}"
-    bar = "#" * max(1, round(BAR_WIDTH * count / total))
-    return f"{count:>12,}{percent(count, total):>9} {bar:<{BAR_WIDTH}}"
+        return "", "", ""
+    return count, percent(count, total), "#" * max(1, round(BAR_WIDTH * count / total))
 
 
 def _pattern(data: SummaryData) -> list[str]:
@@ -251,42 +251,41 @@ def _pattern(data: SummaryData) -> list[str]:
         ("writes", pattern.writes, pattern.sequential_writes, pattern.consecutive_writes),
     ):
         if total:
-            lines.append(
-                f"  {label:<20}{total:>12,}{percent(sequential, total):>9} sequential"
-                f"{percent(consecutive, total):>9} consecutive"
-            )
+            lines.append(PATTERN.row(label, total, percent(sequential, total), percent(consecutive, total)))
     lines.append("  the first access after an open is neither, so a file read whole at once shows none")
     if pattern.zero_length_reads:
         about = "a class of their own: probes for the end of a file"
-        lines.append(f"  {'zero-length reads':<20}{pattern.zero_length_reads:>12,}   {about}")
+        lines.append(EMPTY_READS.row("zero-length reads", pattern.zero_length_reads, about))
     return lines
 
 
 def _slowest(data: SummaryData) -> list[str]:
-    head = f"{'time':>12}{'read':>11}{'write':>11}{'open, stat':>12}{'bytes':>11}"
+    head = SLOWEST.row("time", "read", "write", "open, stat", "bytes")
     return _entries(
         "Slowest files",
         head,
         data.slowest_files,
         data.processes,
-        lambda entry: (
-            f"{human_seconds(entry.time_s):>12}{human_seconds(entry.read_s):>11}{human_seconds(entry.write_s):>11}"
-            f"{human_seconds(entry.meta_s):>12}{human_bytes(entry.bytes_read + entry.bytes_written):>11}"
+        lambda entry: SLOWEST.row(
+            *map(human_seconds, (entry.time_s, entry.read_s, entry.write_s, entry.meta_s)),
+            human_bytes(entry.bytes_read + entry.bytes_written),
         ),
     )
 
 
 def _most_read(data: SummaryData) -> list[str]:
-    head = f"{'bytes read':>12}{'reads':>11}{'time':>11}{'bandwidth':>12}{'file size':>11}"
+    head = MOST_READ.row("bytes read", "reads", "time", "bandwidth", "file size")
     return _entries(
         "Most-read files",
         head,
         data.most_read_files,
         data.processes,
-        lambda entry: (
-            f"{human_bytes(entry.bytes_read):>12}{entry.reads:>11,}{human_seconds(entry.read_s):>11}"
-            f"{human_rate(entry.bytes_read, entry.read_s):>12}"
-            f"{human_bytes(entry.size_bytes) if entry.size_bytes >= 0 else '-':>11}"
+        lambda entry: MOST_READ.row(
+            human_bytes(entry.bytes_read),
+            entry.reads,
+            human_seconds(entry.read_s),
+            human_rate(entry.bytes_read, entry.read_s),
+            human_bytes(entry.size_bytes) if entry.size_bytes >= 0 else "-",
         ),
     )
 
@@ -309,7 +308,7 @@ def _failures(data: SummaryData) -> list[str]:
     lines = ["Failed calls"]
     for failure in data.failures:
         calls = ", ".join(f"{count:,} {operation}" for operation, count in failure.calls.items())
-        lines.append(f"  {failure.name:<12} {os.strerror(failure.error):<34} {calls}")
+        lines.append(FAILURES.row(failure.name, os.strerror(failure.error), calls))
     return lines
 
 
@@ -344,21 +343,24 @@ def _left_out(coverage: Coverage) -> list[str]:
 
 def _direction(label: str, direction: Direction, counter: str, storage: str, *, bounded: bool) -> list[str]:
     if not direction.kernel and not direction.accounted and direction.kernel is not None:
-        return [f"  {label:<9}nothing ({counter})"]
+        return [COVERAGE.row(label, f"nothing ({counter})")]
     if direction.kernel is None:
         share = "of an unknown total: the kernel's figures are missing"
     else:
         bound = "at most " if bounded and direction.unseen else ""
         share = percent(direction.accounted, direction.kernel)
         share = f"{bound}{share} of {exact_bytes(direction.kernel)} ({counter})"
-    lines = [f"  {label:<9}{share}", f"    {'in the tables':<38}{exact_bytes(direction.in_tables)}"]
+    lines = [
+        COVERAGE.row(label, share),
+        COVERAGE_PARTS.row("in the tables", exact_bytes(direction.in_tables)),
+    ]
     for kind, count in sorted(direction.elsewhere.items(), key=lambda item: -item[1]):
-        lines.append(f"    {KIND_NAMES.get(kind, kind):<38}{exact_bytes(count)}")
+        lines.append(COVERAGE_PARTS.row(KIND_NAMES.get(kind, kind), exact_bytes(count)))
     if direction.unseen and direction.unseen >= NOT_SEEN * (direction.kernel or 0):
-        lines.append(f"    {'not seen, at least':<38}{exact_bytes(direction.unseen)}")
+        lines.append(COVERAGE_PARTS.row("not seen, at least", exact_bytes(direction.unseen)))
     if direction.kernel is not None and direction.storage is not None:
         verb = "from" if label == "read" else "to"
-        lines.append(f"    {f'{verb} storage ({storage})':<38}{exact_bytes(direction.storage)}")
+        lines.append(COVERAGE_PARTS.row(f"{verb} storage ({storage})", exact_bytes(direction.storage)))
     return lines
 
 
@@ -369,7 +371,8 @@ def _verify(data: SummaryData) -> list[str]:
         lines.append(f"  {printable(agreement)}.")
         lines += [f"  {printable(kinds)}." if len(kinds) < WIDTH - 4 else "  Differences:"] if kinds else []
         lines += [
-            printable(f"    {entry['kind']:<18}{entry['meaning']}")[:WIDTH] for entry in result["differences"]
+            printable(DIFFERENCES.row(entry["kind"], entry["meaning"]))[:WIDTH]
+            for entry in result["differences"]
         ]
     return [f"Two counters (libdarshan {data.engine.get('version')}, builtin)", *lines] if lines else []
 

@@ -8,10 +8,12 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.whatif import Parts, WhatIf
 from tfdarshan.reports.text.findings_text import WIDTH
+from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 # More than this, in bytes per second, is what is left where all time is waiting.
 MOST_BANDWIDTH_BYTES = 1e13
+PARTS = Columns("  ", -24, 14, 14)
 LABELS = (
     ("storage (T_s)", "storage_s"),
     ("pipeline's other work", "other_s"),
@@ -30,13 +32,13 @@ def whatif_text(found: WhatIf) -> str:
         if found.unit == "step"
         else f"The session: {plural(round(found.requests), 'read')} of {human_bytes(size)}"
     )
-    lines = [head, f"  {'':<24}{'now':>14}{'then':>14}"]
+    lines = [head, PARTS.row("", "now", "then")]
     for label, name in LABELS:
         if getattr(found.before, name) is None:
             continue
         label = found.unit if label == "step" else label
         now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
-        lines.append(f"  {label:<24}{now:>14}{then:>14}")
+        lines.append(PARTS.row(label, now, then))
     lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found), "", "Assumptions"]
     for text in found.assumptions:
         lines += textwrap.wrap(printable(text), WIDTH, initial_indent="  - ", subsequent_indent="    ")
