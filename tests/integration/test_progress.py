@@ -2,10 +2,13 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
 import pytest
+
+import tfdarshan
 
 JOB = """
 import os, tfdarshan, tfdarshan.recording.writing.writer
@@ -66,3 +69,59 @@ def test_stop_is_silent_in_a_pipe(tmp_path):
     ran = run_job(tmp_path, subprocess.PIPE)
     assert ran.stderr == ""
     assert ran.stdout
+
+
+EXPORT = """
+import sys
+import tfdarshan.commands.export, tfdarshan.terminal.progress
+from tfdarshan.commands import main
+tfdarshan.commands.export.LONG_WORK_S = tfdarshan.terminal.progress._REDRAW_EVERY_S = 0.0
+sys.exit(main(["export", *sys.argv[1:]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory):
+    """Gives a logdir whose session has rows of files and of calls."""
+    folder = tmp_path_factory.mktemp("job")
+    run_job(folder, subprocess.PIPE)
+    return folder / "logs"
+
+
+def run_export(logdir, kind, out, stderr):
+    return subprocess.run(
+        [sys.executable, "-c", EXPORT, f"--{kind}", out, logdir],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True, check=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted"),
+    [
+        ("parquet", lambda files, calls: files + calls),
+        ("csv", lambda files, calls: files + calls),
+        ("trace", lambda files, calls: calls),
+        ("darshan", lambda files, calls: 2 * files + 3 * calls),
+    ],
+)
+def test_export_shows_on_a_terminal_how_far_it_is(tmp_path, terminal, logdir, kind, counted):
+    own, theirs = terminal
+    process = tfdarshan.open_session(logdir).processes[0]
+
+    # WHEN a session is exported, and that counts as long
+    run_export(logdir, kind, tmp_path / "out", theirs)
+    os.close(theirs)
+
+    # THEN the bar knows the rows from the first on, comes to their end, and is cleared
+    shown = read_terminal(own)
+    total = counted(process.rows("files"), process.rows("events"))
+    assert {*re.findall(r"/(\d+) \[", shown)} == {str(total)}
+    assert f"| {total}/{total} [" in shown
+    assert "exporting, rows" in shown
+    assert not shown.split("\r")[-2].strip()
+
+
+def test_export_is_silent_in_a_pipe(tmp_path, logdir):
+    ran = run_export(logdir, "parquet", tmp_path / "out", subprocess.PIPE)
+    assert ran.stderr == ""
+    assert ran.stdout.startswith("wrote ")

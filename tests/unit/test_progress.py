@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tfdarshan.terminal.progress import Progress
+from tfdarshan.terminal.progress import Progress, counter
 
 
 class Terminal(io.StringIO):
@@ -62,7 +62,7 @@ def test_short_work_is_not_mentioned(watched):
     # WHEN the work ends before a bar is due
     terminal, clock = watched(), Clock()
     with Progress("files", after_s=1.0, clock=clock) as progress:
-        count = progress.counter(10)
+        count = counter(progress, 10)
         clock.now_s += 0.9
         count(4)
     # THEN
@@ -70,7 +70,7 @@ def test_short_work_is_not_mentioned(watched):
 
     # WHEN it goes on longer
     with Progress("files", after_s=1.0, clock=clock) as progress:
-        count = progress.counter(10)
+        count = counter(progress, 10)
         count(4)
         clock.now_s += 1.1
         count(5)

@@ -192,7 +192,7 @@ class SegmentLoader:
 
     def read(self, process: ProcessData, index: Array) -> None:
         """Adds all calls of one process; `index` gives the file-table index of each file id."""
-        arrays = {name: np.empty(process.event_rows(), dtype) for name, dtype in COLUMNS.items()}
+        arrays = {name: np.empty(process.rows("events"), dtype) for name, dtype in COLUMNS.items()}
         filled = 0
         for columns in self._batches(process, None):
             end = filled + len(columns["start_ns"])

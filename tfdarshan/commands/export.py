@@ -18,6 +18,7 @@ from tfdarshan.commands.arguments import (
     session_of,
 )
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
@@ -55,12 +56,9 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.process is not None and arguments.darshan is None:
         raise ConfigurationError("--process goes with --darshan: other formats have all processes.")
     session = session_of(arguments)
-    if arguments.darshan is not None:
-        exported, lines = _darshan(session, arguments)
-    elif arguments.trace is not None:
-        exported, lines = _trace(session, arguments)
-    else:
-        exported, lines = _tables(session, arguments)
+    export = _darshan if arguments.darshan is not None else _trace if arguments.trace is not None else _tables
+    with Progress("exporting, rows", after_s=LONG_WORK_S) as progress:
+        exported, lines = export(session, arguments, progress)
     if arguments.json:
         print_json(dataclasses.asdict(exported) | overlap_of(session))
     else:
@@ -70,20 +68,22 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _darshan(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def _darshan(session: Session, arguments: argparse.Namespace, progress: Progress) -> tuple[Any, list[str]]:
     from tfdarshan.formats.export.darshan_log import export_darshan
 
-    exported = export_darshan(session, arguments.darshan, process=arguments.process, force=arguments.force)
+    exported = export_darshan(
+        session, arguments.darshan, process=arguments.process, force=arguments.force, progress=progress
+    )
     what = f"{plural(exported.processes, 'process', 'processes')}, {plural(exported.records, 'file')}"
     see = f"see it with: python -m darshan summary {exported.path}"
     left_out = [f"  not in it: {part}" for part in exported.left_out]
     return exported, [f"wrote {exported.path}: {what}; {see}", *left_out]
 
 
-def _trace(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def _trace(session: Session, arguments: argparse.Namespace, progress: Progress) -> tuple[Any, list[str]]:
     from tfdarshan.formats.export.chrome_trace import export_chrome_trace
 
-    exported = export_chrome_trace(session, arguments.trace, force=arguments.force)
+    exported = export_chrome_trace(session, arguments.trace, force=arguments.force, progress=progress)
     what = f"{plural(exported.calls, 'call')} of {plural(exported.threads, 'thread')}"
     lines = [f"wrote {exported.path}: {what}; open it at https://ui.perfetto.dev or in chrome://tracing"]
     if not exported.complete:
@@ -91,10 +91,10 @@ def _trace(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[s
     return exported, lines
 
 
-def _tables(session: Session, arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def _tables(session: Session, arguments: argparse.Namespace, progress: Progress) -> tuple[Any, list[str]]:
     from tfdarshan.formats.export.flat_tables import export_tables
 
     folder, kind = (arguments.csv, "csv") if arguments.csv is not None else (arguments.parquet, "parquet")
-    exported = export_tables(session, folder, kind, force=arguments.force)
+    exported = export_tables(session, folder, kind, force=arguments.force, progress=progress)
     rows = ", ".join(f"{name} with {plural(count, 'row')}" for name, count in exported.rows.items())
     return exported, [f"wrote {exported.folder}: {rows}"]

@@ -106,13 +106,13 @@ class ProcessData:
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
-    def event_rows(self) -> int:
-        """Counts the rows of the events table.
+    def rows(self, table: str) -> int:
+        """Counts the rows of a table.
 
         Raises:
             SessionDataError: The table is damaged or missing.
         """
-        path = self.table_path("events")
+        path = self.table_path(table)
         try:
             with _parquet(path) as file:
                 return int(file.metadata.num_rows)

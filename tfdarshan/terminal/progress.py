@@ -57,17 +57,6 @@ class Progress:
         self._due_s = now_s + _REDRAW_EVERY_S
         self._try(lambda: self._draw(done, max(done, total), now_s))
 
-    def counter(self, total: int) -> Callable[[int], None]:
-        """Gives a function that is told how much more of `total` is done."""
-        done = 0
-
-        def add(more: int) -> None:
-            nonlocal done
-            done += more
-            self(done, total)
-
-        return add
-
     def _draw(self, done: int, total: int, now_s: float) -> None:
         if self._bar is None:
             # With a delay, however short, the first line is drawn here and not while the bar is made.
@@ -87,6 +76,18 @@ class Progress:
             self._failed = True
             if self._bar is not None:
                 self._bar.disable = True
+
+
+def counter(progress: Callable[[int, int], None], total: int) -> Callable[[int], None]:
+    """Gives a function that is told how much more of `total` is done."""
+    done = 0
+
+    def add(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, total)
+
+    return add
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.segments import META, Segments, load_segments
 from tfdarshan.file_name import exact_name
 from tfdarshan.output_file import output_file
+from tfdarshan.terminal.progress import counter
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -32,10 +33,17 @@ class ChromeTrace:
     complete: bool
 
 
-def export_chrome_trace(session: SessionData, path: Path, *, force: bool = False) -> ChromeTrace:
+def export_chrome_trace(
+    session: SessionData,
+    path: Path,
+    *,
+    force: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> ChromeTrace:
     """Writes one complete event per call, and bandwidth as counters; compressed where the name ends in .gz.
 
-    Times are microseconds since the session's start, with three decimals: nothing is rounded.
+    Times are microseconds since the session's start, with three decimals: nothing is rounded. `progress` is
+    told the calls written, and all of them.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -43,21 +51,26 @@ def export_chrome_trace(session: SessionData, path: Path, *, force: bool = False
     """
     files = load_files(session.processes)
     segments = load_segments(session.processes, files.index)
+    wrote = counter(progress, len(segments))
     with output_file(path, force=force) as raw:
         if path.suffix == ".gz":
             with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as packed:
-                _write(packed, session, segments, files)
+                _write(packed, session, segments, files, wrote)
         else:
-            _write(raw, session, segments, files)
+            _write(raw, session, segments, files, wrote)
     return ChromeTrace(path, len(segments), len(segments.threads), segments.complete)
 
 
 def _write(
-    out: IO[bytes] | gzip.GzipFile, session: SessionData, segments: Segments, files: FileTable
+    out: IO[bytes] | gzip.GzipFile,
+    session: SessionData,
+    segments: Segments,
+    files: FileTable,
+    wrote: Callable[[int], None],
 ) -> None:
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
     first = True
-    for lines in (_names(session, segments), _counters(session), _calls(segments, files)):
+    for lines in (_names(session, segments), _counters(session), _calls(segments, files, wrote)):
         for line in lines:
             out.write((line if first else ",\n" + line).encode())
             first = False
@@ -86,7 +99,7 @@ def _counters(session: SessionData) -> Iterator[str]:
         yield json.dumps(event)
 
 
-def _calls(segments: Segments, files: FileTable) -> Iterator[str]:
+def _calls(segments: Segments, files: FileTable, wrote: Callable[[int], None]) -> Iterator[str]:
     """Yields blocks of lines; what repeats (names, threads) is encoded once."""
     heads = [
         f'{{"name":{json.dumps(operation.name)},"cat":"{operation.module}","ph":"X",'
@@ -114,6 +127,7 @@ def _calls(segments: Segments, files: FileTable) -> Iterator[str]:
                 f'"dur":{taken // NS_PER_US}.{taken % NS_PER_US:03},"args":{{"file":{path}{moved}{failed}}}}}'
             )
         yield ",\n".join(lines)
+        wrote(len(block))
 
 
 def _paths(files: FileTable, places: list[int]) -> list[str]:

@@ -8,7 +8,7 @@ definitions; `Exported.left_out` names what the session has and the format does 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,10 @@ from tfdarshan.native import _bridge
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.terminal.progress import counter
 
+# How often each table is read: both modules' counters; their heatmaps, and the POSIX segments.
+PASSES = {"files": 2, "events": 3}
 ALWAYS_LEFT_OUT = (
     "segments of other calls than POSIX reads and writes, and their threads and kinds of call",
     "failed calls",
@@ -49,7 +52,12 @@ class Exported:
 
 
 def export_darshan(
-    session: SessionData, path: str | os.PathLike[str], *, process: int | None = None, force: bool = False
+    session: SessionData,
+    path: str | os.PathLike[str],
+    *,
+    process: int | None = None,
+    force: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Exported:
     """Writes a session as a Darshan log.
 
@@ -58,6 +66,7 @@ def export_darshan(
         path: The log to write.
         process: The id of the process to write; all of them if None.
         force: Replace a file that is there.
+        progress: Told the rows read, and all that will be: of each table once for each module made of it.
 
     Raises:
         ConfigurationError: The file is there, or the session has no such process.
@@ -76,13 +85,16 @@ def export_darshan(
     dropped = any(meta["counts"].get("events_dropped") for meta in _metas(processes))
     over_cap = any(meta["counts"].get("files_over_cap") for meta in _metas(processes))
     bins = choose_bins((job.end_realtime_ns - job.start_realtime_ns) / 1e9)
+    was_read = counter(
+        progress, sum(PASSES[table] * each.rows(table) for each in processes for table in PASSES)
+    )
     with LogFile(path) as log:
         log.add_job(job_region(job))
         log.add_names(name_records(names))
-        log.add_module("POSIX", counter_records("POSIX", ranks), partial=over_cap)
-        log.add_module("STDIO", counter_records("STDIO", ranks), partial=over_cap)
-        log.add_module("DXT_POSIX", dxt_records(ranks), partial=dropped)
-        log.add_module("HEATMAP", heatmap_records(ranks, bins), partial=dropped)
+        log.add_module("POSIX", counter_records("POSIX", ranks, was_read), partial=over_cap)
+        log.add_module("STDIO", counter_records("STDIO", ranks, was_read), partial=over_cap)
+        log.add_module("DXT_POSIX", dxt_records(ranks, was_read), partial=dropped)
+        log.add_module("HEATMAP", heatmap_records(ranks, bins, was_read), partial=dropped)
     return Exported(path, sum(len(rank.numbers) for rank in ranks), files, _left_out(ranks))
 
 

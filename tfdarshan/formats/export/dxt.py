@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -14,14 +14,16 @@ from tfdarshan.formats.export.transfers import Transfers, rank_numbers, transfer
 from tfdarshan.native.spool_reader import Array
 
 
-def dxt_records(ranks: Sequence[Rank]) -> Iterator[bytes]:
+def dxt_records(ranks: Sequence[Rank], was_read: Callable[[int], None]) -> Iterator[bytes]:
     """Yields the records, one at a time, each with its segments: writes first, both in order of start.
+
+    `was_read` is told the rows read.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     for rank in ranks:
-        transfers = transfers_of(rank.process, "POSIX")
+        transfers = transfers_of(rank.process, "POSIX", was_read)
         numbers = rank_numbers(rank, transfers)
         record, known = rank.record_of(transfers.file)
         order = np.lexsort((transfers.start_ns, transfers.is_read, numbers, record))

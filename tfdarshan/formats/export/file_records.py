@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,8 +107,8 @@ def name_records(names: dict[int, bytes]) -> Iterator[bytes]:
         yield np.uint64(record).tobytes() + name + b"\0"
 
 
-def counter_records(module: str, ranks: Sequence[Rank]) -> Iterator[bytes]:
-    """Yields the records of module "POSIX" or "STDIO", many at a time.
+def counter_records(module: str, ranks: Sequence[Rank], was_read: Callable[[int], None]) -> Iterator[bytes]:
+    """Yields the records of module "POSIX" or "STDIO", many at a time; `was_read` is told the rows read.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -127,6 +127,7 @@ def counter_records(module: str, ranks: Sequence[Rank]) -> Iterator[bytes]:
             for place, name in enumerate(f_counters):
                 records["f_counters"][:, place] = _filled(batch.column(name))[rows]
             yield records.tobytes()
+            was_read(batch.num_rows)
 
 
 def _names(columns: Sequence[schema.Column], module: str) -> list[str]:

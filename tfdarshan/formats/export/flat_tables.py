@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from tfdarshan.output_file import output_file
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.frames import paths_of_files
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.terminal.progress import counter
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -33,7 +34,14 @@ class FlatTables:
     rows: dict[str, int]
 
 
-def export_tables(session: SessionData, folder: Path, kind: str, *, force: bool = False) -> FlatTables:
+def export_tables(
+    session: SessionData,
+    folder: Path,
+    kind: str,
+    *,
+    force: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> FlatTables:
     """Writes `files` and `events`, batch by batch; events have their path.
 
     Args:
@@ -41,6 +49,7 @@ def export_tables(session: SessionData, folder: Path, kind: str, *, force: bool 
         folder: Where to, made if it is not there.
         kind: "parquet" or "csv".
         force: Replace files that are there.
+        progress: Told the rows written, and those of both tables.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -51,14 +60,17 @@ def export_tables(session: SessionData, folder: Path, kind: str, *, force: bool 
     except OSError as error:
         raise StorageError(f"the folder {folder} cannot be made: {reason(error)}.") from error
     rows = {}
+    wrote = counter(progress, sum(process.rows(table) for process in session.processes for table in TABLES))
     for table in TABLES:
         path = folder / f"{table}.{kind}"
         with output_file(path, force=force) as out:
-            rows[path.name] = _write(out, session.processes, table, kind)
+            rows[path.name] = _write(out, session.processes, table, kind, wrote)
     return FlatTables(folder, rows)
 
 
-def _write(out: Any, processes: list[ProcessData], table: str, kind: str) -> int:
+def _write(
+    out: Any, processes: list[ProcessData], table: str, kind: str, wrote: Callable[[int], None]
+) -> int:
     writer, rows = None, 0
     for batch in _batches(processes, table):
         if writer is None:
@@ -66,6 +78,7 @@ def _write(out: Any, processes: list[ProcessData], table: str, kind: str) -> int
             writer = make(out, batch.schema)
         writer.write_table(batch.cast(writer.schema) if kind == "parquet" else batch)
         rows += batch.num_rows
+        wrote(batch.num_rows)
     if writer is not None:
         writer.close()
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +40,10 @@ def heatmap_name(module: str) -> bytes:
     return f"heatmap:{module}".encode()
 
 
-def heatmap_records(ranks: Sequence[Rank], bins: Bins) -> Iterator[bytes]:
+def heatmap_records(ranks: Sequence[Rank], bins: Bins, was_read: Callable[[int], None]) -> Iterator[bytes]:
     """Yields the records of every module and rank that moved something, as Darshan does.
+
+    `was_read` is told the rows read.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -49,7 +51,7 @@ def heatmap_records(ranks: Sequence[Rank], bins: Bins) -> Iterator[bytes]:
     for module in MODULES:
         sums: dict[int, Array] = {}
         for rank in ranks:
-            transfers = transfers_of(rank.process, module)
+            transfers = transfers_of(rank.process, module, was_read)
             numbers = rank_numbers(rank, transfers)
             for number in np.unique(numbers).tolist():
                 moved = _moved(transfers, numbers == number, bins)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,8 +31,8 @@ class Transfers:
     is_read: Array
 
 
-def transfers_of(process: ProcessData, module: str) -> Transfers:
-    """Reads a process's transfers of module "POSIX" or "STDIO".
+def transfers_of(process: ProcessData, module: str, was_read: Callable[[int], None]) -> Transfers:
+    """Reads a process's transfers of module "POSIX" or "STDIO"; `was_read` is told the rows read.
 
     Raises:
         SessionDataError: The events table is damaged or missing.
@@ -49,6 +50,7 @@ def transfers_of(process: ProcessData, module: str) -> Transfers:
                 is_read.to_numpy(zero_copy_only=False).astype(bool),
             ]
         )
+        was_read(batch.num_rows)
     if not parts:
         none = np.zeros(0, np.int64)
         return Transfers(none, none, none, none, none, none, none.astype(bool))

@@ -25,7 +25,7 @@ from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
-from tfdarshan.terminal.progress import LONG_WORK_S, Progress
+from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _write_tables(
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
     files, events = Path(f"{stem}.files.parquet"), Path(f"{stem}.events.parquet")
     with Progress(f"tfdarshan: writing process {process.pid}", after_s=LONG_WORK_S) as progress:
-        wrote = progress.counter(info.file_rows + info.segments)
+        wrote = counter(progress, info.file_rows + info.segments)
         rows = {
             "files": write_files(reader, process, files, overlay, wrote),
             "events": write_events(reader, process, events, overview, wrote),
