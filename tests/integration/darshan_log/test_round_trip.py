@@ -147,8 +147,10 @@ def test_log_of_an_import_is_the_same_log(log, report, imported, tmp_path):
             assert np.array_equal(first.to_df(["read"]).sum(), second.to_df(["read"]).sum())
 
 
-def test_summary_says_what_is_not_known(capsys, imported):
-    assert main(["summary", str(imported.path)]) == 0
+def test_summary_says_what_is_not_known(capsys, monkeypatch, imported):
+    # The session's path, which is printed whole, may be of any length.
+    monkeypatch.chdir(imported.path.parent)
+    assert main(["summary", imported.path.name]) == 0
     text = capsys.readouterr().out
     assert "engine darshan log" in text
     assert "summed over files" in text
