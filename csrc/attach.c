@@ -209,15 +209,6 @@ int tfd_session_active(void)
     return tfd_session.active;
 }
 
-int tfd_rescan(struct tfd_attach_report *report)
-{
-    *report = (struct tfd_attach_report){0};
-    pthread_mutex_lock(&tfd_attach_lock);
-    int status = tfd_session.active ? tfd_got_patch(report) : 0;
-    pthread_mutex_unlock(&tfd_attach_lock);
-    return status;
-}
-
 int tfd_hook_available(size_t hook)
 {
     return hook < TFD_HOOK_COUNT && !tfd_attach_initialize() && tfd_next_of((unsigned)hook);

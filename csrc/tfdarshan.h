@@ -32,21 +32,11 @@ struct tfd_attach_report {
     uint64_t elapsed_ns;
 };
 
-struct tfd_session_totals { /* while recording, cheap enough to poll */
-    uint64_t events;
-    uint64_t events_dropped;
-    uint64_t files;
-    uint64_t threads;
-    uint64_t spool_bytes;
-};
-
 int tfd_session_start(const struct tfd_options *options, struct tfd_attach_report *report);
 int tfd_session_stop(struct tfd_attach_report *report);
 int tfd_session_active(void);
-int tfd_session_totals(struct tfd_session_totals *totals);
 /* The kernel's count of what this process read so far; -1 each where /proc/self/io cannot be read. */
 void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes);
-int tfd_rescan(struct tfd_attach_report *report); /* catch libraries loaded since */
 const char *tfd_last_error(void);
 /* Has the process end by SIGINT instead of exiting, once all that Python does at its end is done. */
 int tfd_end_by_interrupt(void);

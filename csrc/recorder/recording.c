@@ -150,31 +150,6 @@ void tfd_abandon(void)
     tfd_session.active = false;
 }
 
-int tfd_session_totals(struct tfd_session_totals *totals)
-{
-    *totals = (struct tfd_session_totals){0};
-    pthread_mutex_lock(&tfd_attach_lock);
-    bool active = tfd_is_recording_here();
-    if (active) {
-        const struct tfd_spool *spool = &tfd_session.spool;
-        totals->threads = atomic_load(&spool->header->thread_count);
-        totals->files = atomic_load(&spool->header->file_count) - TFD_FIRST_FILE;
-        totals->spool_bytes = atomic_load(&spool->header->used_bytes);
-        for (uint32_t i = 0; i < totals->threads; i++) {
-            const struct tfd_thread *thread = tfd_thread_at(spool, i);
-            totals->events_dropped += thread->events_dropped;
-            for (uint64_t at = thread->first_chunk; at;) {
-                const struct tfd_chunk *chunk = tfd_at(spool, at);
-                totals->events += tfd_chunk_events(chunk);
-                at = chunk->next;
-            }
-        }
-        totals->events += totals->events_dropped;
-    }
-    pthread_mutex_unlock(&tfd_attach_lock);
-    return active ? 0 : tfd_fail(EINVAL, "no session is recording in this process");
-}
-
 /* The process may go on recording after this (other exit handlers, other
  * threads); a reader takes the later of this time and the last event. */
 void tfd_before_exit(void)

@@ -16,7 +16,7 @@ from tfdarshan.storage_model import StorageModel
 
 @dataclass(frozen=True)
 class AttachReport:
-    """What attaching, rescanning or detaching did to the slots of the loaded objects."""
+    """What attaching or detaching did to the slots of the loaded objects."""
 
     objects_scanned: int
     relocations_scanned: int

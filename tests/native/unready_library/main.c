@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/attach_lock.h"
 #include "children.h"
+#include "hooks/got_patch.h"
 #include "recorded.h"
 
 #define FILE_BYTES 10000
@@ -22,6 +24,14 @@ static void *load(void *unused)
     return handle;
 }
 
+static void look_again(void)
+{
+    struct tfd_attach_report report = {0};
+    pthread_mutex_lock(&tfd_attach_lock);
+    CHECK(tfd_got_patch(&report) == 0);
+    pthread_mutex_unlock(&tfd_attach_lock);
+}
+
 int main(int argc, char **argv)
 {
     char path[PATH_MAX], folder[PATH_MAX] = "";
@@ -30,7 +40,6 @@ int main(int argc, char **argv)
         void *object;
         long (*read_file)(const char *);
     } slow;
-    struct tfd_attach_report report;
     CHECK(argc >= 2);
     CHECK(readlink("/proc/self/exe", folder, sizeof folder - 1) > 0);
     check_path(library, dirname(folder), "libslow.so");
@@ -38,7 +47,7 @@ int main(int argc, char **argv)
     check_start(argv[1]);
     CHECK(pthread_create(&loader, NULL, load, NULL) == 0);
     while (!atomic_load(&loaded))
-        CHECK(tfd_rescan(&report) == 0);
+        look_again();
     CHECK(pthread_join(loader, &slow.object) == 0);
     slow.object = dlsym(slow.object, "slow_read");
     CHECK(slow.object);
