@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 # AlexNet's own: filters and sizes of five convolutions, units of two dense layers.
-PUBLISHED_SIDE = 224
 PUBLISHED_WIDTH = 1.0
 
 

@@ -23,7 +23,6 @@ from .place import DATA, DEVICE, DIRECTORY, EMULATION, Place
 from .throttled_device import throttled_device
 
 SHM = "shm"
-BACKENDS = (EMULATION, DEVICE)
 DEVICE_BYTES = 4 << 30
 PROBE_BYTES = 32 << 20
 PROBE_CHUNK_BYTES = 1 << 20

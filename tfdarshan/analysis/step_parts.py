@@ -46,8 +46,3 @@ class StepTime:
     def communication_share(self) -> float:
         """Share of the step that weights take."""
         return self.weights_s / self.total_s if self.total_s else 0.0
-
-    def overlapped_s(self, overlap: float) -> float:
-        """Gives the step where storage works beside a share of the rest: at 1 the longer of both."""
-        rest_s = self.total_s - self.storage_s
-        return rest_s + max(0.0, self.storage_s - overlap * rest_s)

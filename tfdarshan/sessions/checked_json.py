@@ -22,16 +22,11 @@ LARGEST_SPAN = 1 << 61
 
 Integer = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
-PositiveCount = Annotated[int, Meta(ge=1, le=LARGEST)]
-# -1 stands for unknown.
-CountOrUnknown = Annotated[int, Meta(ge=-1, le=LARGEST)]
 ProcessId = Annotated[int, Meta(ge=-(1 << 31), le=(1 << 31) - 1)]
 Span = Annotated[int, Meta(ge=0, le=LARGEST_SPAN)]
 Offset = Annotated[int, Meta(ge=-LARGEST_SPAN, le=LARGEST_SPAN)]
 Number = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
 Amount = Annotated[float, Meta(ge=0, le=LARGEST)]
-# Seconds since the epoch: what becomes a date elsewhere, up to the year 9999.
-EpochSeconds = Annotated[float, Meta(ge=0, le=253_402_300_799)]
 NonEmpty = Annotated[str, Meta(min_length=1)]
 
 Shape = TypeVar("Shape")

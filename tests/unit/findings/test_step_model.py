@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_parts import StepTime, StorageDevice
+from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.findings.measures import measure
 
 
@@ -60,9 +60,6 @@ def test_a_storage_devices_time_is_latency_over_concurrency_and_bytes_over_bandw
     storage = StorageDevice(latency_s=0.01, bandwidth_bytes=1e6, concurrency=4)
 
     assert storage.seconds(200, 3e6) == 200 * 0.01 / 4 + 3
-    assert StepTime(3.0, 1.0, 2.0, 1.0).overlapped_s(0.0) == 7.0
-    assert StepTime(3.0, 1.0, 2.0, 1.0).overlapped_s(1.0) == 4.0
-    assert StepTime(3.0, 1.0, 2.0, 1.0).overlapped_s(0.5) == 5.0
 
 
 def test_terms_of_a_pipeline_that_rests_while_steps_compute(tmp_path):

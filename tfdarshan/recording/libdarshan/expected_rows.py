@@ -44,20 +44,15 @@ class SeenRows:
 
 
 class SeenFold:
-    """The counters of a spool's files without the calls that libdarshan missed. Use it in a `with` statement.
-
-    `truncated` says that the missed calls could not be left out of every row.
-    """
+    """The counters of a spool's files without calls that libdarshan missed. Use it in a `with` statement."""
 
     def __init__(self, reader: SpoolReader) -> None:
         self._whole = reader
         self._reader: SpoolReader | None = None
-        count = reader.partly_seen()
-        if count:
+        if reader.partly_seen():
             # Without the memory for it, as without part of the trace.
             with suppress(SessionDataError):
                 self._reader = SpoolReader(reader.path, seen_of=reader)
-        self.truncated = count != 0 and self._reader is None
         self._batches = iter(()) if self._reader is None else self._reader.file_batches(schema.FILES_BATCH)
         self._pending: list[FileBatch] = []
 
