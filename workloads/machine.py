@@ -69,7 +69,6 @@ def busy_elsewhere_s() -> float:
 
 
 def _cpu_fields() -> dict[str, str]:
-    """Gives the fields of the first processor."""
     first = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0]
     pairs = (line.partition(":") for line in first.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs}

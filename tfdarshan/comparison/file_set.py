@@ -87,7 +87,6 @@ class FilePair:
 
 
 def _by_path(table: FileTable) -> Any:
-    """Gives what is compared of each file, by its path."""
     rows = table.rows
     frame = pd.DataFrame({"size_bytes": rows["size_bytes"], "time_s": rows["time_s"]})
     frame["only_read"] = (rows["reads"] > 0) & (rows["bytes_written"] == 0) & (rows["writes"] == 0)

@@ -115,7 +115,6 @@ class Recording:
         return (self.directory / MARKER).exists() or not self.spool_directory.exists()
 
     def _recover_command(self) -> str:
-        """Gives the command line that writes the session later."""
         logdir, spool = (shlex.quote(str(path)) for path in (self.logdir, self.spool_directory))
         if self._marker_is_there():
             return f"tfdarshan recover {logdir}"

@@ -69,7 +69,6 @@ def _check_operations(column: Any, declared: Collection[str]) -> None:
 
 @lru_cache(maxsize=8)
 def _dtypes(table: str) -> dict[str, str]:
-    """Gives the dtype of each column that a table may have."""
     columns: tuple[schema.Column, ...] = _columns(table)
     if table == "files":
         columns = schema.files_columns()

@@ -81,7 +81,6 @@ def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
 
 
 def _rows_of(table: str) -> dict[str, tuple[str, ...]]:
-    """Gives the rows of a page's table by their scenarios."""
     cells = [tuple(line.strip("|\n ").split(" | ")) for line in table.splitlines() if line.startswith("| ")]
     return {row[0]: row for row in cells if row[0] in NAMES}
 

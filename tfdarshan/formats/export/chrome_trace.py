@@ -131,7 +131,6 @@ def _calls(segments: Segments, files: FileTable, wrote: Callable[[int], None]) -
 
 
 def _paths(files: FileTable, places: list[int]) -> list[str]:
-    """Gives each call's path as JSON."""
     column = files.rows["path"]
     encoded = {place: json.dumps(exact_name(column.iloc[place])) for place in set(places)}
     return [encoded[place] for place in places]
