@@ -1,5 +1,6 @@
 """Makes wrong files of right ones, the same for the same seed."""
 
+import copy
 import json
 import random
 from typing import Any
@@ -39,7 +40,7 @@ def mutate_bytes(content: bytes, dice: random.Random) -> bytes:
 def _mutated(data, dice):
     places = list(_places(data))
     if not places or dice.random() < 0.01:
-        return dice.choice(VALUES)
+        return copy.deepcopy(dice.choice(VALUES))
     holder, key = dice.choice(places)
     kind = dice.randrange(8)
     if kind == 0:
@@ -52,9 +53,9 @@ def _mutated(data, dice):
     elif kind == 3:
         holder[key] = [holder[key]]
     elif kind == 4:
-        holder[key] = _nested(dice.choice((3, 200)))
+        holder[key] = _nested(dice.choice((3, 100)))
     else:
-        holder[key] = dice.choice(VALUES)
+        holder[key] = copy.deepcopy(dice.choice(VALUES))
     return data
 
 
