@@ -22,7 +22,7 @@ from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.checkpoint.snapshot import CannotMirrorError, Snapshot
 from tfdarshan.checkpoint.state_file import CheckpointState
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, reason
 
 # Words by which TensorFlow says that a file system is full; it raises errors of its own kind.

@@ -15,7 +15,7 @@ from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.ownership import owner_of
 from tfdarshan.checkpoint.slow_tier import MANIFESTS, damaged_files
 from tfdarshan.checkpoint.state_file import read_state
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 

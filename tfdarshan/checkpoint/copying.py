@@ -14,8 +14,8 @@ from pathlib import Path
 import xxhash
 
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
-from tfdarshan.checkpoint.storage import Storage, set_direct
 from tfdarshan.durable.bandwidth_limit import BandwidthLimit
+from tfdarshan.durable.file_operations import Storage, set_direct
 
 # What direct I/O wants lengths and addresses to be multiples of; a page fits every disk.
 DIRECT_BLOCK_BYTES = 4096

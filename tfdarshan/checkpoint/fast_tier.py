@@ -15,8 +15,8 @@ from tfdarshan.checkpoint.burst_errors import BurstBufferError, IncompleteCheckp
 from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, entry_json, read_entry
 from tfdarshan.checkpoint.ownership import FolderLock
-from tfdarshan.checkpoint.storage import Storage
 from tfdarshan.checkpoint.tier_file import damaged, read_identity, read_tier_json, shaped
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 QUEUE = "queue"

@@ -11,7 +11,7 @@ from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 WRITING = "writing"

@@ -10,7 +10,7 @@ from pathlib import Path
 from tfdarshan.checkpoint.bundle import renamed_file
 from tfdarshan.checkpoint.copying import CopiedFile, Copier, Growing
 from tfdarshan.checkpoint.manifest import Entry
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 
 # A copy of a file that was still being written, in its checkpoint's folder.
 AHEAD = "ahead"

@@ -20,7 +20,7 @@ from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
 from tfdarshan.checkpoint.slow_tier import Publication, SlowTier
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, reason
 
 

@@ -20,8 +20,8 @@ from tfdarshan.checkpoint.manifest import MANIFEST, Entry, Published, read_publi
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
-from tfdarshan.checkpoint.storage import Storage
 from tfdarshan.checkpoint.tier_file import is_plain, read_identity
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 INCOMING, MANIFESTS, RETIRING = "incoming", "manifests", "retiring"

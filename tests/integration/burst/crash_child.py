@@ -26,7 +26,7 @@ from tfdarshan.checkpoint.bundle import checkpoint_files, find_bundle, growing_s
 from tfdarshan.checkpoint.fast_tier import new_id, pending_entries
 from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
 from tfdarshan.checkpoint.state_file import read_state
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 
 SAVES = 3
 # A step that comes only now and then is in one of so many runs.

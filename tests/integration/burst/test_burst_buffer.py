@@ -15,7 +15,7 @@ from tfdarshan.checkpoint import BurstBuffer, read_ledger
 from tfdarshan.checkpoint.burst_errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.ledger import ledger_path
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError
 
 ROWS = np.random.default_rng(0).random((8, 10), dtype=np.float32)

@@ -10,7 +10,7 @@ from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
 from tfdarshan.checkpoint.slow_tier import SlowTier
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 
 SIZES = {"data-00000-of-00002": 20_001, "data-00001-of-00002": 9_999, "index": 77}
 

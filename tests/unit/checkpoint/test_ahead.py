@@ -17,7 +17,7 @@ from tfdarshan.checkpoint.incoming import AHEAD
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
 from tfdarshan.checkpoint.slow_tier import SlowTier
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 BUFFER = 65_536

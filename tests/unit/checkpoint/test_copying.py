@@ -10,7 +10,7 @@ import xxhash
 from tfdarshan.checkpoint import copying
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 
 BUFFER = 65_536
 

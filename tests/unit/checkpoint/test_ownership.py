@@ -19,7 +19,7 @@ from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.retention import Retention
 from tfdarshan.checkpoint.slow_tier import SlowTier
 from tfdarshan.checkpoint.state_file import read_state
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 

@@ -18,7 +18,7 @@ from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.fast_tier import pending_entries
 from tfdarshan.checkpoint.slow_tier import damaged_files
 from tfdarshan.checkpoint.state_file import read_state
-from tfdarshan.checkpoint.storage import Storage
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 

@@ -1,4 +1,4 @@
-"""The file operations that the burst buffer's protocol consists of: a crash may fall before any."""
+"""The file operations that durable writing consists of: a crash may fall before any."""
 
 from __future__ import annotations
 
