@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import xxhash
 
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.durable.bandwidth_limit import BandwidthLimit
-from tfdarshan.durable.file_operations import Storage, set_direct
+from tfdarshan.durable.file_operations import AnyPath, Storage
+from tfdarshan.durable.verified_copy import Contents, VerifiedCopy, copy_buffer
 
-# What direct I/O wants lengths and addresses to be multiples of; a page fits every disk.
-DIRECT_BLOCK_BYTES = 4096
-# Through the page cache no more than this is left unwritten, so that others' writes do not wait for ours.
-DIRTY_BYTES = 32 << 20
 # How often a file that is still written to is looked at.
 FOLLOW_S = 0.02
 
@@ -48,6 +45,11 @@ class CopiedFile:
     size_bytes: int
     digest: str
 
+    @property
+    def contents(self) -> Contents:
+        """What the copy must hold."""
+        return Contents(self.size_bytes, self.digest)
+
 
 class Copier:
     """Copies files one at a time through one buffer.
@@ -62,9 +64,14 @@ class Copier:
         self, storage: Storage, *, buffer_bytes: int = 8 << 20, bytes_per_s: float | None = None
     ) -> None:
         self._storage = storage
-        self._buffer_bytes = -(-buffer_bytes // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES
-        self._buffer: memoryview | None = None
-        self._limit = BandwidthLimit(bytes_per_s)
+        self._bytes = VerifiedCopy(
+            storage=storage,
+            new_digest=xxhash.xxh3_128,
+            buffer=copy_buffer(buffer_bytes),
+            limit=BandwidthLimit(bytes_per_s),
+            past_page_cache=True,
+            check=self._check_cancelled,
+        )
         self.cancelled = threading.Event()
         self._given_up = threading.Event()
 
@@ -99,13 +106,15 @@ class Copier:
         try:
             writer = storage.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             try:
-                digest, size_bytes = self._pass(reader, source, writer, target, finished or _set_event())
+                copied = self._bytes.transfer(
+                    partial(self._read_source, reader, source, finished or _set_event()), writer, target
+                )
                 storage.sync(writer, target)
             finally:
                 os.close(writer)
         finally:
             os.close(reader)
-        return CopiedFile(target.name, size_bytes, digest)
+        return CopiedFile(target.name, copied.size_bytes, copied.digest)
 
     def follow(self, growing: Growing, target: Path) -> CopiedFile | None:
         """Copies a file while it is written; None where there was none to be found meanwhile.
@@ -138,7 +147,7 @@ class Copier:
                 return False
             descriptor = self._storage.open(path, os.O_RDONLY)
             try:
-                return self._digest(descriptor, path) == (copied.size_bytes, copied.digest)
+                return self._bytes.contents(descriptor, path) == copied.contents
             finally:
                 os.close(descriptor)
         except CopyCancelledError:
@@ -155,54 +164,17 @@ class Copier:
         """
         descriptor = self._storage.open(path, os.O_RDONLY)
         try:
-            if not set_direct(descriptor, True):
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            size_bytes, digest = self._digest(descriptor, path)
+            found = self._bytes.read_back(descriptor, path)
         finally:
             os.close(descriptor)
-        if (size_bytes, digest) != (copied.size_bytes, copied.digest):
+        if found != copied.contents:
             raise DamagedCopyError(
                 errno.EIO,
-                f"the copy holds other bytes than were written ({size_bytes:,} bytes read)",
+                f"the copy holds other bytes than were written ({found.size_bytes:,} bytes read)",
                 str(path),
             )
 
-    def _digest(self, descriptor: int, path: Path) -> tuple[int, str]:
-        view, digest, size_bytes = self._view(), xxhash.xxh3_128(), 0
-        while count := self._read_back(descriptor, view, path):
-            digest.update(view[:count])
-            size_bytes += count
-            self._check_cancelled(path)
-        return size_bytes, digest.hexdigest()
-
-    def _pass(
-        self, reader: int, source: Path, writer: int, target: Path, finished: threading.Event
-    ) -> tuple[str, int]:
-        storage, view, digest = self._storage, self._view(), xxhash.xxh3_128()
-        direct, size_bytes, unsynced = set_direct(writer, True), 0, 0
-        while count := self._read_source(reader, view, source, finished):
-            digest.update(view[:count])
-            if direct and count % DIRECT_BLOCK_BYTES:
-                direct = not set_direct(writer, False)
-            try:
-                storage.write(writer, view[:count], target)
-            except OSError as error:
-                # Some file systems take the flag and refuse the write.
-                if not (direct and error.errno == errno.EINVAL and set_direct(writer, False)):
-                    raise
-                direct = False
-                os.lseek(writer, size_bytes, os.SEEK_SET)
-                storage.write(writer, view[:count], target)
-            size_bytes += count
-            unsynced += 0 if direct else count
-            if unsynced >= DIRTY_BYTES:
-                storage.sync(writer, target)
-                os.posix_fadvise(writer, 0, size_bytes, os.POSIX_FADV_DONTNEED)
-                unsynced = 0
-            self._limit.take(count, check=lambda: self._check_cancelled(target))
-        return digest.hexdigest(), size_bytes
-
-    def _read_source(self, descriptor: int, view: memoryview, path: Path, finished: threading.Event) -> int:
+    def _read_source(self, descriptor: int, path: Path, finished: threading.Event, view: memoryview) -> int:
         """Fills `view`; less than that is the end of the finished file."""
         filled = 0
         while True:
@@ -216,31 +188,9 @@ class Copier:
             finished.wait(FOLLOW_S)
             self._check_cancelled(path)
 
-    def _read_back(self, descriptor: int, view: memoryview, path: Path) -> int:
-        try:
-            return self._storage.read(descriptor, view, path)
-        except OSError as error:
-            if error.errno != errno.EINVAL or not set_direct(descriptor, False):
-                raise
-            return self._storage.read(descriptor, view, path)
-
-    def _check_cancelled(self, path: Path) -> None:
+    def _check_cancelled(self, path: AnyPath) -> None:
         if self.cancelled.is_set() or self._given_up.is_set():
             raise CopyCancelledError(errno.ECANCELED, "the copy was stopped", str(path))
-
-    def _view(self) -> memoryview:
-        if self._buffer is None:
-            self._buffer = memoryview(mmap.mmap(-1, self._buffer_bytes))
-        return self._buffer
-
-    def release(self) -> None:
-        """Gives the buffer's memory back until the next copy."""
-        if self._buffer is not None:
-            buffer, self._buffer = self._buffer, None
-            mapping = buffer.obj
-            buffer.release()
-            with suppress(BufferError):
-                mapping.close()  # type: ignore[attr-defined]
 
 
 def _set_event() -> threading.Event:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 Step = Callable[[str, Path], None]
+# Thousands of small files are copied by their names: a Path of each would take longer than its bytes.
+AnyPath = str | Path
 
 
 def _no_step(_operation: str, _path: Path) -> None:
@@ -29,40 +31,44 @@ class Storage:
     def __init__(self, before: Step = _no_step) -> None:
         self._before = before
 
+    def _step(self, operation: str, path: AnyPath) -> None:
+        if self._before is not _no_step:
+            self._before(operation, Path(path))
+
     def make_folder(self, folder: Path, *, parents: bool = False) -> None:
         """Makes a folder, and its parents if told so; one that exists is fine."""
-        self._before("mkdir", folder)
+        self._step("mkdir", folder)
         folder.mkdir(parents=parents, exist_ok=True)
 
     def link(self, source: Path, target: Path) -> None:
         """Gives a file a second name, which keeps its bytes when the first name is removed."""
-        self._before("link", target)
+        self._step("link", target)
         os.link(source, target)
 
     def rename(self, source: Path, target: Path) -> None:
         """Renames, replacing a file that has the new name; durable after `sync_folder` of both folders."""
-        self._before("rename", target)
+        self._step("rename", target)
         source.replace(target)
 
     def remove(self, path: Path) -> None:
         """Removes a file; one that is not there is fine."""
-        self._before("unlink", path)
+        self._step("unlink", path)
         path.unlink(missing_ok=True)
 
     def remove_folder(self, folder: Path) -> None:
         """Removes a folder with all that is in it; one that is not there is fine."""
-        self._before("rmtree", folder)
+        self._step("rmtree", folder)
         with suppress(FileNotFoundError):
             shutil.rmtree(folder)
 
-    def open(self, path: Path, flags: int) -> int:
+    def open(self, path: AnyPath, flags: int, mode: int = 0o666) -> int:
         """Opens a file and gives its descriptor."""
-        self._before("open", path)
-        return os.open(path, flags | os.O_CLOEXEC, 0o666)
+        self._step("open", path)
+        return os.open(path, flags | os.O_CLOEXEC, mode)
 
-    def read(self, descriptor: int, view: memoryview, path: Path) -> int:
+    def read(self, descriptor: int, view: memoryview, path: AnyPath) -> int:
         """Fills `view` from a file and gives the bytes read: fewer only at its end."""
-        self._before("read", path)
+        self._step("read", path)
         filled = 0
         while filled < len(view):
             count = os.readv(descriptor, [view[filled:]])
@@ -71,15 +77,15 @@ class Storage:
             filled += count
         return filled
 
-    def write(self, descriptor: int, view: memoryview, path: Path) -> None:
+    def write(self, descriptor: int, view: memoryview, path: AnyPath) -> None:
         """Writes all of `view`."""
-        self._before("write", path)
+        self._step("write", path)
         while view:
             view = view[os.write(descriptor, view) :]
 
-    def sync(self, descriptor: int, path: Path) -> None:
+    def sync(self, descriptor: int, path: AnyPath) -> None:
         """Makes an open file's bytes durable."""
-        self._before("fsync", path)
+        self._step("fsync", path)
         os.fsync(descriptor)
 
     def sync_file(self, path: Path) -> None:

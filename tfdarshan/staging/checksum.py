@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Protocol
 
-BLOCK = 1 << 20
+from tfdarshan.durable.verified_copy import Digest
+
 # "size" compares sizes only.
 POLICIES = ("blake2b", "sha256", "size")
-
-
-class Checksum(Protocol):
-    """What bytes are added to."""
-
-    def update(self, data: bytes | memoryview, /) -> None:
-        """Adds bytes."""
-
-    def hexdigest(self) -> str:
-        """Gives the checksum of all bytes so far."""
 
 
 class _NoChecksum:
@@ -28,7 +18,7 @@ class _NoChecksum:
         return ""
 
 
-def new_checksum(policy: str) -> Checksum:
+def new_checksum(policy: str) -> Digest:
     """Gives an empty checksum; hashlib lets other threads run while it works."""
     if policy == "size":
         return _NoChecksum()

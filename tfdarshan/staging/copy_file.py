@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tfdarshan.durable.bandwidth_limit import BandwidthLimit
-from tfdarshan.staging.checksum import BLOCK, new_checksum
+from tfdarshan.durable.file_operations import Storage
+from tfdarshan.durable.verified_copy import Contents, VerifiedCopy, copy_buffer
+from tfdarshan.staging.checksum import new_checksum
 from tfdarshan.staging.plan import PlannedFile
+
+BUFFER_BYTES = 1 << 20
+_of_thread = threading.local()
 
 
 class CopyError(Exception):
@@ -35,7 +41,8 @@ def copy_file(
     planned: PlannedFile | None,
     policy: str,
     limit: BandwidthLimit,
-    moved: Callable[[int], None] = lambda count: None,
+    moved: Callable[[int], None] = lambda _count: None,
+    storage: Storage | None = None,
 ) -> Copied:
     """Copies `source` to `target`, which must not exist, with its permissions and time of change.
 
@@ -49,38 +56,33 @@ def copy_file(
         policy: How the copy is compared, one of `checksum.POLICIES`.
         limit: Limits what is read of it.
         moved: Is told of every block's bytes.
+        storage: The file operations.
 
     Raises:
         CopyError: The original is not as planned, changed, or the copy differs from it.
         OSError: A read or write failed.
     """
-    reading = os.open(source, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    copier = _copier(policy, limit, storage or Storage(), moved)
+    reading = copier.storage.open(source, os.O_RDONLY | os.O_NONBLOCK)
     try:
         before = os.fstat(reading)
-        if not stat.S_ISREG(before.st_mode):
-            raise CopyError("is no regular file any more")
-        if planned is not None and (before.st_size, before.st_mtime_ns) != (planned.size, planned.mtime_ns):
-            raise CopyError("has changed since the plan was made; --refresh takes it as it is now")
-        writing = os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        _refuse_unplanned(before, planned)
+        writing = copier.storage.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600)
         try:
-            checksum = new_checksum(policy)
-            count = _transfer(reading, writing, checksum.update, limit, moved)
+            copied = copier.transfer(partial(copier.storage.read, reading, path=source), writing, target)
             os.fchmod(writing, stat.S_IMODE(before.st_mode) & 0o777)
             os.utime(writing, ns=(before.st_atime_ns, before.st_mtime_ns))
-            os.fsync(writing)
-            if count != before.st_size or _identity(os.fstat(reading)) != _identity(before):
-                raise CopyError("changed while it was copied")
-            if _identity(os.stat(source)) != _identity(before):  # noqa: PTH116
-                raise CopyError("was replaced while it was copied")
-            _compare(writing, count, policy, checksum.hexdigest())
+            copier.storage.sync(writing, target)
+            _refuse_changed(reading, source, before, copied)
             made = os.fstat(writing)
+            whole = policy == "size" or copier.read_back(writing, target) == copied
+            if not whole or made.st_size != copied.size_bytes:
+                raise CopyError("its copy differs from it: the fast tier did not keep what was written")
         finally:
             os.close(writing)
     finally:
         os.close(reading)
-    return Copied(
-        target, made.st_ino, made.st_size, made.st_mtime_ns, before.st_mtime_ns, checksum.hexdigest()
-    )
+    return Copied(target, made.st_ino, made.st_size, made.st_mtime_ns, before.st_mtime_ns, copied.digest)
 
 
 def checksum_of(path: str, policy: str) -> str:
@@ -91,52 +93,42 @@ def checksum_of(path: str, policy: str) -> str:
     """
     if policy == "size":
         return ""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    copier = _copier(policy, BandwidthLimit(None), Storage(), lambda _count: None)
+    handle = copier.storage.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
-        return _read_back(handle, policy)[1]
+        return copier.contents(handle, path).digest
     finally:
         os.close(handle)
 
 
-def _transfer(
-    reading: int,
-    writing: int,
-    update: Callable[[bytes], None],
-    limit: BandwidthLimit,
-    moved: Callable[[int], None],
-) -> int:
-    """Copies to the end of the file; gives the bytes."""
-    count = 0
-    while block := os.read(reading, BLOCK):
-        limit.take(len(block))
-        update(block)
-        rest = memoryview(block)
-        while rest:
-            rest = rest[os.write(writing, rest) :]
-        count += len(block)
-        moved(len(block))
-    return count
+def _copier(
+    policy: str, limit: BandwidthLimit, storage: Storage, moved: Callable[[int], None]
+) -> VerifiedCopy:
+    """Gives what copies bytes in this thread: through one buffer, however many files there are."""
+    if not hasattr(_of_thread, "buffer"):
+        _of_thread.buffer = copy_buffer(BUFFER_BYTES)
+    return VerifiedCopy(
+        storage=storage,
+        new_digest=partial(new_checksum, policy),
+        buffer=_of_thread.buffer,
+        limit=limit,
+        past_page_cache=False,
+        moved=moved,
+    )
 
 
-def _compare(writing: int, count: int, policy: str, wanted: str) -> None:
-    """Reads the copy from its device, as far as its pages can be dropped, and compares."""
-    if policy == "size":
-        found, checksum = os.fstat(writing).st_size, wanted
-    else:
-        with contextlib.suppress(OSError):
-            os.posix_fadvise(writing, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.lseek(writing, 0, os.SEEK_SET)
-        found, checksum = _read_back(writing, policy)
-    if (found, checksum) != (count, wanted):
-        raise CopyError("its copy differs from it: the fast tier did not keep what was written")
+def _refuse_unplanned(found: os.stat_result, planned: PlannedFile | None) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise CopyError("is no regular file any more")
+    if planned is not None and (found.st_size, found.st_mtime_ns) != (planned.size, planned.mtime_ns):
+        raise CopyError("has changed since the plan was made; --refresh takes it as it is now")
 
 
-def _read_back(handle: int, policy: str) -> tuple[int, str]:
-    checksum, count = new_checksum(policy), 0
-    while block := os.read(handle, BLOCK):
-        checksum.update(block)
-        count += len(block)
-    return count, checksum.hexdigest()
+def _refuse_changed(reading: int, source: str, before: os.stat_result, copied: Contents) -> None:
+    if copied.size_bytes != before.st_size or _identity(os.fstat(reading)) != _identity(before):
+        raise CopyError("changed while it was copied")
+    if _identity(os.stat(source)) != _identity(before):  # noqa: PTH116
+        raise CopyError("was replaced while it was copied")
 
 
 def _identity(found: os.stat_result) -> tuple[int, ...]:

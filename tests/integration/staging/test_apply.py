@@ -11,6 +11,7 @@ import pytest
 from tests.integration.staging.conftest import COUNT
 from tests.integration.staging.tree import differing, plan_of, snapshot
 from tfdarshan.commands import main
+from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
@@ -130,18 +131,18 @@ def test_original_that_changes_while_it_is_copied_is_not_copied(slow, fast, monk
     # GIVEN a file that is rewritten in place, to the same size and time, once its first block was read
     plan = plan_of(slow, fast)
     name = max(plan.files, key=lambda file: file.size).name
-    real = copying._transfer
+    real = Storage.read
 
-    def transfer_and_change(reading, writing, *rest):
-        count = real(reading, writing, *rest)
-        if os.path.samestat(os.fstat(reading), os.stat(slow / name)):
+    def read_and_change(storage, descriptor, view, path):
+        count = real(storage, descriptor, view, path)
+        if count and path == str(slow / name):
             found = os.stat(slow / name)
             time.sleep(0.02)
             (slow / name).write_bytes(bytes(found.st_size))
             os.utime(slow / name, ns=(found.st_atime_ns, found.st_mtime_ns))
         return count
 
-    monkeypatch.setattr(copying, "_transfer", transfer_and_change)
+    monkeypatch.setattr(Storage, "read", read_and_change)
 
     result = apply_plan(plan, COPY)
 
@@ -293,7 +294,7 @@ def test_read_error_of_an_original_is_named(slow, fast, tmp_path):
         "-P",
         str(slow / broken),
         "-e",
-        "inject=read:error=EIO",
+        "inject=read,readv:error=EIO",
     ]
 
     # WHEN

@@ -7,9 +7,9 @@ import time
 import pytest
 import xxhash
 
-from tfdarshan.checkpoint import copying
 from tfdarshan.checkpoint.burst_errors import CopyCancelledError, DamagedCopyError, SourceError
 from tfdarshan.checkpoint.copying import CopiedFile, Copier
+from tfdarshan.durable import verified_copy
 from tfdarshan.durable.file_operations import Storage
 
 BUFFER = 65_536
@@ -20,8 +20,8 @@ BUFFER = 65_536
 def test_copy_has_the_same_bytes_and_their_digest(tmp_path, monkeypatch, size, direct):
     # GIVEN a file system that does direct I/O, or does not
     if not direct:
-        monkeypatch.setattr(copying, "set_direct", lambda _descriptor, direct: not direct)
-        monkeypatch.setattr(copying, "DIRTY_BYTES", 2 * BUFFER)
+        monkeypatch.setattr(verified_copy, "set_direct", lambda _descriptor, direct: not direct)
+        monkeypatch.setattr(verified_copy, "DIRTY_BYTES", 2 * BUFFER)
     content = os.urandom(size)
     (tmp_path / "source").write_bytes(content)
     copier = Copier(Storage(), buffer_bytes=BUFFER)

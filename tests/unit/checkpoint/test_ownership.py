@@ -145,7 +145,7 @@ def test_a_slow_tier_that_vanishes_at_any_step_is_not_made_anew(tmp_path):
         latest = read_state(away).latest
         assert_whole(away, latest, int(latest[-1]))
         tiers.close()
-    assert 40 < step < 999
+    assert 30 < step < 999
 
 
 def test_checkpoints_do_not_go_to_another_slow_tier(tmp_path):
