@@ -1,12 +1,13 @@
-"""Writes an output file whole or not at all, and never over one that is there unless told to."""
+"""Writes an output file whole and durably or not at all, and never over one that is there unless told to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import StorageError, reason
 
 
@@ -21,17 +22,11 @@ def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
         raise StorageError(f"{path} is a folder: name a file to write.")
     if path.exists() and not force:
         raise StorageError(f"{path} is there already: choose another name, or replace it with --force.")
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with durable_file(path, shared=True) as file:
             yield file
-        temporary.replace(path)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {reason(error)}.") from error
-    finally:
-        # On a read-only file system even a file that is not there cannot be removed.
-        with suppress(OSError):
-            temporary.unlink()
 
 
 def write_output(path: Path, content: bytes, *, force: bool) -> None:

@@ -16,6 +16,7 @@ from tfdarshan.checkpoint.copying import Copier
 from tfdarshan.checkpoint.manifest import MANIFEST, Entry, entry_json, read_entry
 from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.tier_file import damaged, read_identity, read_tier_json, shaped
+from tfdarshan.durable.durable_file import replace_file
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
@@ -175,7 +176,7 @@ class FastTier:
     def pair(self, pairing: Pairing) -> None:
         """Remembers the slow tier."""
         text = json.dumps({"folder": pairing.folder, "id": pairing.id}) + "\n"
-        self._storage.replace_file(self.control / PAIRING, text, scratch=self.control)
+        replace_file(self._storage, self.control / PAIRING, text, scratch=self.control)
 
     def _leave(self, entry: Entry, suffix: str) -> Path:
         folder = self.path(entry)
@@ -191,7 +192,7 @@ class FastTier:
             return known
         fresh = new_id()
         text = json.dumps({"id": fresh}) + "\n"
-        self._storage.replace_file(self.control / IDENTITY, text, scratch=self.control)
+        replace_file(self._storage, self.control / IDENTITY, text, scratch=self.control)
         return fresh
 
 

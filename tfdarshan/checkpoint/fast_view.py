@@ -11,6 +11,7 @@ from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
+from tfdarshan.durable.durable_file import replace_file
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
@@ -67,7 +68,7 @@ class FastView:
     def finish(self, name: str, saved_at: float) -> None:
         """Names a checkpoint that was written and sealed, and removes the oldest beyond what stays."""
         state, dropped = next_state(self.state(), name, saved_at, self._retention)
-        self._storage.replace_file(self._folder / STATE_NAME, state.text(), scratch=self._control)
+        replace_file(self._storage, self._folder / STATE_NAME, state.text(), scratch=self._control)
         self._storage.remove(self._writing / name)
         for old in dropped:
             self._remove_files(old)

@@ -21,6 +21,7 @@ from tfdarshan.checkpoint.ownership import FolderLock
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import STATE_NAME, CheckpointState, read_state
 from tfdarshan.checkpoint.tier_file import is_plain, read_identity
+from tfdarshan.durable.durable_file import replace_file
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
@@ -276,7 +277,7 @@ class SlowTier:
         return None
 
     def _write_state(self, state: CheckpointState) -> None:
-        self._storage.replace_file(self.folder / STATE_NAME, state.text(), scratch=self.control)
+        replace_file(self._storage, self.folder / STATE_NAME, state.text(), scratch=self.control)
 
     def _free_name(self, name: str, state: CheckpointState | None) -> str:
         """Gives the name, or one like it that no checkpoint has: two of them must never mix."""
@@ -348,7 +349,7 @@ class SlowTier:
     def _make_identity(self) -> str:
         unique = uuid.uuid4().hex[:16]
         text = json.dumps({"id": unique}) + "\n"
-        self._storage.replace_file(self.control / IDENTITY, text, scratch=self.control)
+        replace_file(self._storage, self.control / IDENTITY, text, scratch=self.control)
         self._storage.sync_folder(self.folder)
         return unique
 

@@ -8,28 +8,61 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from tfdarshan.durable.file_operations import Storage
+
 
 @contextmanager
-def durable_file(path: Path) -> Iterator[BinaryIO]:
+def durable_file(
+    path: Path, *, shared: bool = False, temporary: Path | None = None, storage: Storage | None = None
+) -> Iterator[BinaryIO]:
     """Gives a file to write to, which replaces `path` when the block ends and its bytes are durable.
 
     Whatever ends the block early leaves `path` as it was. The name is durable after `sync_folder()`.
 
+    Args:
+        path: The file.
+        shared: Whether others may write it at the same time: the last one's is there then. A writer that is
+            killed leaves its temporary file; if `path` is not shared, the next writer takes it over.
+        temporary: The temporary file on the same file system; by default one beside `path`.
+        storage: The file operations; what is written through the file is not one of their steps.
+
     Raises:
         OSError: It cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.tmp")
+    storage = storage or Storage()
+    temporary = temporary or path.with_name(
+        f".tfdarshan-{os.urandom(4).hex()}.tmp" if shared else f".{path.name}.tmp"
+    )
     try:
-        with temporary.open("wb") as file:
+        handle = storage.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+            storage.sync(handle, temporary)
+        storage.rename(temporary, path)
     except BaseException:
         # On a read-only file system even a file that is not there cannot be removed.
         with suppress(OSError):
-            temporary.unlink()
+            storage.remove(temporary)
         raise
+
+
+def replace_file(storage: Storage, path: Path, text: str, *, scratch: Path) -> None:
+    """Puts `text` in place of a file at once and durably: at any time it holds all of the old or the new.
+
+    Args:
+        storage: The file operations.
+        path: The file.
+        text: What it holds from now on.
+        scratch: A folder of the same file system for the temporary file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    temporary = scratch / f"{path.name}.new"
+    with durable_file(path, temporary=temporary, storage=storage) as file:
+        storage.write(file.fileno(), memoryview(text.encode()), temporary)
+    storage.sync_folder(path.parent)
 
 
 def sync_folder(folder: str | Path) -> None:
@@ -38,8 +71,4 @@ def sync_folder(folder: str | Path) -> None:
     Raises:
         OSError: It is not there, or its device failed.
     """
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    Storage().sync_folder(folder)

@@ -96,7 +96,7 @@ class Storage:
         finally:
             os.close(descriptor)
 
-    def sync_folder(self, folder: Path) -> None:
+    def sync_folder(self, folder: AnyPath) -> None:
         """Makes a folder's names durable."""
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -116,19 +116,6 @@ class Storage:
     def mark(self, path: Path) -> None:
         """Makes an empty file, of which nothing is durable."""
         os.close(self.open(path, os.O_WRONLY | os.O_CREAT))
-
-    def replace_file(self, path: Path, text: str, *, scratch: Path) -> None:
-        """Puts `text` in place of a file at once and durably: at any time it holds all of the old or the new.
-
-        Args:
-            path: The file.
-            text: What it holds from now on.
-            scratch: A folder of the same file system for the temporary file.
-        """
-        temporary = scratch / f"{path.name}.new"
-        self.write_file(temporary, text)
-        self.rename(temporary, path)
-        self.sync_folder(path.parent)
 
     def write_json(self, path: Path, value: Any) -> None:
         """Writes a new JSON file and makes its bytes durable, not its name."""

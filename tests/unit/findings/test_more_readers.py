@@ -6,7 +6,7 @@ from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
-from tfdarshan.findings.whatif import Change, what_if
+from tfdarshan.findings.whatif import StorageChange, what_if
 
 
 def job(logdir, calls, *, waits=0.9):
@@ -45,7 +45,7 @@ def test_a_pipe_that_is_full_is_said_to_be_and_no_reader_added(tmp_path, calls):
     # THEN more readers are nobody's cure, and what-if has them give next to nothing
     assert "read_parallelism" not in names(session)
     assert "full_storage" in names(session)
-    assert what_if(measure(session), Change(threads=16)).gain.speedup_range[1] < 1.3
+    assert what_if(measure(session), StorageChange(threads=16)).gain.speedup_range[1] < 1.3
 
 
 def test_storage_that_waits_promises_for_certain(tmp_path):
@@ -67,7 +67,7 @@ def test_one_reader_shows_nothing_so_nothing_is_certain(tmp_path):
     assert found.gain.speedup_range[0] == 1.0
     assert found.gain.speedup > 1.5
     assert any("not shown by this session" in entry.text for entry in found.evidence)
-    assert what_if(measure(session), Change(threads=16)).gain.speedup_range[0] == pytest.approx(1.0)
+    assert what_if(measure(session), StorageChange(threads=16)).gain.speedup_range[0] == pytest.approx(1.0)
 
 
 def test_a_burst_and_reads_from_memory_are_no_shallow_queue_that_gives_more(tmp_path):

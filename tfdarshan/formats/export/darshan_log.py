@@ -24,7 +24,7 @@ from tfdarshan.formats.export.file_records import (
 )
 from tfdarshan.formats.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
 from tfdarshan.formats.export.job_region import Job, job_region
-from tfdarshan.formats.export.log_file import LogFile
+from tfdarshan.formats.export.log_file import log_file
 from tfdarshan.native import _bridge
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.process_data import ProcessData
@@ -88,7 +88,7 @@ def export_darshan(
     was_read = counter(
         progress, sum(PASSES[table] * each.rows(table) for each in processes for table in PASSES)
     )
-    with LogFile(path) as log:
+    with log_file(path) as log:
         log.add_job(job_region(job))
         log.add_names(name_records(names))
         log.add_module("POSIX", counter_records("POSIX", ranks, was_read), partial=over_cap)

@@ -2,56 +2,33 @@
 
 from __future__ import annotations
 
-import os
 import zlib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
+from typing import BinaryIO
 
 import numpy as np
 
+from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.formats import darshan_format
 
 
 class LogFile:
-    """A log being written. It gets its name when all of it is durable, at the end of the `with` block.
+    """The regions of a log, written to an empty file.
 
     Raises:
-        StorageError: It cannot be written; nothing is left of it.
+        OSError: It cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
         self._header = np.zeros((), darshan_format.HEADER)
         self._header["version"] = darshan_format.LOG_VERSION.encode()
         self._header["magic"] = darshan_format.MAGIC
         self._header["compression"] = darshan_format.ZLIB
-
-    def __enter__(self) -> LogFile:
-        try:
-            self._file = self._temporary.open("wb")
-            self._file.write(bytes(darshan_format.HEADER.itemsize))
-        except OSError as error:
-            raise self._failure(error) from error
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if error is None:
-                self._finish()
-        except OSError as failure:
-            raise self._failure(failure) from failure
-        finally:
-            self._file.close()
-            with suppress(OSError):
-                self._temporary.unlink()
-        if isinstance(error, OSError) and not isinstance(error, StorageError):
-            raise self._failure(error) from error
+        self._file.write(bytes(darshan_format.HEADER.itemsize))
 
     def add_job(self, region: bytes) -> None:
         """Writes the job's region; the names come next."""
@@ -72,6 +49,11 @@ class LogFile:
         if partial:
             self._header["partial"] |= np.uint64(1 << number)
 
+    def finish(self) -> None:
+        """Writes the header, after all regions."""
+        self._file.seek(0)
+        self._file.write(self._header.tobytes())
+
     def _compress(self, parts: Iterable[bytes]) -> tuple[int, int]:
         """Writes one region and gives its offset and length, (0, 0) where there was nothing to write."""
         start = self._file.tell()
@@ -86,15 +68,23 @@ class LogFile:
         self._file.write(compressor.flush())
         return start, self._file.tell() - start
 
-    def _finish(self) -> None:
-        self._file.seek(0)
-        self._file.write(self._header.tobytes())
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._temporary.replace(self._path)
 
-    def _failure(self, error: OSError) -> StorageError:
-        return StorageError(
-            f"the Darshan log {self._path} cannot be written: {reason(error)}; "
+@contextmanager
+def log_file(path: Path) -> Iterator[LogFile]:
+    """Gives a log to add regions to, which gets its name when all of it is durable, as the block ends.
+
+    Raises:
+        StorageError: It cannot be written; nothing is left of it.
+    """
+    try:
+        with durable_file(path, shared=True) as file:
+            log = LogFile(file)
+            yield log
+            log.finish()
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"the Darshan log {path} cannot be written: {reason(error)}; "
             "name a file in a folder you can write to."
-        )
+        ) from error
