@@ -20,6 +20,8 @@ from tfdarshan.durable.verified_copy import Contents, VerifiedCopy, copy_buffer
 
 # How often a file that is still written to is looked at.
 FOLLOW_S = 0.02
+_FINISHED = threading.Event()
+_FINISHED.set()
 
 
 class Growing:
@@ -84,14 +86,13 @@ class Copier:
         finally:
             self._given_up = before
 
-    def copy(self, source: Path, target: Path, *, finished: threading.Event | None = None) -> CopiedFile:
+    def copy(self, source: Path, target: Path, *, finished: threading.Event = _FINISHED) -> CopiedFile:
         """Makes `target` a durable copy of `source`; its name is durable after its folder is synced.
 
         Args:
             source: The file to copy.
             target: The file to make.
             finished: Set when nothing is written to `source` any more: until then its end is not the end.
-                None where that is so already.
 
         Raises:
             SourceError: `source` cannot be read.
@@ -104,14 +105,10 @@ class Copier:
         except OSError as error:
             raise SourceError(error.errno, error.strerror, str(source)) from error
         try:
-            writer = storage.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-            try:
-                copied = self._bytes.transfer(
-                    partial(self._read_source, reader, source, finished or _set_event()), writer, target
-                )
+            with storage.opened(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as writer:
+                read = partial(self._read_source, reader, source, finished)
+                copied = self._bytes.transfer(read, writer, target)
                 storage.sync(writer, target)
-            finally:
-                os.close(writer)
         finally:
             os.close(reader)
         return CopiedFile(target.name, copied.size_bytes, copied.digest)
@@ -145,11 +142,8 @@ class Copier:
         try:
             if path.stat().st_size != copied.size_bytes:
                 return False
-            descriptor = self._storage.open(path, os.O_RDONLY)
-            try:
+            with self._storage.opened(path, os.O_RDONLY) as descriptor:
                 return self._bytes.contents(descriptor, path) == copied.contents
-            finally:
-                os.close(descriptor)
         except CopyCancelledError:
             raise
         except OSError as error:
@@ -162,11 +156,8 @@ class Copier:
             DamagedCopyError: It holds other bytes.
             OSError: It cannot be read.
         """
-        descriptor = self._storage.open(path, os.O_RDONLY)
-        try:
+        with self._storage.opened(path, os.O_RDONLY) as descriptor:
             found = self._bytes.read_back(descriptor, path)
-        finally:
-            os.close(descriptor)
         if found != copied.contents:
             raise DamagedCopyError(
                 errno.EIO,
@@ -191,9 +182,3 @@ class Copier:
     def _check_cancelled(self, path: AnyPath) -> None:
         if self.cancelled.is_set() or self._given_up.is_set():
             raise CopyCancelledError(errno.ECANCELED, "the copy was stopped", str(path))
-
-
-def _set_event() -> threading.Event:
-    event = threading.Event()
-    event.set()
-    return event

@@ -6,8 +6,8 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,15 @@ class Storage:
         self._step("open", path)
         return os.open(path, flags | os.O_CLOEXEC, mode)
 
+    @contextmanager
+    def opened(self, path: AnyPath, flags: int, mode: int = 0o666) -> Iterator[int]:
+        """Opens a file for the block, which gets its descriptor."""
+        descriptor = self.open(path, flags, mode)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
     def read(self, descriptor: int, view: memoryview, path: AnyPath) -> int:
         """Fills `view` from a file and gives the bytes read: fewer only at its end."""
         self._step("read", path)
@@ -90,11 +99,8 @@ class Storage:
 
     def sync_file(self, path: Path) -> None:
         """Makes a file's bytes durable, whoever wrote them."""
-        descriptor = self.open(path, os.O_RDONLY)
-        try:
+        with self.opened(path, os.O_RDONLY) as descriptor:
             self.sync(descriptor, path)
-        finally:
-            os.close(descriptor)
 
     def sync_folder(self, folder: AnyPath) -> None:
         """Makes a folder's names durable."""
@@ -106,12 +112,9 @@ class Storage:
 
     def write_file(self, path: Path, text: str) -> None:
         """Writes a new small file and makes its bytes durable, not its name."""
-        descriptor = self.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        try:
+        with self.opened(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
             self.write(descriptor, memoryview(text.encode()), path)
             self.sync(descriptor, path)
-        finally:
-            os.close(descriptor)
 
     def mark(self, path: Path) -> None:
         """Makes an empty file, of which nothing is durable."""

@@ -37,12 +37,8 @@ class Contents:
     digest: str
 
 
-def _is_not_cancelled(_path: AnyPath) -> None:
-    """What is called between blocks if nobody can end a copy."""
-
-
-def _is_not_shown(_size_bytes: int) -> None:
-    """What is called after each block if nobody watches a copy."""
+def _nothing(_what: object) -> None:
+    """What is called between blocks if nobody ends or watches a copy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +61,8 @@ class VerifiedCopy:
     buffer: memoryview
     limit: BandwidthLimit
     past_page_cache: bool
-    check: Callable[[AnyPath], None] = _is_not_cancelled
-    moved: Callable[[int], None] = _is_not_shown
+    check: Callable[[AnyPath], None] = _nothing
+    moved: Callable[[int], None] = _nothing
 
     def transfer(self, read: Callable[[memoryview], int], writer: int, target: AnyPath) -> Contents:
         """Writes to `writer`, an empty file, all that `read` gives; what is written is not durable yet.

@@ -16,6 +16,7 @@ from tfdarshan.staging.checksum import new_checksum
 from tfdarshan.staging.plan import PlannedFile
 
 BUFFER_BYTES = 1 << 20
+NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW
 _of_thread = threading.local()
 
 
@@ -63,12 +64,10 @@ def copy_file(
         OSError: A read or write failed.
     """
     copier = _copier(policy, limit, storage or Storage(), moved)
-    reading = copier.storage.open(source, os.O_RDONLY | os.O_NONBLOCK)
-    try:
+    with copier.storage.opened(source, os.O_RDONLY | os.O_NONBLOCK) as reading:
         before = os.fstat(reading)
         _refuse_unplanned(before, planned)
-        writing = copier.storage.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600)
-        try:
+        with copier.storage.opened(target, NEW_FILE, 0o600) as writing:
             copied = copier.transfer(partial(copier.storage.read, reading, path=source), writing, target)
             os.fchmod(writing, stat.S_IMODE(before.st_mode) & 0o777)
             os.utime(writing, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -78,10 +77,6 @@ def copy_file(
             whole = policy == "size" or copier.read_back(writing, target) == copied
             if not whole or made.st_size != copied.size_bytes:
                 raise CopyError("its copy differs from it: the fast tier did not keep what was written")
-        finally:
-            os.close(writing)
-    finally:
-        os.close(reading)
     return Copied(target, made.st_ino, made.st_size, made.st_mtime_ns, before.st_mtime_ns, copied.digest)
 
 
@@ -94,11 +89,8 @@ def checksum_of(path: str, policy: str) -> str:
     if policy == "size":
         return ""
     copier = _copier(policy, BandwidthLimit(None), Storage(), lambda _count: None)
-    handle = copier.storage.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
+    with copier.storage.opened(path, os.O_RDONLY | os.O_NOFOLLOW) as handle:
         return copier.contents(handle, path).digest
-    finally:
-        os.close(handle)
 
 
 def _copier(
