@@ -14,10 +14,15 @@ from tfdarshan.analysis.file_names import FileNames, Named
 from tfdarshan.analysis.intervals import Array, union_ns
 from tfdarshan.analysis.segments import WRITE, Segments
 from tfdarshan.analysis.some_segments import load_writes, write_spans
+from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.step_table import step_marks
 
 GAP_NS = 500_000_000
 LEAST_BYTES = 1 << 20
+# Another save of a later step comes after a pause of so long, and of such a part of a step.
+LEAST_PAUSE_NS, PAUSE_OF_A_STEP = 1_000_000, 0.1
+NUMBER = re.compile(r"\d+")
 # What savers add to a checkpoint's name: TensorFlow's shards and index, its folder for temporary files.
 SAVER_SUFFIX = re.compile(r"(\.data-\d+-of-\d+|\.index|_temp)?(\.tempstate\d+)?$")
 # A shard in TensorFlow's folder for temporary files, which has the checkpoint's name.
@@ -29,13 +34,22 @@ COLUMNS = (
 
 
 def checkpoint_bursts(
-    segments: Segments, files: Named, *, gap_ns: int = GAP_NS, least_bytes: int = LEAST_BYTES
+    segments: Segments,
+    files: Named,
+    windows: StepWindows | None = None,
+    *,
+    gap_ns: int = GAP_NS,
+    least_bytes: int = LEAST_BYTES,
 ) -> pd.DataFrame:
-    """Groups writes that are less than `gap_ns` apart.
+    """Groups writes that are less than `gap_ns` apart; where steps are known, those of each save.
+
+    A later step's writes, after a pause, are another save if they begin a file anew, or go to a file of the
+    same name but for its numbers.
 
     Args:
         segments: The session's calls, or those of `load_writes`.
         files: What they were loaded with: the file table or some names.
+        windows: The session's steps, None if there are none.
         gap_ns: Writes with a longer pause between them are two bursts.
         least_bytes: Smaller bursts are left out: logs, summaries, history files.
 
@@ -50,11 +64,13 @@ def checkpoint_bursts(
     if len(writes) == 0:
         return no_bursts()
     reached = np.maximum.accumulate(writes.end_ns)
-    heads = np.flatnonzero(np.concatenate([[True], writes.start_ns[1:] - reached[:-1] >= gap_ns]))
+    paths = files.paths
+    pause_ns = writes.start_ns[1:] - reached[:-1]
+    begins = (pause_ns >= gap_ns) | _next_save(writes, paths, pause_ns, windows)
+    heads = np.flatnonzero(np.concatenate([[True], begins]))
     bounds = np.append(heads, len(writes))
     total = np.add.reduceat(writes.length, heads)
     stdio = np.array([operation.module == "STDIO" for operation in writes.operations])
-    paths = files.paths
     rows = [
         _row(writes.where(slice(bounds[burst], bounds[burst + 1])), paths, stdio)
         for burst in np.flatnonzero(total >= least_bytes).tolist()
@@ -74,7 +90,27 @@ def load_bursts(processes: Sequence[ProcessData], names: FileNames) -> pd.DataFr
     """
     # Bytes in the overview are rounded bin by bin.
     spans = write_spans(processes, GAP_NS, LEAST_BYTES // 2)
-    return checkpoint_bursts(load_writes(processes, spans, names), names) if len(spans) else no_bursts()
+    if not len(spans):
+        return no_bursts()
+    return checkpoint_bursts(load_writes(processes, spans, names), names, step_windows(step_marks(processes)))
+
+
+def _next_save(writes: Segments, paths: Any, pause_ns: Array, windows: StepWindows | None) -> Array:
+    """Says of each write but the first whether it begins another save than the write before it, bool."""
+    if windows is None:
+        return np.zeros(len(pause_ns), bool)
+    step = np.searchsorted(windows.start_ns, writes.start_ns, side="right")
+    typical_ns = float(np.median(windows.end_ns - windows.start_ns))
+    later = (np.diff(step) > 0) & (pause_ns >= max(LEAST_PAUSE_NS, PAUSE_OF_A_STEP * typical_ns))
+    touched, place = np.unique(writes.file, return_inverse=True)
+    names = [SAVER_SUFFIX.sub("", str(paths[file].as_py())) for file in touched.tolist()]
+    name = np.unique(names, return_inverse=True)[1][place]
+    kind = np.unique([NUMBER.sub("#", one) for one in names], return_inverse=True)[1][place]
+    seen = np.ones(len(place), bool)
+    seen[np.unique(place, return_index=True)[1]] = False
+    numbered = (name[1:] != name[:-1]) & (kind[1:] == kind[:-1])
+    anew: Array = later & (numbered | (seen & (writes.offset == 0))[1:])
+    return anew
 
 
 def no_bursts() -> pd.DataFrame:

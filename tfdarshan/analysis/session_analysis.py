@@ -29,9 +29,11 @@ from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_time import step_time
+from tfdarshan.analysis.step_windows import step_windows
 from tfdarshan.analysis.storage_share import StorageShare, storage_share
 from tfdarshan.analysis.summary_data import SummaryData, summary_of
 from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.sessions.step_table import step_marks
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -81,6 +83,7 @@ def analyse(session: SessionData, steps: pd.DataFrame | None = None, top: int = 
     files, totals = load_files_and_totals(processes, top)
     segments = load_segments(processes, files.index)
     summary = summary_of(session, totals, measure_wall_clock(processes, segments))
+    windows = step_windows(step_marks(processes))
     bins, folders = overview_bins(processes, TIME_PARTS), directories_of(files)
     # What Arrow read with is not needed again; at ten million calls it is a tenth of the memory.
     pa.default_memory_pool().release_unused()
@@ -105,7 +108,7 @@ def analyse(session: SessionData, steps: pd.DataFrame | None = None, top: int = 
                 "metadata": lambda: metadata_share(segments, summary.wall_clock),
                 "storage": lambda: storage_share(summary.coverage),
                 "steps": lambda: step_time(session.steps if steps is None else steps, segments),
-                "checkpoints": lambda: checkpoint_bursts(segments, files),
+                "checkpoints": lambda: checkpoint_bursts(segments, files, windows),
             }.items()
         }
         answers: dict[str, Any] = {name: answer.result() for name, answer in asked.items()}

@@ -8,7 +8,7 @@ takes it P = W + o C. For another pipeline time P' the step takes
 
 which is the sum of both at o = 0 and the longer of both at o = 1. What a cure takes from P is saved as long
 as there is a wait for it: min(P - P', W), whatever o is. Time in which the training loop's own thread is in a
-call outside of its wait (a checkpoint, a stat) is saved as a whole.
+call outside of its wait (a checkpoint, a stat) is saved less what the pipeline does beside it.
 """
 
 from __future__ import annotations
@@ -120,8 +120,18 @@ class StepModel:
         o = self.overlap if overlap is None else overlap
         return self.compute_s + max(0.0, pipeline_s - o * self.compute_s)
 
-    def saved_s(self, pipeline_less_s: float) -> float:
-        """Gives what a step saves when its pipeline takes so much less."""
+    def saved_s(self, pipeline_less_s: float, stall_less_s: float = 0.0, beside: float = 0.0) -> float:
+        """Gives what a step saves.
+
+        What the pipeline did while the loop stood still it has to do in the wait when the loop no longer
+        does: with C' = C - stall, S' = C' + max(0, P' - (o C - beside stall)).
+
+        Args:
+            pipeline_less_s: What its pipeline takes less.
+            stall_less_s: What its loop stands still less, outside of its wait.
+            beside: The share of its full pace at which the pipeline works meanwhile.
+        """
         less_s = min(max(pipeline_less_s, 0.0), self.pipeline_s)
-        shorter_s = self.step_s(self.pipeline_s) - self.step_s(self.pipeline_s - less_s)
-        return min(shorter_s, self.most_wait_s)
+        waited_s = self.pipeline_s - self.overlap * self.compute_s
+        left_s = max(0.0, waited_s + beside * stall_less_s - less_s)
+        return min(stall_less_s + max(0.0, waited_s) - left_s, self.most_wait_s + stall_less_s)

@@ -27,7 +27,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.kinds_known:
         return measures.untraced(NAME, f"whether writes held up {measures.loop}")
     segments, windows = measures.segments, measures.windows
-    bursts = checkpoint_bursts(segments, measures.files)
+    bursts = checkpoint_bursts(segments, measures.files, windows)
     bursts = bursts[bursts["bytes"] >= SMALL_BYTES * np.maximum(bursts["writes"], 1)]
     bursts = bursts[~_is_input(measures, bursts)]
     if windows is not None:
@@ -48,7 +48,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return _burst_note(measures, bursts, stalls)
     units = measures.model.units
     stall, most = stall_s / units, max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
-    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.85 * stall, most))
+    beside = measures.pace_beside(*(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
+    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.85 * stall, most), beside=beside)
     longest = bursts.iloc[int(np.argmax(stalls))]
     return Finding(
         name=NAME,

@@ -84,11 +84,14 @@ def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Findi
     least_s = (LEAST_SHARE if finding.stall_s > 0 else measures.least_share) * model.unit_s
     if finding.gain.expected_s < least_s:
         return None, left_s
-    waited_s = finding.cost_s - finding.stall_s
-    claimed_s = min(max(waited_s, 0.0), left_s)
-    cost_s = claimed_s + finding.stall_s
+    stall_s = min(finding.stall_s, finding.cost_s)
+    claimed_s = min(finding.cost_s - stall_s, left_s)
+    cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    if kind == "problem" and (cost_s < least_s or (not model.certain and finding.stall_s < claimed_s)):
+    if kind == "problem" and (cost_s < least_s or (not model.certain and stall_s < claimed_s)):
         kind = "note"
-    return dataclasses.replace(finding, kind=kind, cost_s=cost_s, cost_share=share), left_s - claimed_s
+    return (
+        dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share),
+        left_s - claimed_s,
+    )

@@ -34,7 +34,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     duration = segments.end_ns[places] - segments.start_ns[places]
     whole_s = float(duration.sum()) / 1e9
     stall = whole_s / measures.model.units
-    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.95 * stall, stall))
+    beside = measures.pace_beside(segments.start_ns[places], segments.end_ns[places])
+    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.95 * stall, stall), beside=beside)
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     each_s = whole_s / len(places)

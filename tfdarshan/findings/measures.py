@@ -44,6 +44,8 @@ LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
 FIT_AT_MOST = 200_000
 NOISE = 0.01
+# What the pipeline did beside a stall may have been more than its calls show.
+SURELY_BESIDE = 1.25
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,7 @@ class Measures:
         high_s: float,
         *,
         stall_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        beside: float | None = None,
     ) -> Gain:
         """Makes a gain, within what is waited for; its lower bound is 0 where nobody knows whether it is.
 
@@ -224,20 +227,54 @@ class Measures:
             expected_s: What it is expected to be shorter by.
             high_s: Upper bound.
             stall_s: The same three of what the training loop itself need not stand still for any more.
+            beside: The share of its full pace at which the pipeline works meanwhile; as beside all compute by
+                default.
         """
         model = self.model
+        if beside is None:
+            beside = model.overlap
+        paces = (min(1.0, SURELY_BESIDE * beside), beside, 0.0)
         low, expected, high = (
-            min(model.saved_s(pipeline), most * model.most_wait_s) + loop
-            for pipeline, loop, most in zip(
-                (low_s, expected_s, high_s), stall_s, model.most_of_wait, strict=True
+            min(model.saved_s(pipeline), most * model.most_wait_s)
+            + model.saved_s(pipeline, stall, pace)
+            - model.saved_s(pipeline)
+            for pipeline, stall, pace, most in zip(
+                (low_s, expected_s, high_s), stall_s, paces, model.most_of_wait, strict=True
             )
         )
+        # A pipeline that the steps hold back may be just as quick as they are.
+        low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
         if not model.certain:
-            low = stall_s[0]
+            low = min(low, stall_s[0])
         # Steps are not equally long: a run that changes nothing differs by so much, too.
         noise_s = NOISE * model.unit_s
         low = max(0.0, min(low, expected) - noise_s)
         return Gain(model.unit, model.unit_s, low, expected, max(high, expected) + noise_s)
+
+    def pace_beside(self, start_ns: Array, end_ns: Array) -> float:
+        """Gives how much the pipeline works in some stretches, as a share of what it does in the waits.
+
+        Args:
+            start_ns: Where they start.
+            end_ns: Where they end.
+        """
+        windows, segments = self.windows, self.segments
+        if windows is None or windows.wait_end_ns is None:
+            return 0.0
+        places = self.places
+        if self.loop_thread is not None:
+            places = places[segments.thread[places] != self.loop_thread]
+        shares = []
+        for stretch in (covered(start_ns, end_ns), covered(windows.start_ns, windows.wait_end_ns)):
+            whole_ns = stretch.total_ns()
+            worked_ns = float(stretch.within(segments.start_ns[places], segments.end_ns[places]).sum())
+            shares.append(worked_ns / whole_ns if whole_ns > 0 else 0.0)
+        # Steps that hardly wait do not show a full pace: that is all readers in calls.
+        return (
+            min(1.0, shares[0] / max(shares[1], 1e-9))
+            if shares[1] > 0
+            else min(1.0, shares[0] / self.model.readers)
+        )
 
     def without(self, calls: CallGroup, low: float, expected: float, high: float) -> tuple[Gain, float]:
         """Gives the gain when such shares of calls are not made, and what of it is no input wait.

@@ -38,7 +38,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = whole_s / count
     left_s = min(whole_s, moved * per_byte + moved / BUFFER_BYTES * each_s)
     saved = (whole_s - left_s) / measures.model.units
-    gain = measures.gain(0, 0, 0, stall_s=(0.6 * saved, 0.95 * saved, whole_s / measures.model.units))
+    beside = measures.pace_beside(segments.start_ns[places][small], segments.end_ns[places][small])
+    stall_s = (0.6 * saved, 0.95 * saved, whole_s / measures.model.units)
+    gain = measures.gain(0, 0, 0, stall_s=stall_s, beside=beside)
     per_file = np.bincount(segments.file[places][small], duration[small], minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     return Finding(

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import job_of, write_session
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.activity import activity_by_thread, activity_of_overview, overview_bins
 from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
 from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
@@ -25,6 +26,7 @@ from tfdarshan.analysis.step_time import step_summary, step_time
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema
 
@@ -362,6 +364,41 @@ def test_writes_close_together_are_one_checkpoint(loaded):
     assert (first["directory"], first["name"]) == ("/ckpt", "model-5")
     assert (first["files"], first["writes"], first["stdio_writes"], first["syncs"]) == (2, 3, 2, 1)
     assert (first["bytes"], first["write_ns"], first["end_ns"]) == (4 * mib + 99, 250 * MS, 350 * MS)
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_saves_of_steps_close_together_are_as_many_checkpoints(tmp_path, numbered):
+    # GIVEN 38 saves of 4 MiB, 41 ms each, one in each step of 100 ms: to files of their own, or over one file
+    mib = 1 << 20
+    calls = [
+        (100 * n + 50 + 10 * part, 100 * n + 60 + 10 * part, LOOP, "write", n * numbered, mib, part * mib)
+        for n in range(38)
+        for part in range(4)
+    ]
+    paths = [f"/ckpt/model-{n}.npz" for n in range(38)] if numbered else ["/ckpt/model.npz"]
+    session = training(
+        tmp_path, calls, epochs_of_steps(38, 100, 10), paths=paths, sizes=[4 * mib] * len(paths)
+    )
+
+    # WHEN
+    bursts = load_bursts(session.processes, FileNames())
+    found = next(one for one in diagnose(session).findings if one.name == "checkpoint_stall")
+
+    # THEN
+    assert len(bursts) == 38
+    assert set(bursts["bytes"]) == {4 * mib}
+    assert "38 checkpoints of 4.2 MB took 1.5" in found.what
+    assert any("less often" in entry.text or "every" in entry.text for entry in found.evidence)
+
+
+def test_parts_of_one_save_are_one_checkpoint_though_steps_go_on(tmp_path):
+    # GIVEN a thread that writes 20 numbered parts of one save without a pause, beside steps of 100 ms
+    mib = 1 << 20
+    calls = [(30 * n, 30 * n + 30, 7, "write", n, mib, 0) for n in range(20)]
+    paths = [f"/ckpt/model-5/part-{n}.bin" for n in range(20)]
+    session = training(tmp_path, calls, epochs_of_steps(6, 100, 10), paths=paths, sizes=[mib] * 20)
+
+    assert len(load_bursts(session.processes, FileNames())) == 1
 
 
 def test_a_checkpoint_of_tensorflow_has_its_name_and_not_its_temporary_files(loaded):

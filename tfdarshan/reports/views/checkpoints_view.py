@@ -32,7 +32,8 @@ def checkpoints_view(source: Source) -> list[Panel]:
 def _bursts(source: Source) -> list[Panel]:
     bursts = source.bursts
     rule = (
-        f"A burst is writes less than {GAP_NS / 1e9:g} s apart, of {human_bytes(LEAST_BYTES)} or more in all."
+        f"A burst is writes less than {GAP_NS / 1e9:g} s apart, {human_bytes(LEAST_BYTES)} or more in all; "
+        "a later step that begins the file anew, or the next of its numbers, begins another."
     )
     if len(bursts) == 0:
         return [

@@ -1,0 +1,63 @@
+"""What a stall of the loop costs: not what the input pipeline does beside it."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.findings.diagnosis import diagnose
+
+MB = 1 << 20
+STALL_MS, EVERY, ROUNDS = 200.0, 5, 8
+
+
+def job(logdir, operation, length, *, reads_beside):
+    """Gives steps of 100 ms that wait 50; each fifth then stands still for 200 ms in calls of its loop."""
+    at, steps, calls = 0.0, [], []
+    for number in range(EVERY * ROUNDS):
+        stall = STALL_MS if number % EVERY == EVERY - 1 else 0.0
+        end = at + 100 + stall
+        steps.append((at, end, 50.0))
+        reads = 10 + int(stall / 10 if reads_beside else 0)
+        calls += [(at + 10 * n, at + 10 * n + 10, 1, "pread", 0, MB, n * MB) for n in range(reads)]
+        parts = int(stall / 20)
+        calls += [
+            (at + 100 + 20 * n, at + 120 + 20 * n, LOOP, operation, 1, length, n * length)
+            for n in range(parts)
+        ]
+        at = end
+    paths = ["/data/train", "/out/model"]
+    return training(logdir, sorted(calls), steps, paths=paths, sizes=[10**12, 10**10])
+
+
+@pytest.mark.parametrize(
+    ("operation", "length", "name"),
+    [("write", 4 * MB, "checkpoint_stall"), ("fsync", 0, "fsync"), ("write", 100, "small_writes")],
+)
+def test_input_that_goes_on_beside_a_stall_is_not_saved_with_it(tmp_path, operation, length, name):
+    # GIVEN one reader that never rests, and one that rests while the loop stands still
+    sessions = [
+        job(tmp_path / str(beside), operation, length, reads_beside=beside) for beside in (True, False)
+    ]
+
+    # WHEN
+    busy, resting = ([one for one in diagnose(session).findings if one.name == name] for session in sessions)
+
+    # THEN 200 of 700 ms give nothing where the input takes as long anyway, and all where it does not
+    assert not [one for one in busy if one.kind == "problem"]
+    assert all(one.gain.speedup < 1.05 for one in busy)
+    assert resting[0].kind == "problem"
+    assert resting[0].gain.speedup == pytest.approx(700 / 500, rel=0.1)
+
+
+def test_the_arithmetic_of_a_stall_beside_input():
+    # GIVEN a step of 10 s that waits 4 s, beside whose other 6 s the pipeline works at half its pace
+    model = StepModel(
+        unit="step", units=1, unit_s=10.0, wait_s=4.0, most_wait_s=4.0, overlap=0.5, storage_s=6.0,
+        readers=1.0, busy_share=1.0,
+    )  # fmt: skip
+
+    # THEN of a stall of 2 s all is saved, half of it, or none, as the pipeline worked in it
+    assert [model.saved_s(0, 2.0, pace) for pace in (0, 0.5, 1)] == pytest.approx([2, 1, 0])
+    # and what the pipeline takes less comes on top, up to the wait
+    assert model.saved_s(3.0, 2.0, 0.5) == pytest.approx(4.0)
+    assert model.saved_s(9.0, 2.0, 0.5) == pytest.approx(6.0)
