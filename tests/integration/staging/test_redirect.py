@@ -49,6 +49,9 @@ def opened(path, flags=os.O_RDONLY):
 
 @pytest.mark.parametrize("way", ["python", "descriptor", "numpy", "relative", "tensorflow"])
 def test_what_is_read_is_the_same_and_comes_from_the_copies(job, way):
+    if way == "tensorflow":
+        pytest.importorskip("tensorflow")
+
     # WHEN all files are read plainly, redirected, and plainly again
     found = child(job / "slow", job / "plan.json", way)
 
@@ -57,6 +60,8 @@ def test_what_is_read_is_the_same_and_comes_from_the_copies(job, way):
 
 
 def test_batches_from_a_mirror_are_the_same(job):
+    pytest.importorskip("tensorflow")
+
     # GIVEN a mirror in which a third of the files are copies
     (job / "mirror").mkdir()
     whole = plan_of(job / "slow", job / "mirror")

@@ -1,0 +1,5 @@
+"""Jobs under TensorFlow and its profiler."""
+
+import pytest
+
+pytest.importorskip("tensorflow")
