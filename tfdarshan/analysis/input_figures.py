@@ -178,5 +178,5 @@ def _model(
         readers=readers.readers,
         busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
         if wait_s is None else readers.busy_share,
-        cpu_s=used_s,
+        cpu_s=used_s, first_wait_s=windows.first_wait_s / count,
     )  # fmt: skip

@@ -41,6 +41,7 @@ class StepModel:
         cpu_s: Processor time of the whole job; None if unknown.
         data_s: T_d, of C: copies from the host to the device; None where the trace shows no device.
         weights_s: T_w, of C: communication; None likewise.
+        first_wait_s: What the first step waited longer than others, over their number: it has none before it.
     """
 
     unit: str
@@ -55,6 +56,7 @@ class StepModel:
     cpu_s: float | None = None
     data_s: float | None = None
     weights_s: float | None = None
+    first_wait_s: float = 0.0
 
     @property
     def all_s(self) -> float:
@@ -77,7 +79,12 @@ class StepModel:
     @property
     def certain(self) -> bool:
         """Whether it is known that the job waits as long as `most_wait_s` says."""
-        return self.wait_s is not None or self.busy_share >= SATURATED
+        return self.wait_s is not None
+
+    @property
+    def likely(self) -> bool:
+        """Whether that is known, or readers that never rest make it likely."""
+        return self.certain or self.busy_share >= SATURATED
 
     @property
     def wait_share(self) -> float | None:

@@ -46,6 +46,14 @@ class StepWindows:
         return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
 
     @property
+    def first_wait_s(self) -> float:
+        """By how much the first step waited longer than a step usually does; 0 if unknown."""
+        if self.wait_end_ns is None:
+            return 0.0
+        waits = self.wait_end_ns - self.start_ns
+        return max(0.0, float(waits[0] - np.median(waits))) / 1e9
+
+    @property
     def typical_compute_s(self) -> float | None:
         """The median time that steps computed, None if unknown: a first step that compiles is not typical."""
         if self.wait_end_ns is None:

@@ -89,7 +89,9 @@ def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Findi
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    if kind == "problem" and (cost_s < least_s or (not model.certain and stall_s < claimed_s)):
+    if kind == "problem" and measures.too_short:
+        kind = "note"
+    if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
         kind = "note"
     return (
         dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share),

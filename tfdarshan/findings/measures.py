@@ -33,6 +33,7 @@ from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.sessions.traces.tf_device_time import device_time
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import Run, RunFacts, put_together
+from tfdarshan.units import human_seconds, plural
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -44,6 +45,10 @@ LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
 FIT_AT_MOST = 200_000
 NOISE = 0.01
+# A session of fewer steps, or that is shorter, says nothing about the next one.
+LEAST_STEPS, LEAST_S = 5, 0.1
+# What of the first batch's wait no cure shortens: lower bound, expectation, upper bound of the gain.
+FIRST_WAIT = (1.0, 0.5, 0.0)
 # What the pipeline did beside a stall may have been more than its calls show.
 SURELY_BESIDE = 1.25
 
@@ -124,6 +129,16 @@ class Measures:
     def why_no_wait(self) -> str:
         """Why it is not known what steps waited for."""
         return "no step was recorded" if self.windows is None else "the steps do not say what they waited"
+
+    @property
+    def too_short(self) -> str:
+        """Says in words why the session is too short to judge by; "" if it is not."""
+        model, seconds = self.model, self.model.all_s
+        if self.imported:
+            return ""
+        if self.windows is not None and model.units < LEAST_STEPS:
+            return f"{plural(model.units, 'step')} in {human_seconds(seconds)}"
+        return f"{human_seconds(seconds)} were recorded" if seconds < LEAST_S else ""
 
     def untraced(self, name: str, what: str) -> Unknown:
         """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
@@ -233,13 +248,18 @@ class Measures:
         model = self.model
         if beside is None:
             beside = model.overlap
+        # The first batch is waited for whatever is done.
+        curable_s = tuple(
+            min(most * model.most_wait_s, model.most_wait_s - most_first * model.first_wait_s)
+            for most, most_first in zip(model.most_of_wait, FIRST_WAIT, strict=True)
+        )
         paces = (min(1.0, SURELY_BESIDE * beside), beside, 0.0)
         low, expected, high = (
-            min(model.saved_s(pipeline), most * model.most_wait_s)
+            min(model.saved_s(pipeline), curable)
             + model.saved_s(pipeline, stall, pace)
             - model.saved_s(pipeline)
-            for pipeline, stall, pace, most in zip(
-                (low_s, expected_s, high_s), stall_s, paces, model.most_of_wait, strict=True
+            for pipeline, stall, pace, curable in zip(
+                (low_s, expected_s, high_s), stall_s, paces, curable_s, strict=True
             )
         )
         # A pipeline that the steps hold back may be just as quick as they are.

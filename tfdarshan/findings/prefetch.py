@@ -7,7 +7,8 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
 NAME = "prefetch"
-OVERLAPPED = 0.8
+OVERLAPPED = 0.5
+BUFFERED = 0.2
 # Shares of what can overlap that do.
 LIKELY = (0.6, 0.92, 1.0)
 BUSY_CPUS = 0.85
@@ -26,7 +27,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     hidden_s = windows.hidden_wait_s((1 - model.overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
-    if _cpus_are_busy(measures):
+    # A pipeline that works beside steps at all has a buffer: whether a larger one helps is not certain.
+    if _cpus_are_busy(measures) or model.overlap > BUFFERED:
         low = 0.0
     gain = measures.gain(low, expected, high)
     return Finding(

@@ -11,6 +11,7 @@ from tfdarshan.units import percent
 
 # A job that waits less, and has nothing to cure, is well: its first batch is always waited for.
 HEALTHY_SHARE = 0.05
+RECORD_MORE = "record some seconds of training, 20 steps or more"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         unknown: What it cannot tell.
     """
     model = measures.model
+    short = measures.too_short
+    if short:
+        return Verdict(f"Too short to tell: {short}.", "unknown", model.wait_share, "", None, RECORD_MORE)
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
     first = next((finding for finding in findings if finding.kind == "problem"), None)
     doubts = [
@@ -76,9 +80,11 @@ def _lost(measures: Measures, first: Finding) -> str:
     if share is not None and share >= LEAST_SHARE and first.stall_s < first.cost_s:
         part = percent(min(first.cost_s - first.stall_s, model.most_wait_s), model.most_wait_s)
         return f"{percent(share, 1)} of step time waits for input, {part} of that because {first.title}."
-    return (
-        f"{lost} of {'step time' if model.unit == 'step' else 'the session'} is lost because {first.title}."
-    )
+    of = "step time" if model.unit == "step" else "the session"
+    if not model.certain and first.stall_s < first.cost_s:
+        doubt = f"if that is waited for: {measures.why_no_wait}"
+        return f"Up to {lost} of {of} is lost because {first.title}, {doubt}."
+    return f"{lost} of {of} is lost because {first.title}."
 
 
 def _cure(first: Finding) -> list[str]:

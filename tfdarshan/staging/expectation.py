@@ -87,7 +87,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         return min(min(waited_s, model.most_of_wait[place] * model.most_wait_s) + loop * less_s, whole_s)
 
     whole_s = facts.training_s
-    low_s = saved(0, readers) if model.certain else loop * max(slower, 0.0) * epochs
+    low_s = saved(0, readers) if model.likely else loop * max(slower, 0.0) * epochs
     likely_s, high_s = saved(1, readers), saved(2, together)
     return Expectation(
         whole_s / epochs, likely_s / epochs, min(low_s, likely_s) / epochs, max(likely_s, high_s) / epochs
