@@ -16,6 +16,8 @@ C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -fvisibility=hidde
     -Icsrc -Itests/native
 CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
+# Compiled where the laboratory runs, against libfuse, which lint does not need.
+FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
 C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
 # Counts the lines that the tests' own process runs: where it can, by the interpreter's own, cheaper means.
@@ -25,7 +27,7 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) $(BIN)/python -m coverage run --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help lint stubs test test-core test-fresh test-long test-native \
+.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-core test-fresh test-long test-native \
     test-packages test-pythons test-tf-oldest
 
 help:
@@ -41,11 +43,13 @@ help:
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
+	@echo "make laboratory   the findings on jobs drawn at random, their best cures found by trying all (30 minutes)"
 	@echo "make stubs        write the types of the C extensions from their headers, for mypy"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
 	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
+	@echo "LABORATORY=... gives make laboratory options, such as '--fresh 60', '--seeds 0-19', --dry-run"
 	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
 
 demo: $(STAMPS)/extra-demo
@@ -95,7 +99,7 @@ lint: $(STAMPS)/extra-lint
 	@echo "mypy --strict (tests: bodies only)" && $(BIN)/python -m mypy --no-error-summary
 	@echo "import-linter" && said=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@echo "clang-format (make format mends it)" && \
-	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS)
+	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS) $(FUSE_FILES)
 	@echo "$(CC) -Wall -Wextra -Wconversion -Werror" && for file in $(C_FILES); do \
 	    $(CC) $(C_WARNINGS) -c -o /dev/null $$file || exit 1; done
 	@echo "rooms of csrc/" && $(MAKE) --no-print-directory -s -C tests/native core && \
@@ -105,7 +109,7 @@ lint: $(STAMPS)/extra-lint
 
 format: $(STAMPS)/extra-lint
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
-	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS)
+	@$(BIN)/clang-format -i $(C_FILES) $(C_HEADERS) $(FUSE_FILES)
 
 stubs: $(STAMPS)/core
 	@$(BIN)/python tools/core_stubs.py
@@ -121,6 +125,11 @@ bench: $(STAMPS)/extra-bench
 
 findings: $(STAMPS)/extra-test
 	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/findings.md
+
+laboratory: $(STAMPS)/extra-test
+	@tools/setup-debian.sh tools fusermount3:fuse3 pkg-config mount mkfs.ext4:e2fsprogs
+	@$(LIBFUSE)
+	@$(BIN)/python -m tfdarshan.workloads.laboratory $(LABORATORY)
 
 docs: $(STAMPS)/extra-docs
 	@$(BIN)/python tools/fill_docs.py

@@ -1,0 +1,133 @@
+"""The data of drawn jobs: made once for each number and size of samples, then linked or copied."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from ..disk_room import check_room
+from .python_source import DATABASE, PACKED, RECORDS
+from .storage_kind import PARTS
+
+IMAGES = 16  # pictures, each written to many files
+
+
+def layout_folder(pool: Path, layout: str, count: int, size_bytes: int, *, spread: bool) -> Path:
+    """Gives a folder with so many samples, made where it is missing.
+
+    Args:
+        pool: Holds all of them.
+        layout: One of LAYOUTS.
+        count: Samples.
+        size_bytes: Mean size of one.
+        spread: Sizes of files are between a quarter and 1.75 times that.
+    """
+    folder = pool / f"{layout}-{count}-{size_bytes}{'-spread' if spread else ''}"
+    if folder.exists():
+        return folder
+    check_room(folder, count * size_bytes, "the laboratory's data")
+    partial = folder.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    numbers = random.Random(f"{layout} {count} {size_bytes}")
+    sizes = [int(size_bytes * numbers.uniform(0.25, 1.75)) if spread else size_bytes for _ in range(count)]
+    LAYOUTS[layout](partial, sizes, size_bytes)
+    partial.rename(folder)
+    return folder
+
+
+def place_data(source: Path, target: Path, *, link: bool) -> None:
+    """Links or copies a layout to where it is to be read, unless it is there."""
+    if target.exists():
+        return
+    for path in sorted(source.rglob("*")):
+        if path.is_file():
+            goal = target / path.relative_to(source)
+            goal.parent.mkdir(parents=True, exist_ok=True)
+            if link:
+                os.link(path, goal)
+            else:
+                shutil.copyfile(path, goal)
+
+
+def _sample(size: int) -> bytes:
+    """Gives bytes that compress to about half."""
+    return os.urandom(size // 2) + bytes(size - size // 2)
+
+
+def _parts(folder: Path, sizes: list[int], suffix: str) -> Iterator[tuple[Path, int]]:
+    for number, size in enumerate(sizes):
+        path = folder / f"part-{number % PARTS}" / f"{number:05}.{suffix}"
+        path.parent.mkdir(exist_ok=True)
+        yield path, size
+
+
+def _files(folder: Path, sizes: list[int], _mean: int) -> None:
+    for path, size in _parts(folder, sizes, "bin"):
+        path.write_bytes(_sample(size))
+
+
+def _images(folder: Path, sizes: list[int], mean: int) -> None:
+    import numpy as np
+    from PIL import Image
+
+    # Noise of about two bytes a pixel at this quality.
+    side = max(32, int((mean / 1.1) ** 0.5))
+    noise = np.random.default_rng(0)
+    made = []
+    for _ in range(IMAGES):
+        buffer = io.BytesIO()
+        pixels = noise.integers(0, 256, (side, side, 3), np.uint8)
+        Image.fromarray(pixels).save(buffer, "JPEG", quality=75)
+        made.append(buffer.getvalue())
+    for number, (path, _) in enumerate(_parts(folder, sizes, "jpg")):
+        path.write_bytes(made[number % IMAGES])
+
+
+def _shards(options: str) -> Callable[[Path, list[int], int], None]:
+    def write(folder: Path, sizes: list[int], _mean: int) -> None:
+        import tensorflow as tf
+
+        for part in range(PARTS):
+            path = folder / f"part-{part}" / f"shard-{part:02}.tfrecord"
+            path.parent.mkdir()
+            with tf.io.TFRecordWriter(str(path), options) as writer:
+                for size in sizes[part::PARTS]:
+                    writer.write(_sample(size))
+
+    return write
+
+
+def _packed(folder: Path, sizes: list[int], _mean: int) -> None:
+    each = [(folder / f"part-{part}" / "packed.bin", sizes[part::PACKED]) for part in range(PACKED)]
+    for path, held in each:
+        path.parent.mkdir()
+        path.write_bytes(b"".join(map(_sample, held)))
+
+
+def _single(folder: Path, sizes: list[int], _mean: int) -> None:
+    (folder / RECORDS).write_bytes(b"".join(map(_sample, sizes)))
+
+
+def _database(folder: Path, sizes: list[int], _mean: int) -> None:
+    with sqlite3.connect(folder / DATABASE) as database:
+        database.execute("CREATE TABLE samples (id INTEGER PRIMARY KEY, data BLOB)")
+        database.executemany("INSERT INTO samples VALUES (?, ?)", enumerate(map(_sample, sizes)))
+    database.close()
+
+
+LAYOUTS: Mapping[str, Callable[[Path, list[int], int], None]] = {
+    "files": _files,
+    "validation": _files,
+    "jpeg": _images,
+    "shards": _shards(""),
+    "gzip": _shards("GZIP"),
+    "packed": _packed,
+    "single": _single,
+    "database": _database,
+}

@@ -1,0 +1,110 @@
+"""What training loops do besides: checkpoints, logs, a validation set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .program import ExtraPart, Program
+
+WEIGHTS = 2_000_000  # doubles: 16 MB
+LINES_PER_STEP = 40
+
+
+def _nothing(program: Program) -> ExtraPart:
+    del program
+    return ExtraPart()
+
+
+def _numpy_checkpoint(program: Program) -> ExtraPart:
+    made = f"model = np.random.default_rng(1).random({WEIGHTS})"
+    path = 'f"{OUT}/weights-{done}.npy"'
+    if not program.extra_cured:
+        save = f"if done % {program.every} == 0:\n    np.save({path}, model)"
+        return ExtraPart(("import numpy as np",), made, save)
+    save = f"if done % {program.every} == 0:\n    saver.submit(np.save, {path}, model.copy())"
+    return ExtraPart(
+        ("import numpy as np", "from concurrent.futures import ThreadPoolExecutor"),
+        f"{made}\nsaver = ThreadPoolExecutor(1)",
+        save,
+    )
+
+
+def _tf_checkpoint(program: Program) -> ExtraPart:
+    made = (
+        f"model = tf.Variable(tf.random.uniform(({WEIGHTS},), dtype=tf.float64))\n"
+        "checkpoint = tf.train.Checkpoint(model=model)"
+    )
+    save = f"if done % {program.every} == 0:\n    manager.save()"
+    if not program.extra_cured:
+        manager = "manager = tf.train.CheckpointManager(checkpoint, OUT, max_to_keep=3)"
+        return ExtraPart((), f"{made}\n{manager}", save)
+    fast = repr(str(program.folders.fast_out))
+    manager = f"manager = BurstBuffer(checkpoint, fast_dir={fast}, slow_dir=OUT, max_to_keep=3)"
+    return ExtraPart(
+        ("from tfdarshan.checkpoint import BurstBuffer",),
+        f"{made}\n{manager}",
+        save,
+        at_end="manager.close()",
+    )
+
+
+def _synced_log(program: Program) -> ExtraPart:
+    opened = 'log = open(f"{OUT}/metrics.txt", "w")'
+    write = 'log.write(f"step {done}\\n")'
+    if not program.extra_cured:
+        return ExtraPart(("os",), opened, f"{write}\nlog.flush()\nos.fsync(log.fileno())")
+    return ExtraPart(("os",), opened, write, at_end="log.flush()\nos.fsync(log.fileno())")
+
+
+def _small_writes(program: Program) -> ExtraPart:
+    buffering = 1 << 20 if program.extra_cured else 0
+    opened = f'log = open(f"{{OUT}}/samples.log", "ab", buffering={buffering})'
+    write = f'for line in range({LINES_PER_STEP}):\n    log.write(f"step {{done}} line {{line}}\\n".encode())'
+    return ExtraPart((), opened, write, at_end="log.close()")
+
+
+def _validation(program: Program) -> ExtraPart:
+    """A set of files of its own, read after each epoch, by tf.data where training uses it."""
+    folder = (program.folders.fast if program.staged else program.folders.data) / "validation"
+    listed = f"validation_paths = sorted(str(path) for path in pathlib.Path({str(folder)!r}).glob('*.bin'))"
+    if not program.uses_tensorflow:
+        kept = "@functools.cache\n" if program.validation_cached else ""
+        made = (
+            f"{listed}\n\n{kept}def read_validation(path):\n"
+            '    with open(path, "rb") as file:\n        return np.frombuffer(file.read(), np.uint8)[:1024]'
+        )
+        imports = ["pathlib", "import numpy as np", *(["functools"] if program.validation_cached else [])]
+        loop = "for path in validation_paths:\n    read_validation(path)"
+        if program.validation_threads:
+            imports.append("from concurrent.futures import ThreadPoolExecutor")
+            made += f"\n\nvalidators = ThreadPoolExecutor({program.validation_threads})"
+            loop = "list(validators.map(read_validation, validation_paths))"
+        return ExtraPart(tuple(imports), made, after_epoch=loop)
+    calls = f", num_parallel_calls={program.validation_threads}" if program.validation_threads else ""
+    lines = [
+        "validation = tf.data.Dataset.from_tensor_slices(validation_paths)",
+        f"validation = validation.map(load_validation{calls})",
+        *(["validation = validation.cache()"] if program.validation_cached else []),
+        "validation = validation.batch(BATCH)",
+    ]
+    if program.validation_threads:
+        lines += [
+            "validation_options = tf.data.Options()",
+            f"validation_options.threading.private_threadpool_size = {program.validation_threads}",
+            "validation = validation.with_options(validation_options)",
+        ]
+    made = (
+        f"{listed}\n\ndef load_validation(path):\n"
+        "    return tf.io.decode_raw(tf.io.read_file(path), tf.uint8)[:1024]\n\n" + "\n".join(lines)
+    )
+    return ExtraPart(("pathlib",), made, after_epoch="for batch in validation:\n    pass")
+
+
+EXTRA_SOURCES: Mapping[str, Callable[[Program], ExtraPart]] = {
+    "": _nothing,
+    "numpy_checkpoint": _numpy_checkpoint,
+    "tf_checkpoint": _tf_checkpoint,
+    "synced_log": _synced_log,
+    "small_writes": _small_writes,
+    "validation": _validation,
+}

@@ -1,0 +1,129 @@
+"""A folder on storage as slow as described: our own small FUSE server, built when it is first needed.
+
+It needs root, /dev/fuse, gcc, pkg-config and Debian's libfuse3-dev. The model is that of `fuse/device.c`:
+latencies of an open, a read, a read of nothing, a stat, a write and a sync, so many at a time; one queue for
+bandwidth, operations and seeks; a token bucket; slowness that comes and goes; one slow path; a cache in the
+server, and the kernel's own or none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.errors import ConfigurationError, StorageError
+
+SOURCES = Path(__file__).parent / "fuse"
+DEVICE = Path("/dev/fuse")
+PACKAGES = "apt-get install fuse3 libfuse3-dev gcc pkg-config"
+
+
+@dataclass(frozen=True)
+class FuseMount:
+    """A mounted one. Calls take no time before `begin`: until then caches can be filled."""
+
+    mount_point: Path
+    server: int
+
+    def begin(self) -> None:
+        """Makes calls take their time from now on."""
+        os.kill(self.server, signal.SIGUSR1)
+
+
+def check_fuse(device: Path = DEVICE) -> None:
+    """Returns where such storage can be made.
+
+    Raises:
+        ConfigurationError: It cannot, and why.
+    """
+    if os.geteuid() != 0:
+        raise ConfigurationError("storage by FUSE needs root.")
+    if not device.exists():
+        raise ConfigurationError(f"storage by FUSE needs {device}, which is not there.")
+    missing = [name for name in ("gcc", "pkg-config", "fusermount3") if shutil.which(name) is None]
+    if not missing and subprocess.run(["pkg-config", "--exists", "fuse3"]).returncode:
+        missing = ["libfuse3-dev"]
+    if missing:
+        raise ConfigurationError(f"storage by FUSE needs {', '.join(missing)}: {PACKAGES}")
+
+
+def build_server(folder: Path) -> Path:
+    """Compiles the server into a folder, unless it is there; gives its path.
+
+    Raises:
+        StorageError: The compiler refuses it.
+    """
+    program = folder / "slow_storage"
+    sources = sorted(SOURCES.glob("*.c"))
+    if program.exists() and program.stat().st_mtime > max(path.stat().st_mtime for path in SOURCES.iterdir()):
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    warnings = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+    built = subprocess.run(
+        ["gcc", *warnings, "-o", str(program), *map(str, sources), *flags, "-lpthread"],
+        capture_output=True,
+        text=True,
+    )
+    if built.returncode:
+        raise StorageError(f"{SOURCES.name}/ was not compiled: {built.stderr.strip().splitlines()[0]}")
+    return program
+
+
+def described(model: Mapping[str, float | str]) -> str:
+    """Gives a model as the server's one line."""
+    return " ".join(f"{name}={value}" for name, value in model.items())
+
+
+@contextmanager
+def fuse_mount(
+    program: Path, backing: Path, mount_point: Path, model: Mapping[str, float | str]
+) -> Iterator[FuseMount]:
+    """Mounts it for a while: nothing is cached at first, and nothing of it stays.
+
+    Args:
+        program: What `build_server` gave.
+        backing: The folder that is shown.
+        mount_point: Where; it is made if it is missing.
+        model: The words of `fuse/device.c` and their values; times in seconds, rates
+            in bytes or calls a second.
+
+    Raises:
+        StorageError: The server does not take the model, or cannot mount.
+    """
+    mount_point.mkdir(parents=True, exist_ok=True)
+    server = subprocess.Popen(
+        [str(program), str(backing), described(model), str(mount_point)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    assert server.stderr is not None
+    try:
+        if server.stdout.readline().strip() != "mounted":
+            raise StorageError(f"no storage by FUSE: {server.stderr.read().strip() or 'the server ended'}")
+        yield FuseMount(mount_point, server.pid)
+    finally:
+        _end(server, mount_point)
+
+
+def _end(server: subprocess.Popen[str], mount_point: Path) -> None:
+    """Unmounts as soon as nothing is open any more; after 10 s whatever is open."""
+    if server.poll() is None:
+        busy = subprocess.run(["fusermount3", "-u", str(mount_point)], capture_output=True).returncode
+        if busy:
+            subprocess.run(["fusermount3", "-u", "-z", str(mount_point)], capture_output=True)
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+    server.communicate()

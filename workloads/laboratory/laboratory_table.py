@@ -1,0 +1,89 @@
+"""The laboratory's outcome: a line a job, the totals, and the table between the marks of a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tfdarshan.errors import ConfigurationError
+
+from ..machine import this_machine
+from .judgement import Judgement, mean_width, totals
+
+MARKED = re.compile(r"(?<=<!-- laboratory:begin -->\n).*?(?=<!-- laboratory:end -->)", re.DOTALL)
+HEAD = ("seed", "job", "best single cure", "first finding", "promised", "obtained", "finding", "promise")
+
+
+def job_line(one: Judgement) -> str:
+    """Gives a job's outcome as one line."""
+    best = f"{one.best} {one.best_gain:.2f}x" if one.best else f"nothing to cure ({one.best_gain:.2f}x)"
+    typed = f"; {one.typed}" if one.typed else ""
+    again = "; offered again" if one.again else ""
+    unknown = "; a finding that the laboratory does not know" if one.unknown_name else ""
+    crowd = f"; others took {one.crowded:.0%} of a processor" if one.crowded >= 0.25 else ""
+    says = f"{one.said.first or one.said.state} {promised(one)}"
+    judged = f"finding {one.first}, promise {one.promise}{typed}{again}{unknown}{crowd}"
+    obtained = f"obtained {_times(one.obtained)}"
+    return f"seed {one.seed}: {one.words} | best {best} | says {says} | {obtained} | {judged}"
+
+
+def as_text(judgements: Sequence[Judgement]) -> str:
+    """Gives the totals."""
+    lines = [total.line for total in totals(judgements)]
+    width = mean_width(judgements)
+    if width is not None:
+        lines.append(f"mean width of kept promises, upper over lower bound: {width:.2f}")
+    return "\n".join(lines)
+
+
+def fill_page(page: Path, judgements: Sequence[Judgement], seeds: str) -> None:
+    """Puts totals and table between the marks of a page, misses first.
+
+    Raises:
+        ConfigurationError: The page has none.
+    """
+    text = page.read_text(encoding="utf-8")
+    if not MARKED.search(text):
+        raise ConfigurationError(
+            f"{page} has no <!-- laboratory:begin --> and <!-- laboratory:end --> to fill."
+        )
+    note = f"{len(judgements)} jobs of seeds {seeds}; on {this_machine().line()}.\n"
+    counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
+    ordered = sorted(judgements, key=lambda one: (not _missed(one), one.seed))
+    lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, ordered)]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    page.write_text(MARKED.sub(lambda _: f"{note}\n{counted}\n{table}", text), encoding="utf-8")
+
+
+def promised(one: Judgement) -> str:
+    """Words a promise: expected, and from lower to upper bound."""
+    if one.said.promise is None:
+        return "-"
+    low, expected, high = one.said.promise
+    return f"{expected:.2f}x ({low:.2f}x to {_times(high)})"
+
+
+def _missed(one: Judgement) -> bool:
+    return one.first not in ("right", "quiet") or one.promise in ("below", "above")
+
+
+def _row(one: Judgement) -> tuple[str, ...]:
+    best = f"{one.best} {one.best_gain:.2f}x" if one.best else "nothing to cure"
+    first = one.said.first or one.said.state
+    return (
+        str(one.seed),
+        one.words,
+        best,
+        first,
+        promised(one),
+        _times(one.obtained),
+        one.first,
+        one.promise,
+    )
+
+
+def _times(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return "any" if value > 1e6 else f"{value:.2f}x"

@@ -1,0 +1,196 @@
+"""The input of programs that read with Python: what a sample is, how one is read, and who reads."""
+
+from __future__ import annotations
+
+from .program import Part, Program, listing
+
+DECODE = {
+    "": "np.frombuffer(data, np.uint8)[:1024]",
+    "arithmetic": "np.sin(np.sin(np.frombuffer(data, np.uint8).astype(np.float32)))[:1024]",
+    "jpeg": "np.asarray(Image.open(io.BytesIO(data)).resize((64, 64)))",
+}
+SMALL = 8192
+RECORDS = "samples.bin"
+DATABASE = "samples.sqlite"
+AHEAD = """\
+def read_ahead(batches):
+    ready = queue.Queue(4)
+
+    def fill():
+        for batch in batches:
+            ready.put(batch)
+        ready.put(None)
+
+    threading.Thread(target=fill, daemon=True).start()
+    while (batch := ready.get()) is not None:
+        yield batch
+"""
+BATCHES = """\
+def read_batches():
+    batch = []
+    for sample in read_samples():
+        batch.append(sample)
+        if len(batch) == BATCH:
+            yield np.stack(batch)
+            batch = []
+"""
+
+
+def python_input(program: Program) -> Part:
+    """Gives definitions and the expression of an epoch."""
+    imports = {"pathlib", "import numpy as np"}
+    imports |= {"random"} if program.mixed or program.access == "reopened" else set()
+    imports |= {"io", "from PIL import Image"} if program.decode == "jpeg" else set()
+    imports |= {"functools"} if program.in_memory and not program.in_order else set()
+    imports |= {"os"} if program.access in ("random", "stats", "until_empty", "reopened") else set()
+    imports |= {"sqlite3"} if program.access == "sqlite" else set()
+    blocks = [_samples(program), _read(program), _read_samples(program)]
+    if program.shape == "generator":
+        blocks.append(_from_generator(program))
+        epoch = "dataset"
+    else:
+        blocks.append(BATCHES)
+        epoch = "read_batches()"
+    if program.threads > 0:
+        imports.add("from concurrent.futures import ThreadPoolExecutor")
+    if program.ahead and program.shape != "generator":
+        imports |= {"queue", "threading"}
+        blocks.append(AHEAD)
+        epoch = f"read_ahead({epoch})"
+    return Part(tuple(imports), "\n\n".join(block.strip("\n") for block in blocks if block), epoch)
+
+
+def _samples(program: Program) -> str:
+    """Says what there is to read: paths, or numbers of records."""
+    if program.access == "random":
+        order = (
+            f"range({program.count})"
+            if program.in_order
+            else f"np.random.default_rng(0).permutation({program.count})"
+        )
+        return f'file = os.open(f"{{DATA}}/{RECORDS}", os.O_RDONLY)\nsamples = {order}'
+    if program.access == "sqlite":
+        order = (
+            f"range({program.count})"
+            if program.in_order
+            else f"np.random.default_rng(0).permutation({program.count})"
+        )
+        return (
+            f'database = sqlite3.connect(f"{{DATA}}/{DATABASE}", check_same_thread=False)\nsamples = {order}'
+        )
+    if program.access == "reopened":
+        files = listing(program)
+        each = program.count // PACKED
+        lines = [files, f"samples = [(path, number) for number in range({each}) for path in paths]"]
+        lines.append(
+            "handles = {path: os.open(path, os.O_RDONLY) for path in paths}" if program.kept_open else ""
+        )
+        return "\n".join(line for line in lines if line)
+    lines = [listing(program, "samples")]
+    if program.access == "stats" and program.listed_once:
+        lines.append("sizes = {path: os.path.getsize(path) for path in samples}")
+    return "\n".join(lines)
+
+
+# Files that samples are packed into where each one opens its file again.
+PACKED = 8
+
+
+def _read(program: Program) -> str:
+    """Defines read(sample)."""
+    size = program.size_bytes
+    body = {
+        "file": 'with open(sample, "rb") as file:\n    data = file.read()',
+        "stats": _stats(program),
+        "until_empty": _until_empty(program),
+        "small_reads": _small_reads(program),
+        "reopened": (
+            f"path, number = sample\ndata = os.pread(handles[path], {size}, number * {size})"
+            if program.kept_open
+            else 'path, number = sample\nwith open(path, "rb", buffering=0) as file:\n'
+            f"    file.seek(number * {size})\n    data = file.read({size})"
+        ),
+        "random": f"data = os.pread(file, {size}, int(sample) * {size})",
+        "sqlite": (
+            'row = database.execute("SELECT data FROM samples WHERE id = ?", (int(sample),)).fetchone()\n'
+            "data = row[0]"
+        ),
+    }[program.access]
+    lines = [f"    {line}" for line in [*body.splitlines(), f"return {DECODE[program.decode]}"]]
+    kept = "@functools.cache\n" if program.in_memory and not program.in_order else ""
+    return kept + "\n".join(["def read(sample):", *lines])
+
+
+def _stats(program: Program) -> str:
+    read = 'with open(sample, "rb") as file:\n    data = file.read()'
+    if program.listed_once:
+        return f"assert sizes[sample] > 0\n{read}"
+    return (
+        "if not os.path.exists(sample) or not os.path.isfile(sample) or os.path.getsize(sample) == 0:\n"
+        '    raise ValueError(f"{sample} is no sample")\n'
+        f"age_s = os.path.getmtime(sample)\n{read}"
+    )
+
+
+def _until_empty(program: Program) -> str:
+    if program.known_size:
+        return (
+            "file = os.open(sample, os.O_RDONLY)\n"
+            "data = os.pread(file, os.fstat(file).st_size, 0)\nos.close(file)"
+        )
+    return (
+        'data = b""\nwith open(sample, "rb", buffering=0) as file:\n'
+        f"    while part := file.read({max(program.size_bytes, 1 << 16)}):\n        data += part"
+    )
+
+
+def _small_reads(program: Program) -> str:
+    if program.large_reads:
+        return 'with open(sample, "rb", buffering=0) as file:\n    data = file.read()'
+    return (
+        'parts = []\nwith open(sample, "rb", buffering=0) as file:\n'
+        f'    while part := file.read({SMALL}):\n        parts.append(part)\ndata = b"".join(parts)'
+    )
+
+
+def _read_samples(program: Program) -> str:
+    """Defines read_samples(), which yields those of an epoch."""
+    if program.in_order and program.access == "random":
+        block = max(1, (4 << 20) // program.size_bytes)
+        size = program.size_bytes
+        return (
+            "def read_samples():\n"
+            f"    for first in range(0, len(samples), {block}):\n"
+            f"        block = os.pread(file, {block} * {size}, first * {size})\n"
+            f"        for start in range(0, len(block), {size}):\n"
+            f"            data = block[start : start + {size}]\n"
+            f"            yield {DECODE[program.decode]}"
+        )
+    if program.in_order and program.access == "sqlite":
+        return (
+            "def read_samples():\n"
+            '    for (data,) in database.execute("SELECT data FROM samples ORDER BY id"):\n'
+            f"        yield {DECODE[program.decode]}"
+        )
+    if program.threads > 0:
+        return (
+            f"pool = ThreadPoolExecutor({program.threads})\n\n"
+            "def read_samples():\n"
+            "    for start in range(0, len(samples), BATCH):\n"
+            "        yield from pool.map(read, samples[start : start + BATCH])"
+        )
+    return "def read_samples():\n    for sample in samples:\n        yield read(sample)"
+
+
+def _from_generator(program: Program) -> str:
+    shape, dtype = ("(64, 64, 3)", "uint8") if program.decode == "jpeg" else ("(1024,)", "uint8")
+    dtype = "float32" if program.decode == "arithmetic" else dtype
+    lines = [
+        "dataset = tf.data.Dataset.from_generator(",
+        f"    read_samples, output_signature=tf.TensorSpec({shape}, tf.{dtype})",
+        ")",
+        *(["dataset = dataset.cache()"] if program.cache else []),
+        "dataset = dataset.batch(BATCH)",
+        *(["dataset = dataset.prefetch(tf.data.AUTOTUNE)"] if program.prefetch else []),
+    ]
+    return "\n".join(lines)
