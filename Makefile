@@ -18,6 +18,8 @@ CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyprojec
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
+LABORATORY ?= --fresh 60 --page docs/findings.md
+FUSE_TOOLS := fusermount3:fuse3 /usr/include/fuse3/fuse.h:libfuse3-dev pkg-config
 C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
 # Counts the lines that the tests' own process runs: where it can, by the interpreter's own, cheaper means.
@@ -27,8 +29,8 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) $(BIN)/python -m coverage run --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-core test-fresh test-long test-native \
-    test-packages test-pythons test-tf-oldest
+.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-core test-fresh test-long \
+    test-native test-packages test-pythons test-tf-oldest
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -43,7 +45,7 @@ help:
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
-	@echo "make laboratory   the findings on jobs drawn at random, their best cures found by trying all (30 minutes)"
+	@echo "make laboratory   the findings on jobs drawn at random, their best cures found by trying all (90 minutes)"
 	@echo "make stubs        write the types of the C extensions from their headers, for mypy"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
@@ -56,13 +58,13 @@ demo: $(STAMPS)/extra-demo
 	@$(BIN)/python -m tfdarshan.workloads.demo
 
 test: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs
+	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
 	@variant=$$($(BIN)/python tools/line_coverage.py begin) && \
 	    TFD_NATIVE_VARIANTS="plain $$variant" $(COUNTED_PYTEST) -m "not long"
 	@$(BIN)/python tools/line_coverage.py report
 
 test-long: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs
+	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
 	@$(PYTEST) -m long --timeout 3600
 
 test-native: $(STAMPS)/extra-test
@@ -127,8 +129,7 @@ findings: $(STAMPS)/extra-test
 	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/findings.md
 
 laboratory: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools fusermount3:fuse3 pkg-config mount mkfs.ext4:e2fsprogs
-	@$(LIBFUSE)
+	@tools/setup-debian.sh tools $(FUSE_TOOLS) mount mkfs.ext4:e2fsprogs
 	@$(BIN)/python -m tfdarshan.workloads.laboratory $(LABORATORY)
 
 docs: $(STAMPS)/extra-docs

@@ -3,12 +3,18 @@
 #
 #   tools/setup-debian.sh build PYTHON      what building needs: venv, headers, a compiler; fails without
 #   tools/setup-debian.sh tools NAME...     programs some tests or benchmarks use; goes on without. PROGRAM:PACKAGE
-#                                           where the package has another name.
+#                                           where the package has another name, FILE:PACKAGE where it has none.
 set -u
 
 say() { printf 'tfdarshan: %s\n' "$*" >&2; }
 
-has() { command -v "$1" >/dev/null 2>&1; }
+# A program, or a file that a package without a program brings.
+has() {
+    case "$1" in
+    /*) [ -e "$1" ] ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
 
 may_install() { [ "$(id -u)" = 0 ] && has apt-get; }
 

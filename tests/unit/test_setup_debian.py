@@ -74,6 +74,20 @@ def test_root_installs_what_is_missing(machine):
     assert os.access(tool, os.X_OK)
 
 
+def test_a_package_without_a_program_is_known_by_a_file(machine):
+    # GIVEN root, and an apt-get that brings the file of one package
+    machine.add("id", "echo 0")
+    header = machine.folder / "fuse.h"
+    machine.add("apt-get", f'case "$*" in *install*libfuse3-dev) touch {header} ;; *) exit 100 ;; esac')
+
+    # WHEN it is asked for twice
+    first, second = (machine("tools", f"{header}:libfuse3-dev") for _ in range(2))
+
+    # THEN it is installed once
+    assert (first.returncode, first.stderr) == (0, "tfdarshan: installing libfuse3-dev with apt-get\n")
+    assert (second.returncode, second.stderr) == (0, "")
+
+
 def test_building_without_compiler_fails_with_the_packages(machine):
     # GIVEN this Python, and no gcc
     machine.add("apt-get", "exit 1")

@@ -44,6 +44,8 @@ def main() -> int:
     parser.add_argument("--dry-run", action="store_true", help="print the jobs, and run nothing")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep programs and sessions in this folder")
     arguments = parser.parse_args()
+    if arguments.page and arguments.seeds:
+        parser.error("--page is for fresh draws: leave --seeds out")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     first = DEVELOPMENT_SEEDS + time.time_ns() // 1000 % 10**9
     seeds = arguments.seeds or range(first, first + arguments.fresh)

@@ -15,24 +15,15 @@ import builtins
 import copy
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3"})
+from .printed_line import Place, find_place
+
 PLACEHOLDERS = ("LOGDIR", "DIR", "FAST", "SLOW")
 OF_MODULE = re.compile(r"#\s*of ([\w.]+)\s*$")
 
 
 class CannotTypeError(Exception):
     """The cure cannot be applied as it is printed; says why."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where in the program the line is: the expression, its statement, and what the names stand for."""
-
-    expression: ast.expr
-    statement: ast.stmt
-    names: Mapping[str, ast.expr]
 
 
 def is_command(line: str) -> bool:
@@ -70,7 +61,7 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
         raise CannotTypeError("more than one line is to be taken out")
     pattern = _value(old[0])
     program = ast.parse(source)
-    place = _find(program, pattern)
+    place = find_place(program, pattern)
     if place is None:
         raise CannotTypeError(f"the program has no `{instead_of.strip()}`")
     known = _known_names(program) | set(place.names)
@@ -89,67 +80,6 @@ def _value(statement: ast.stmt) -> ast.expr:
     if isinstance(statement, ast.Assign | ast.Expr | ast.Return) and statement.value is not None:
         return statement.value
     raise CannotTypeError(f"`{ast.unparse(statement).splitlines()[0]}` is no simple statement")
-
-
-def _find(program: ast.Module, pattern: ast.expr) -> _Place | None:
-    """Gives the first place in the program that the printed expression stands for."""
-    front = _front(pattern)
-    for statement in ast.walk(program):
-        if not isinstance(statement, ast.Assign | ast.Expr | ast.Return):
-            continue
-        for node in ast.walk(statement):
-            names: dict[str, ast.expr] = {}
-            if isinstance(node, ast.expr) and _same(pattern, node, names, front):
-                return _Place(node, statement, names)
-    return None
-
-
-def _front(pattern: ast.expr) -> ast.expr | None:
-    """Gives the variable that a method chain begins with."""
-    node = pattern
-    while isinstance(node, ast.Call | ast.Attribute):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    is_chain = isinstance(pattern, ast.Call) and isinstance(pattern.func, ast.Attribute)
-    return node if is_chain and isinstance(node, ast.Name) and node.id not in MODULES else None
-
-
-def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: ast.expr | None) -> bool:
-    if isinstance(pattern, ast.Name) and isinstance(node, ast.expr):
-        return _stands_for(pattern, node, names, anything=pattern is front)
-    if type(pattern) is not type(node):
-        return False
-    for name, part in ast.iter_fields(pattern):
-        other = getattr(node, name)
-        if isinstance(part, list):
-            if len(part) != len(other) or not all(
-                _same(one, two, names, front) for one, two in zip(part, other, strict=True)
-            ):
-                return False
-        elif isinstance(part, ast.AST):
-            if not isinstance(other, ast.AST) or not _same(part, other, names, front):
-                return False
-        elif name not in ("ctx", "kind", "type_comment") and part != other:
-            return False
-    return True
-
-
-def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *, anything: bool) -> bool:
-    if pattern.id in MODULES or hasattr(builtins, pattern.id):
-        return isinstance(node, ast.Name) and node.id == pattern.id
-    simple = isinstance(node, ast.Name | ast.Constant | ast.Lambda | ast.JoinedStr)
-    if not anything and not simple and not (isinstance(node, ast.Attribute) and _is_path(node)):
-        return False
-    if isinstance(node, ast.Name) and node.id in MODULES:
-        return False
-    before = names.setdefault(pattern.id, node)
-    return ast.dump(before) == ast.dump(node)
-
-
-def _is_path(node: ast.expr) -> bool:
-    """Says whether it is a name with attributes, such as self.paths or tf.io.read_file."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
 
 
 def _known_names(program: ast.Module) -> set[str]:
@@ -179,7 +109,7 @@ class _Filled(ast.NodeTransformer):
 
 
 def _written(
-    new: list[ast.stmt], place: _Place, folders: Mapping[str, str], known: set[str], line: str
+    new: list[ast.stmt], place: Place, folders: Mapping[str, str], known: set[str], line: str
 ) -> tuple[list[str], str]:
     """Gives the expression that comes and the statements after it, and what has to be imported for them."""
     given = {
@@ -239,7 +169,7 @@ def _target(statement: ast.stmt) -> str:
     return next(iter(_targets(statement)), "")
 
 
-def _replaced(source: str, place: _Place, written: list[str], imports: str) -> str:
+def _replaced(source: str, place: Place, written: list[str], imports: str) -> str:
     lines = source.encode().splitlines(keepends=True)
     starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
     node, statement = place.expression, place.statement

@@ -13,7 +13,8 @@ from tfdarshan.session import open_session
 from .applied import CannotTypeError, apply_lines, filled_command, is_command
 from .job import Job
 from .judgement import Judgement, Said, judge, said_in
-from .program import Program, source
+from .program import Program
+from .program_source import source
 from .storage_kind import REAL
 from .storage_room import StorageRoom
 from .timed_run import Runner, TimedRun, run_commands

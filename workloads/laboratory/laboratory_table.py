@@ -9,7 +9,8 @@ from pathlib import Path
 from tfdarshan.errors import ConfigurationError
 
 from ..machine import this_machine
-from .judgement import Judgement, mean_width, totals
+from .judgement import Judgement
+from .laboratory_totals import mean_width, totals
 
 MARKED = re.compile(r"(?<=<!-- laboratory:begin -->\n).*?(?=<!-- laboratory:end -->)", re.DOTALL)
 HEAD = ("seed", "job", "best single cure", "first finding", "promised", "obtained", "finding", "promise")

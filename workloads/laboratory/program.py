@@ -1,8 +1,7 @@
-"""A drawn training program: its parameters, and its source text as a user would write it."""
+"""A drawn training program: its parameters."""
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -105,33 +104,6 @@ class Program:
         return {"shards": "tfrecord", "gzip": "tfrecord", "jpeg": "jpg"}.get(self.layout, "bin")
 
 
-def source(program: Program, logdir: Path) -> str:
-    """Gives the whole text; it prints its seconds in all and of training at the end."""
-    from .extra_source import EXTRA_SOURCES
-    from .python_source import python_input
-    from .tf_data_source import tf_data_input
-
-    part = tf_data_input(program) if program.shape in TF_DATA else python_input(program)
-    extra = EXTRA_SOURCES[program.extra](program)
-    imports = {"time", *part.imports, *extra.imports}
-    imports |= {"import numpy as np"} if program.computes == "numpy" else set()
-    imports |= {"import tfdarshan"} if program.marked else set()
-    imports |= {"import tensorflow as tf"} if program.uses_tensorflow else set()
-    blocks = [
-        '"""Trains a model."""',
-        "import time\n\nbegan_s = time.perf_counter()",
-        _imports(imports),
-        _constants(program, logdir),
-        part.text,
-        extra.before,
-        _compute(program),
-        _train(program, part.epoch, extra.after_step, extra.after_epoch),
-        extra.at_end,
-        'print(f"{time.perf_counter() - began_s:.4f} s in all, {trained_s:.4f} s of training")',
-    ]
-    return "\n\n".join(block.strip("\n") for block in blocks if block.strip()) + "\n"
-
-
 @dataclass(frozen=True)
 class Part:
     """The program's input: what it imports, defines, and what one epoch iterates over."""
@@ -164,62 +136,3 @@ def listing(program: Program, name: str = "paths") -> str:
             f"for path in {name}]"
         )
     return "\n".join(lines)
-
-
-def _imports(names: set[str]) -> str:
-    lines = [name if " " in name else f"import {name}" for name in names if name != "time"]
-    return "\n".join(sorted(lines, key=lambda line: (line.split()[1].split(".")[0], line)))
-
-
-def _constants(program: Program, logdir: Path) -> str:
-    out = program.folders.fast_out if program.staged and program.extra_cured else program.folders.out
-    lines = [f"DATA = {str(program.data)!r}"]
-    if program.extra not in ("", "validation"):
-        lines.append(f"OUT = {str(out)!r}")
-    if program.marked:
-        lines.append(f"LOGDIR = {str(logdir)!r}")
-    return "\n".join([*lines, f"EPOCHS = {program.epochs}", f"BATCH = {program.batch}"])
-
-
-def _compute(program: Program) -> str:
-    if program.computes == "sleep":
-        return f"def compute(batch):\n    time.sleep({program.step_s})"
-    rounds = max(1, round(program.step_s / 1e-3))
-    return (
-        "weights = np.random.default_rng(0).random(100_000)\n\n"
-        f"def compute(batch):\n    for _ in range({rounds}):\n        np.sin(weights)"
-    )
-
-
-def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> str:
-    inner = textwrap.indent(after_step.strip("\n"), " " * 16 if program.marked else " " * 8)
-    outer = textwrap.indent(after_epoch.strip("\n"), " " * 4)
-    counted = bool(after_step.strip())
-    if not program.marked:
-        lines = ["done = 0"] if counted else []
-        lines += ["start_s = time.perf_counter()", "for epoch in range(EPOCHS):"]
-        lines += [f"    for batch in {epoch}:", "        compute(batch)"]
-        lines += ["        done += 1"] if counted else []
-        lines += [inner, outer, "trained_s = time.perf_counter() - start_s"]
-        return "\n".join(line for line in lines if line)
-    as_if = ""
-    if program.as_if:
-        slow = [f"{program.folders.data}/", f"{program.folders.out}/"]
-        as_if = f", as_if={program.as_if!r}, as_if_paths={slow!r}"
-    lines = ["done = 0"] if counted else []
-    lines += [
-        f"with tfdarshan.profile(LOGDIR{as_if}):",
-        "    start_s = time.perf_counter()",
-        "    for epoch in range(EPOCHS):",
-        f"        batches = iter({epoch})",
-        "        while True:",
-        "            with tfdarshan.step() as step:",
-        "                with step.input_wait():",
-        "                    batch = next(batches, None)",
-        "                if batch is None:",
-        "                    break",
-        "                compute(batch)",
-    ]
-    lines += ["                done += 1"] if counted else []
-    lines += [inner, textwrap.indent(outer, "    "), "    trained_s = time.perf_counter() - start_s"]
-    return "\n".join(line for line in lines if line)

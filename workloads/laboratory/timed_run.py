@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..machine import busy_elsewhere_s, stolen_s
-from .program import Program, source
+from .program import Program
+from .program_source import source
 from .storage_room import StorageRoom
 
 LIMIT_S = 120

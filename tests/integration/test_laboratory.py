@@ -1,0 +1,77 @@
+"""Jobs of the laboratory from end to end, one that is emulated and one by FUSE; and its command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tfdarshan.workloads.laboratory.draw import draw
+from tfdarshan.workloads.laboratory.storage_room import media_here
+
+ROOM_FOR_IMPORTS_S = 900
+
+
+def laboratory(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tfdarshan.workloads.laboratory", *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=ROOM_FOR_IMPORTS_S)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(2 * ROOM_FOR_IMPORTS_S)
+@pytest.mark.parametrize("medium", ["emulated", "fuse"])
+def test_a_job_runs_with_all_of_its_cures_and_is_judged(tmp_path, medium):
+    if medium not in media_here()[0]:
+        pytest.skip(f"this machine has no storage by {medium}")
+    # GIVEN a seed whose program imports no TensorFlow
+    seed = next(seed for seed in range(100) if not draw(seed, (medium,)).program(tmp_path).uses_tensorflow)
+
+    # WHEN
+    ran = laboratory(
+        "--seeds", str(seed), "--kinds", medium, "--repeats", "1",
+        "--json", str(tmp_path / "out.json"), "--keep", str(tmp_path / "kept"),
+    )  # fmt: skip
+
+    # THEN the truth and the judgement are there, whatever they are
+    assert ran.returncode == 0, ran.stderr
+    (outcome,) = json.loads((tmp_path / "out.json").read_text())
+    assert outcome["seed"] == seed
+    assert outcome["words"] == draw(seed, (medium,)).words
+    assert outcome["best_gain"] >= 1
+    assert outcome["first"] in ("right", "partly", "wrong", "missed", "alarm", "quiet")
+    assert f"seed {seed}: " in ran.stdout
+    assert "right first finding: " in ran.stdout
+    # Each cure ran on its own, and left a session.
+    runs = sorted((tmp_path / "kept" / f"seed-{seed}" / "runs").iterdir())
+    assert len(runs) >= 3
+    assert all((run / "logs").is_dir() for run in runs)
+
+
+def test_what_would_be_drawn_is_said_without_running_it():
+    ran = laboratory("--seeds", "3-5", "--kinds", "emulated", "--dry-run")
+    words = [f"seed {seed}: {draw(seed, ('emulated',)).words}" for seed in (3, 4, 5)]
+    assert ran.stdout.splitlines() == words
+
+
+def test_fresh_seeds_are_not_those_of_development():
+    drawn = [laboratory("--fresh", "2", "--kinds", "emulated", "--dry-run").stdout for _ in range(2)]
+    seeds = [int(line.split(":")[0].removeprefix("seed ")) for text in drawn for line in text.splitlines()]
+    assert min(seeds) >= 10_000
+    assert len(set(seeds)) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--seeds", "9-3"), "'9-3' is no range of seeds such as 0-19"),
+        (("--seeds", "some"), "'some' is no range of seeds such as 0-19"),
+        (("--seeds", "3", "--page", "x.md"), "--page is for fresh draws: leave --seeds out"),
+        (("--kinds", "floppy"), "no such kind: floppy; there are fuse, emulated, ext4"),
+    ],
+)
+def test_what_it_does_not_understand_is_said_in_a_line(options, why):
+    ran = laboratory(*options)
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[-1].endswith(why)

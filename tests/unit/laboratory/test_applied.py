@@ -1,0 +1,144 @@
+"""Cures applied to the letter: what a reader would type, and what he could not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfdarshan.workloads.laboratory.applied import (
+    CannotTypeError,
+    apply_lines,
+    filled_command,
+    is_command,
+)
+
+PROGRAM = '''\
+"""Trains."""
+import os
+import tensorflow as tf
+
+paths = ["a"]
+
+def read_image(name):
+    return tf.io.read_file(name)
+
+ds = tf.data.Dataset.from_tensor_slices(paths)
+ds = ds.map(read_image)
+ds = ds.batch(32)
+'''
+CHAINED = '''\
+"""Trains."""
+import tensorflow as tf
+
+paths = ["a"]
+ds = (
+    tf.data.Dataset.from_tensor_slices(paths)
+    .map(lambda name: tf.io.read_file(name))
+    .batch(32)
+)
+'''
+MAP = "dataset = dataset.map(load)"
+EIGHT = "dataset = dataset.map(load, num_parallel_calls=8)"
+FOUR = "dataset = dataset.map(load, num_parallel_calls=4)"
+POOL = """\
+dataset = dataset.map(load, num_parallel_calls=16)
+options = tf.data.Options()
+options.threading.private_threadpool_size = 16
+dataset = dataset.with_options(options)"""
+
+
+def applied(source, line, instead_of, folders=None):
+    return apply_lines(source, line, instead_of, folders or {})
+
+
+def test_a_reader_takes_the_names_for_his_own():
+    text = applied(PROGRAM, EIGHT, MAP)
+    assert "ds = ds.map(read_image, num_parallel_calls=8)\n" in text
+    assert text.replace(", num_parallel_calls=8", "") == PROGRAM
+
+
+def test_a_line_stands_for_a_part_of_a_chain():
+    text = applied(CHAINED, EIGHT, MAP)
+    assert ".map(lambda name: tf.io.read_file(name), num_parallel_calls=8)" in text
+    assert ".batch(32)" in text
+    text = applied(
+        CHAINED,
+        "dataset = dataset.batch(batch_size).prefetch(tf.data.AUTOTUNE)",
+        "dataset = dataset.batch(batch_size)",
+    )
+    assert ".batch(32).prefetch(tf.data.AUTOTUNE)" in text
+
+
+@pytest.mark.parametrize("source", [PROGRAM, CHAINED])
+def test_lines_that_follow_come_after_the_statement(source):
+    text = applied(source, POOL, "dataset = dataset.map(load)")
+    assert "num_parallel_calls=16" in text
+    assert (
+        "\noptions = tf.data.Options()\noptions.threading.private_threadpool_size = 16\n"
+        "ds = ds.with_options(options)\n" in text
+    )
+
+
+def test_lines_that_follow_are_indented_as_the_statement_is():
+    source = "import tensorflow as tf\ndef make(paths, load):\n    data = paths.map(load)\n    return data\n"
+    text = applied(source, POOL, "dataset = dataset.map(load)")
+    assert "    data = paths.map(load, num_parallel_calls=16)\n    options = tf.data.Options()\n" in text
+    assert "    data = data.with_options(options)\n    return data\n" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "instead_of", "why"),
+    [
+        # The call has other arguments, or is another call.
+        (
+            "dataset = dataset.map(f)",
+            FOUR,
+            "the program has no `",
+        ),
+        ("log = open(p, 'ab', 1 << 20)", "log = open(p, 'ab', buffering=0)", "the program has no `"),
+        ("x = 1", "dataset = dataset.interleave(load)", "the program has no `"),
+        # Nothing to take out, or the head of a block.
+        ("handles = {}", "", "no line is named"),
+        ("handles = {}", "with open(path, 'rb') as file:", "no whole statement"),
+        ("paths = sorted(os.scandir(folder))", "if os.path.exists(path):  # for each", "no whole statement"),
+        # What comes needs names that are not there.
+        (
+            "dataset = dataset.map(load, num_parallel_calls=calls)",
+            MAP,
+            "has no calls",
+        ),
+        ("dataset = tf.data.TFRecordDataset(shards)", "dataset = dataset.map(load)", "has no shards"),
+    ],
+)
+def test_what_a_reader_cannot_type_is_said(line, instead_of, why):
+    with pytest.raises(CannotTypeError, match=why):
+        applied(PROGRAM, line, instead_of)
+
+
+def test_names_of_modules_stand_for_nothing_else():
+    with pytest.raises(CannotTypeError):
+        applied("import os\nos.map(os)\n", "dataset = dataset.map(load, 2)", "dataset = dataset.map(load)")
+
+
+def test_a_name_stands_for_one_thing():
+    with pytest.raises(CannotTypeError):
+        applied("import os\nos.rename(a, b)\n", "os.replace(one, one)", "os.rename(one, one)")
+
+
+def test_placeholders_are_filled_in_and_what_a_comment_names_is_imported():
+    source = '"""Trains."""\nimport os\n\nos.save(checkpoint, "/slow")\n'.replace("checkpoint", "os.path")
+    line = "BurstBuffer(model, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint"
+    text = applied(source, line, "os.save(model, folder)", {"FAST": "/f", "SLOW": "/s"})
+    assert text == (
+        '"""Trains."""\nfrom tfdarshan.checkpoint import BurstBuffer\nimport os\n\n'
+        "BurstBuffer(os.path, fast_dir='/f', slow_dir='/s').save()\n"
+    )
+
+
+def test_a_command_is_filled_in():
+    line = "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json"
+    assert is_command(line)
+    assert not is_command("dataset = dataset.cache()")
+    filled = filled_command(line, {"LOGDIR": "/l", "DIR": "/d"})
+    assert filled.startswith("tfdarshan advise --logdir /l --fast /d -o plan.json && ")
+    with pytest.raises(CannotTypeError, match="changes nothing"):
+        filled_command("tfdarshan advise --logdir LOGDIR --fast DIR", {})

@@ -1,0 +1,109 @@
+"""What is drawn: the same from the same seed, all kinds of it, and programs that are programs."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tfdarshan.findings.all_findings import NAMES
+from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, place_data
+from tfdarshan.workloads.laboratory.draw import FUSE_KINDS, draw
+from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF, REMARKS, known_cures
+from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, SHAPES
+from tfdarshan.workloads.laboratory.program_source import source
+from tfdarshan.workloads.laboratory.storage_kind import EMULATED_S, MEDIA
+
+SEEDS = range(1500)
+ANYWHERE = Path("/nowhere")
+
+
+def test_a_seed_gives_the_same_job_each_time():
+    assert [draw(seed) for seed in range(50)] == [draw(seed) for seed in range(50)]
+    assert len({draw(seed).words for seed in range(50)}) == 50
+
+
+def test_all_kinds_appear():
+    jobs = [draw(seed) for seed in SEEDS]
+    programs = [job.program(ANYWHERE) for job in jobs]
+
+    assert {job.storage.medium for job in jobs} == set(MEDIA)
+    assert {job.storage.name for job in jobs if job.storage.medium == "fuse"} == set(FUSE_KINDS)
+    assert {job.storage.name for job in jobs if job.storage.medium == "emulated"} == set(EMULATED_S)
+    assert {one.shape for one in programs} == set(SHAPES)
+    assert {one.access for one in programs} == set(ACCESSES)
+    assert {one.extra for one in programs} == {"", *EXTRAS}
+    assert {one.cache for one in programs} == {"", "right", "misplaced"}
+    assert {one.decode for one in programs} == {"", "arithmetic", "jpeg"}
+    marked = Counter(one.marked for one in programs)
+    assert 0.25 < marked[False] / len(programs) < 0.42
+
+
+def test_only_storage_that_is_there_is_drawn():
+    assert {draw(seed, ("emulated",)).storage.medium for seed in range(100)} == {"emulated"}
+
+
+def test_a_run_is_short():
+    for seed in SEEDS:
+        one = draw(seed).program(ANYWHERE)
+        assert one.count * one.size_bytes <= 200_000_000
+        steps = one.count // one.batch * one.epochs
+        assert steps >= 6
+        assert steps * one.step_s < 8
+
+
+def test_the_job_and_all_of_its_cures_are_programs_and_differ():
+    for seed in SEEDS:
+        one = draw(seed).program(ANYWHERE)
+        programs = [one, *(cure.program for cure in known_cures(one))]
+        texts = [source(program, ANYWHERE) for program in programs]
+        for text in texts:
+            ast.parse(text)
+        assert len(set(texts)) == len(texts), draw(seed).words
+        assert all(program.layout in LAYOUTS for program in programs)
+
+
+def test_no_program_has_options_that_users_do_not_write():
+    """Only the cure that says so limits tf.data's threads; nothing else about tf.data is set."""
+    for seed in SEEDS:
+        assert "options" not in source(draw(seed).program(ANYWHERE), ANYWHERE)
+
+
+def test_every_finding_is_a_cure_or_a_remark():
+    known = {name for names in FINDINGS_OF.values() for name in names}
+    assert set(NAMES) <= known | set(REMARKS)
+
+
+def test_the_slow_part_of_the_storage_holds_files_of_the_job():
+    for seed in SEEDS:
+        job = draw(seed)
+        one = job.program(ANYWHERE)
+        if job.storage.name == "slow file":
+            assert one.layout in ("files", "jpeg")
+            assert one.slow_path == "/part-3/00003."
+
+
+@pytest.mark.parametrize("layout", ["files", "packed", "single", "database"])
+def test_data_is_made_once_and_placed(tmp_path, layout):
+    made = layout_folder(tmp_path / "pool", layout, 32, 4096, spread=False)
+    again = layout_folder(tmp_path / "pool", layout, 32, 4096, spread=False)
+    files = [path for path in made.rglob("*") if path.is_file()]
+
+    assert made == again
+    assert sum(path.stat().st_size for path in files) >= 32 * 4096
+    for link in (True, False):
+        target = tmp_path / f"placed-{link}"
+        place_data(made, target, link=link)
+        assert sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file()) == sorted(
+            path.relative_to(made) for path in files
+        )
+
+
+def test_sizes_are_spread_only_where_they_are_to_be(tmp_path):
+    same = layout_folder(tmp_path, "files", 32, 4096, spread=False)
+    spread = layout_folder(tmp_path, "files", 32, 4096, spread=True)
+
+    assert {path.stat().st_size for path in same.rglob("*.bin")} == {4096}
+    assert len({path.stat().st_size for path in spread.rglob("*.bin")}) > 10

@@ -1,0 +1,191 @@
+"""How the laboratory judges, with made-up runs: seconds by hand, nothing is run."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.workloads.laboratory.draw import draw
+from tfdarshan.workloads.laboratory.judgement import (
+    Said,
+    judge,
+    judge_first,
+    judge_promise,
+)
+from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_page, job_line
+from tfdarshan.workloads.laboratory.laboratory_totals import mean_width, totals, wilson
+from tfdarshan.workloads.laboratory.timed_run import TimedRun
+from tfdarshan.workloads.laboratory.truth import Tried, Truth, find_truth
+
+PROGRAM = draw(0).program(Path("/nowhere"))
+LOGS = Path("/nowhere/logs")
+
+
+def runs(*seconds: float, failure: str = "") -> list[TimedRun]:
+    return [TimedRun(one, LOGS, failure=failure) for one in seconds]
+
+
+def truth(**after_s: float) -> Truth:
+    """Gives the truth of a job of 10 s, by the seconds that it takes with each cure."""
+    names = {"parallel": 1, "prefetch": 1, "memory": 1, "staging": 2, "shards": 3, "moved": 2}
+    tried = [Tried(KnownCure(name, names[name], PROGRAM), runs(after_s[name])) for name in after_s]
+    return Truth(PROGRAM, runs(9.0, 10.0, 11.0), tried)
+
+
+def said(first: str, promise=(1.5, 2.0, 3.0), problems=None) -> Said:
+    named = (first,) if first else ()
+    return Said("slow" if first else "healthy", "-", first, promise if first else None, problems or named)
+
+
+@pytest.mark.parametrize(
+    ("first", "of", "judged"),
+    [
+        ("read_parallelism", truth(parallel=2.0, staging=2.1), "right"),
+        # 85 % of the best is as good.
+        ("read_parallelism", truth(parallel=2.3, staging=2.0), "right"),
+        ("staging", truth(parallel=5.0, staging=2.0), "right"),
+        # Less effort may come first where it saves at least half of what can be saved.
+        ("read_parallelism", truth(parallel=4.0, staging=2.0), "right"),
+        ("read_parallelism", truth(parallel=8.0, staging=2.0), "partly"),
+        # The same effort gives much more.
+        ("prefetch", truth(parallel=2.0, prefetch=8.0), "partly"),
+        ("prefetch", truth(parallel=2.0, prefetch=9.9), "wrong"),
+        # It costs more and gives less.
+        ("staging", truth(parallel=2.0, staging=4.0), "partly"),
+        # There is no such cure for this job, or none is named.
+        ("straggler", truth(parallel=2.0), "wrong"),
+        ("", truth(parallel=2.0), "missed"),
+        # Nothing can be cured.
+        ("", truth(parallel=9.8), "quiet"),
+        ("read_parallelism", truth(parallel=9.8), "alarm"),
+    ],
+)
+def test_the_first_finding(first, of, judged):
+    assert judge_first(said(first), of) == judged
+
+
+def test_a_cure_that_cannot_run_gives_nothing():
+    of = truth(parallel=2.0)
+    of.tried[0].runs = runs(0.1, failure="ValueError")
+    assert of.best is None
+    assert of.best_gain == 1.0
+
+
+@pytest.mark.parametrize(
+    ("obtained", "judged"),
+    [(1.49, "below"), (1.5, "inside"), (3.0, "inside"), (3.01, "above"), (None, "unmeasured")],
+)
+def test_the_promise(obtained, judged):
+    assert judge_promise(said("staging"), obtained) == judged
+    assert judge_promise(said(""), obtained) == "none"
+
+
+def test_what_the_cure_gave_as_printed_counts_before_what_it_gives_by_hand():
+    of = truth(parallel=2.0)
+    by_hand = judge(1, "w", said("read_parallelism"), of, real=True)
+    assert (by_hand.obtained, by_hand.promise, by_hand.near_best) == (5.0, "above", True)
+    typed = judge(
+        1, "w", said("read_parallelism"), of, real=True, typed="as printed", typed_gain=1.02, again=True
+    )
+    assert (typed.obtained, typed.promise, typed.near_best, typed.first) == (1.02, "below", False, "right")
+
+
+def test_a_finding_without_a_cure_is_not_measured_and_a_new_name_is_reported():
+    one = judge(1, "w", said("straggler"), truth(parallel=2.0), real=True)
+    assert (one.obtained, one.promise, one.unknown_name) == (None, "unmeasured", False)
+    assert judge(1, "w", said("brand_new"), truth(parallel=2.0), real=True).unknown_name
+
+
+def test_only_what_is_close_to_the_best_or_asked_for_runs_again():
+    made: list[object] = []
+
+    class Counted:
+        def run(self, program):
+            made.append(program)
+            # The job itself, then its cures in order: the third is good, the others give nothing.
+            return TimedRun({3: 1.0}.get(len(made) - 1, 10.0) if len(made) < 99 else 10.0, LOGS)
+
+    of = find_truth(Counted(), PROGRAM, 3, wanted=lambda run: ("staging",))
+
+    counted = {tried.cure.name: len(tried.runs) for tried in of.tried}
+    assert len(of.before) == 3
+    assert counted.pop("staging") == 3
+    assert counted.pop(of.tried[2].cure.name, 3) == 3
+    assert set(counted.values()) == {1}
+
+
+def test_a_job_that_does_not_run_is_not_cured():
+    class Broken:
+        def run(self, program):
+            return TimedRun(1.0, LOGS, failure="ImportError: x")
+
+    of = find_truth(Broken(), PROGRAM, 3)
+    assert not any(tried.runs for tried in of.tried)
+
+
+@pytest.mark.parametrize(("hits", "count"), [(0, 20), (20, 20), (16, 35), (17, 31), (1, 2)])
+def test_the_interval_of_a_share(hits, count):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(hits, count).proportion_ci(0.95, method="wilson")
+    assert wilson(hits, count) == pytest.approx((expected.low, expected.high), abs=1e-6)
+
+
+def test_of_nothing_any_share_is_possible():
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def outcomes():
+    good = judge(1, "a job", said("staging"), truth(staging=5.0), real=True, typed="as printed",
+                 typed_gain=2.0, again=False)  # fmt: skip
+    bad = judge(
+        2, "a pipe that is full", said("read_parallelism"), truth(parallel=9.9, staging=2.0), real=False
+    )
+    alarm = judge(3, "a healthy job", said("prefetch"), truth(prefetch=9.8), real=True)
+    return [good, bad, alarm, dataclasses.replace(alarm, seed=4, first="quiet", promise="none")]
+
+
+def test_totals_count_what_they_say():
+    counted = {total.words: (total.hits, total.of) for total in totals(outcomes())}
+    assert counted == {
+        "right first finding": (1, 2),
+        "right first finding, real devices": (1, 1),
+        "partly right first finding": (0, 2),
+        "promise inside its range": (1, 3),
+        "promise below its lower bound": (2, 3),
+        "headline within 15 % of the best cure": (1, 2),
+        "false alarm where nothing is to be cured": (1, 2),
+        "cure applied as printed": (1, 1),
+        "cure offered again after it was applied": (0, 1),
+    }
+    assert mean_width(outcomes()) == 2.0
+    assert "right first finding: 1 of 2, 50% (9% to 91%; wanted >= 85 %)" in as_text(outcomes())
+    assert as_text([]).count("none to count") == len(counted)
+
+
+def test_a_page_is_filled_with_the_misses_first(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- laboratory:begin -->\nold\n<!-- laboratory:end -->\nafter\n")
+
+    fill_page(page, outcomes(), "1 to 4")
+
+    text = page.read_text()
+    assert text.startswith("before\n<!-- laboratory:begin -->\n4 jobs of seeds 1 to 4; on ")
+    assert text.endswith("<!-- laboratory:end -->\nafter\n")
+    assert "old" not in text
+    rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
+    assert rows == ["| seed", "| ---", "| 2", "| 3", "| 1", "| 4"]
+    page.write_text("nothing to fill")
+    with pytest.raises(ConfigurationError, match="laboratory:begin"):
+        fill_page(page, outcomes(), "1 to 4")
+
+
+def test_a_jobs_line_says_all_of_it():
+    assert job_line(outcomes()[0]) == (
+        "seed 1: a job | best staging 2.00x | says staging 2.00x (1.50x to 3.00x) | obtained 2.00x | "
+        "finding right, promise inside; as printed"
+    )
+    assert "nothing to cure (1.02x)" in job_line(outcomes()[2])

@@ -1,0 +1,81 @@
+"""Where in a program a printed line is, if its names are taken for the program's own."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# Names that stand for themselves.
+MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the program the line is: the expression, its statement, and what the names stand for."""
+
+    expression: ast.expr
+    statement: ast.stmt
+    names: Mapping[str, ast.expr]
+
+
+def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
+    """Gives the first place in the program that the printed expression stands for."""
+    front = _front(pattern)
+    for statement in ast.walk(program):
+        if not isinstance(statement, ast.Assign | ast.Expr | ast.Return):
+            continue
+        for node in ast.walk(statement):
+            names: dict[str, ast.expr] = {}
+            if isinstance(node, ast.expr) and _same(pattern, node, names, front):
+                return Place(node, statement, names)
+    return None
+
+
+def _front(pattern: ast.expr) -> ast.expr | None:
+    """Gives the variable that a method chain begins with."""
+    node = pattern
+    while isinstance(node, ast.Call | ast.Attribute):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    is_chain = isinstance(pattern, ast.Call) and isinstance(pattern.func, ast.Attribute)
+    return node if is_chain and isinstance(node, ast.Name) and node.id not in MODULES else None
+
+
+def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: ast.expr | None) -> bool:
+    if isinstance(pattern, ast.Name) and isinstance(node, ast.expr):
+        return _stands_for(pattern, node, names, anything=pattern is front)
+    if type(pattern) is not type(node):
+        return False
+    for name, part in ast.iter_fields(pattern):
+        other = getattr(node, name)
+        if isinstance(part, list):
+            if len(part) != len(other) or not all(
+                _same(one, two, names, front) for one, two in zip(part, other, strict=True)
+            ):
+                return False
+        elif isinstance(part, ast.AST):
+            if not isinstance(other, ast.AST) or not _same(part, other, names, front):
+                return False
+        elif name not in ("ctx", "kind", "type_comment") and part != other:
+            return False
+    return True
+
+
+def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *, anything: bool) -> bool:
+    if pattern.id in MODULES or hasattr(builtins, pattern.id):
+        return isinstance(node, ast.Name) and node.id == pattern.id
+    simple = isinstance(node, ast.Name | ast.Constant | ast.Lambda | ast.JoinedStr)
+    if not anything and not simple and not (isinstance(node, ast.Attribute) and _is_path(node)):
+        return False
+    if isinstance(node, ast.Name) and node.id in MODULES:
+        return False
+    before = names.setdefault(pattern.id, node)
+    return ast.dump(before) == ast.dump(node)
+
+
+def _is_path(node: ast.expr) -> bool:
+    """Says whether it is a name with attributes, such as self.paths or tf.io.read_file."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
