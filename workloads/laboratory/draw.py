@@ -16,6 +16,12 @@ RUN_S = 3.0  # what reading takes in a run, about
 MOST_BYTES = 150_000_000
 FILE_BY_FILE = ("file", "stats", "until_empty", "small_reads")
 WHOLE_FILES = ("map", "generator", "loop", "thread_pool")
+BATCH = 16
+FEWEST_BATCHES = 6  # of an epoch
+WELL_MADE = 0.3  # of the draws
+HIDDEN_TIMES = 2.5  # a step lasts so many times longer than reading its batch
+LONG_STEP_S = 0.25
+DECODE_S_PER_BYTE = 5e-9
 STEPS_S = (0.002, 0.01, 0.03, 0.08)
 FUSE_KINDS = (
     "latency",
@@ -37,43 +43,72 @@ def draw(seed: int, media: Sequence[Medium] = MEDIA) -> Job:
     dice = random.Random(seed)
     medium = dice.choice(media)
     drawn = _pipeline(dice)
-    storage = _storage(
-        dice, medium, one_by_one=drawn.get("access", "file") in FILE_BY_FILE and drawn["shape"] in WHOLE_FILES
-    )
-    size = dice.choice(SIZES)
-    if drawn.get("access") in ("random", "reopened"):
-        size = min(size, 100_000)
-    batch = 16
+    access = drawn.get("access", "file")
+    storage = _storage(dice, medium, one_by_one=access in FILE_BY_FILE and drawn["shape"] in WHOLE_FILES)
+    of_one_size = access in ("random", "reopened")
+    size = dice.choice(SIZES[:3] if of_one_size else SIZES)
     epochs = dice.choice((1, 2, 3, 4))
-    marked = dice.random() < 2 / 3
-    # A session without steps begins with the program's start, so its reading must last longer than that.
-    wanted_s = RUN_S * (1 if marked else 2)
-    passes = 1 if storage.keeps_pages else epochs
-    step_s = dice.choice(STEPS_S)
-    samples = wanted_s / passes / storage.sample_s(size, *_calls(drawn, size))
-    computed = wanted_s / epochs / step_s * batch
-    batches = int(min(samples, computed, MOST_BYTES / size, 1600) // batch)
     drawn |= {
-        "count": batch * max(6, batches),
-        "size_bytes": size,
-        "batch": batch,
+        "size_bytes": _size_for(drawn, storage, size, epochs),
         "epochs": epochs,
-        "step_s": step_s,
+        "marked": dice.random() < 2 / 3,
+        "step_s": dice.choice(STEPS_S),
         "computes": dice.choice(("sleep", "sleep", "numpy")),
-        "marked": marked,
         "mixed": dice.random() < 0.5,
     }
-    if drawn["extra"] in ("numpy_checkpoint", "tf_checkpoint"):
-        drawn["every"] = max(2, batches * epochs // 12)
+    spread = dice.random() < 0.5 and not of_one_size
+    warm = dice.random() < 0.2 and medium != "emulated"
+    if dice.random() < WELL_MADE:
+        drawn |= _well_made(drawn, storage)
+    drawn |= _amount(drawn, storage)
     count = max(8, drawn["count"] // 2) if drawn["extra"] == "validation" else 0
-    return Job(
-        seed=seed,
-        storage=storage,
-        drawn=drawn,
-        spread=dice.random() < 0.5 and drawn.get("access") not in ("random", "reopened"),
-        warm=dice.random() < 0.2 and medium != "emulated",
-        validation_count=count,
-    )
+    return Job(seed=seed, storage=storage, drawn=drawn, spread=spread, warm=warm, validation_count=count)
+
+
+def _size_for(drawn: dict[str, Any], storage: StorageKind, size: int, epochs: int) -> int:
+    """Gives the size, or the largest one below with which the fewest samples are read in time."""
+    passes = 1 if storage.keeps_pages else epochs
+    fewest = FEWEST_BATCHES * BATCH * passes
+    fitting = [one for one in SIZES if fewest * storage.sample_s(one, *_calls(drawn, one)) < 2 * RUN_S]
+    return min(size, max(fitting, default=SIZES[0]))
+
+
+def _amount(drawn: dict[str, Any], storage: StorageKind) -> dict[str, Any]:
+    """Chooses how many samples there are, so that a run lasts some seconds."""
+    size, epochs, batch = drawn["size_bytes"], drawn["epochs"], drawn.get("batch", BATCH)
+    # A session without steps begins with the program's start, so its reading must last longer than that.
+    wanted_s = RUN_S * (1 if drawn["marked"] else 2)
+    passes = 1 if storage.keeps_pages else epochs
+    samples = wanted_s / passes / storage.sample_s(size, *_calls(drawn, size))
+    computed = wanted_s / epochs / drawn["step_s"] * batch
+    batches = int(min(samples, computed, MOST_BYTES / size, 1600) // batch)
+    fewest = -(-FEWEST_BATCHES * batch // BATCH) * BATCH
+    chosen: dict[str, Any] = {"count": max(fewest, batches * batch // BATCH * BATCH), "batch": batch}
+    if drawn["extra"] in ("numpy_checkpoint", "tf_checkpoint"):
+        chosen["every"] = max(2, batches * epochs // 12)
+    return chosen
+
+
+def _well_made(drawn: dict[str, Any], storage: StorageKind) -> dict[str, Any]:
+    """Hides the reading behind the steps: what is left may be nothing to cure, which the runs will tell."""
+    sample_s = storage.sample_s(drawn["size_bytes"], *_calls(drawn, drawn["size_bytes"]))
+    sample_s += DECODE_S_PER_BYTE * drawn["size_bytes"]
+    batch = next((size for size in (16, 8, 4, 2) if size * sample_s < LONG_STEP_S / HIDDEN_TIMES), 1)
+    ahead = {} if drawn["shape"] in ("map", "interleave", "records", "generator") else {"ahead": True}
+    step_s = round(max(0.01, HIDDEN_TIMES * batch * sample_s), 3)
+    return {
+        "batch": batch,
+        "step_s": step_s,
+        "epochs": 1 if step_s > LONG_STEP_S / 3 else drawn["epochs"],
+        "prefetch": not ahead,
+        "computes": "sleep",
+        "decode": "",
+        "shuffle": "",
+        "cache": "",
+        "cut": False,
+        "extra": "",
+        **ahead,
+    }
 
 
 def _calls(drawn: dict[str, Any], size: int) -> tuple[float, float]:

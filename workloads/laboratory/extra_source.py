@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from .program import ExtraPart, Program
 
 WEIGHTS = 2_000_000  # doubles: 16 MB
-LINES_PER_STEP = 40
+LINES_PER_STEP = 8
 
 
 def _nothing(program: Program) -> ExtraPart:

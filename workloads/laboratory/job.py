@@ -55,6 +55,8 @@ class Job:
         what = reader.get(one.shape, f"tf.data {one.shape}")
         details: list[str] = [one.access] if one.shape in reader and one.access != "file" else []
         details += [{-1: "AUTOTUNE calls", 0: "serial"}.get(one.threads, f"{one.threads} calls")]
+        details += [f"batches of {one.batch}"] if one.batch != 16 else []
+        details += ["read ahead"] if one.ahead else []
         details += ["prefetch"] if one.prefetch else []
         details += [f"cache {one.cache}"] if one.cache else []
         details += [f"shuffled {one.shuffle}"] if one.shuffle else []

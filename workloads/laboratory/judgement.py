@@ -46,6 +46,7 @@ class Judgement:
         obtained: Gain of the headline's cure, as printed if it can be applied so; None where
             it was not measured.
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
+        noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
     """
 
@@ -61,6 +62,7 @@ class Judgement:
     typed: str = ""
     again: bool | None = None
     unknown_name: bool = False
+    noise: float = 1.0
     disturbed: float = 0.0
     crowded: float = 0.0
 
@@ -159,6 +161,7 @@ def judge(
         typed=typed,
         again=again,
         unknown_name=bool(said.first) and said.first not in KNOWN,
+        noise=truth.noise,
         disturbed=truth.disturbed,
         crowded=truth.crowded,
     )

@@ -102,7 +102,7 @@ def _by_python(program: Program) -> list[KnownCure]:
     found = []
     if program.shape == "generator" and not program.prefetch:
         found.append(_cure("prefetch", program, prefetch=True))
-    if program.shape != "generator":
+    if program.shape != "generator" and not program.ahead:
         found.append(_cure("read ahead", program, ahead=True))
     if program.access != "sqlite" and program.threads < THREADS:
         found.append(_cure("parallel", program, threads=THREADS))

@@ -13,6 +13,7 @@ from .judgement import Judgement
 from .laboratory_totals import mean_width, totals
 
 MARKED = re.compile(r"(?<=<!-- laboratory:begin -->\n).*?(?=<!-- laboratory:end -->)", re.DOTALL)
+NOISY = 1.1  # runs of the same job that differ more are said to
 HEAD = ("seed", "job", "best single cure", "first finding", "promised", "obtained", "finding", "promise")
 
 
@@ -23,6 +24,7 @@ def job_line(one: Judgement) -> str:
     again = "; offered again" if one.again else ""
     unknown = "; a finding that the laboratory does not know" if one.unknown_name else ""
     crowd = f"; others took {one.crowded:.0%} of a processor" if one.crowded >= 0.25 else ""
+    crowd += f"; runs before differ {one.noise:.2f} times" if one.noise >= NOISY else ""
     says = f"{one.said.first or one.said.state} {promised(one)}"
     judged = f"finding {one.first}, promise {one.promise}{typed}{again}{unknown}{crowd}"
     obtained = f"obtained {_times(one.obtained)}"

@@ -71,6 +71,12 @@ class Truth:
         return min(efforts, default=1)
 
     @property
+    def noise(self) -> float:
+        """How many times longer the longest run before was than the shortest."""
+        seconds = [run.seconds for run in self.before]
+        return max(seconds) / min(seconds)
+
+    @property
     def disturbed(self) -> float:
         runs = [run for one in self.tried for run in one.runs] + self.before
         return max(run.disturbed for run in runs)

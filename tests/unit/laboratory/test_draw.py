@@ -14,6 +14,7 @@ from tfdarshan.workloads.laboratory.draw import FUSE_KINDS, draw
 from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF, REMARKS, known_cures
 from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, SHAPES
 from tfdarshan.workloads.laboratory.program_source import source
+from tfdarshan.workloads.laboratory.python_source import PACKED
 from tfdarshan.workloads.laboratory.storage_kind import EMULATED_S, MEDIA
 
 SEEDS = range(1500)
@@ -41,6 +42,13 @@ def test_all_kinds_appear():
     assert 0.25 < marked[False] / len(programs) < 0.42
 
 
+def test_some_jobs_are_well_made():
+    """Their steps last longer than reading does, and something reads ahead of them."""
+    ahead = [one for one in (draw(seed).program(ANYWHERE) for seed in SEEDS) if one.ahead]
+    assert len(ahead) > 100
+    assert all(one.step_s >= 0.01 and not one.extra for one in ahead)
+
+
 def test_only_storage_that_is_there_is_drawn():
     assert {draw(seed, ("emulated",)).storage.medium for seed in range(100)} == {"emulated"}
 
@@ -49,6 +57,7 @@ def test_a_run_is_short():
     for seed in SEEDS:
         one = draw(seed).program(ANYWHERE)
         assert one.count * one.size_bytes <= 200_000_000
+        assert one.count % one.batch == one.count % PACKED == 0
         steps = one.count // one.batch * one.epochs
         assert steps >= 6
         assert steps * one.step_s < 8

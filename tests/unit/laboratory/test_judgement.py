@@ -186,6 +186,6 @@ def test_a_page_is_filled_with_the_misses_first(tmp_path):
 def test_a_jobs_line_says_all_of_it():
     assert job_line(outcomes()[0]) == (
         "seed 1: a job | best staging 2.00x | says staging 2.00x (1.50x to 3.00x) | obtained 2.00x | "
-        "finding right, promise inside; as printed"
+        "finding right, promise inside; as printed; runs before differ 1.22 times"
     )
     assert "nothing to cure (1.02x)" in job_line(outcomes()[2])
