@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -46,6 +47,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.page and arguments.seeds:
         parser.error("--page is for fresh draws: leave --seeds out")
+    # What is mounted is taken down whichever way it ends.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     first = DEVELOPMENT_SEEDS + time.time_ns() // 1000 % 10**9
     seeds = arguments.seeds or range(first, first + arguments.fresh)

@@ -15,6 +15,7 @@ import builtins
 import copy
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from .printed_line import Place, find_place
 
@@ -64,9 +65,12 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     place = find_place(program, pattern)
     if place is None:
         raise CannotTypeError(f"the program has no `{instead_of.strip()}`")
-    known = _known_names(program) | set(place.names)
-    source_new, imports = _written(new, place, folders, known, line)
-    return _replaced(source, place, source_new, imports)
+    at = _counterpart(old[0], new)
+    given = {name: ast.Constant(folder) for name, folder in folders.items() if name in PLACEHOLDERS}
+    known = _known_names(program)
+    imports = _imports(new, known | set(place.names) | set(given), line)
+    named = {name: node for name, node in given.items() if name not in known} | dict(place.names)
+    return _replaced(source, place, _written(new, at, place, named), imports)
 
 
 def _statements(text: str) -> list[ast.stmt]:
@@ -108,55 +112,58 @@ class _Filled(ast.NodeTransformer):
         return node
 
 
-def _written(
-    new: list[ast.stmt], place: Place, folders: Mapping[str, str], known: set[str], line: str
-) -> tuple[list[str], str]:
-    """Gives the expression that comes and the statements after it, and what has to be imported for them."""
-    given = {
-        name: ast.Constant(folders[name]) for name in PLACEHOLDERS if name in folders and name not in known
-    }
-    target = _target(place.statement)
-    after = dict(place.names)
-    front = next(iter(_targets(new[0])), "")
-    if front and target:
-        after[front] = ast.Name(target, ast.Load())
-    own = {front} if front else set()
-    defined = {name for statement in new[1:] for name in _targets(statement)}
-    missing = [
-        node.id
-        for statement in new
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        if node.id not in known | own | defined | set(given) | _bound(statement)
-    ]
+@dataclass(frozen=True)
+class _Written:
+    """What comes: lines before the statement, the expression in it, and lines after it."""
+
+    before: list[str]
+    expression: str
+    after: list[str]
+
+
+def _counterpart(old: ast.stmt, new: list[ast.stmt]) -> int:
+    """Finds the statement that stands for the one that goes: of the same variable, else the first."""
+    same = (number for number, one in enumerate(new) if _targets(one) and _targets(one) == _targets(old))
+    return next(same, 0)
+
+
+def _imports(new: list[ast.stmt], known: set[str], line: str) -> str:
+    """Gives what has to be imported, as the line's comment says.
+
+    Raises:
+        CannotTypeError: A name is nowhere.
+    """
+    defined = {name for statement in new for name in [*_targets(statement), *_bound(statement)]}
+    used = [node for one in new for node in ast.walk(one) if isinstance(node, ast.Name)]
+    missing = {node.id for node in used if isinstance(node.ctx, ast.Load)} - known - defined
     module = OF_MODULE.search(line.strip())
-    imports = ""
-    if module and missing:
-        imports = f"from {module[1]} import {missing[0]}"
-        missing = [name for name in missing if name != missing[0]]
-    if missing:
-        raise CannotTypeError(f"the program has no {', '.join(sorted(set(missing)))}")
-    if len(new) > 1 and not target:
+    named = next((node.id for node in used if node.id in missing), "") if module else ""
+    if missing - {named}:
+        raise CannotTypeError(f"the program has no {', '.join(sorted(missing - {named}))}")
+    return f"from {module[1]} import {named}" if module and named else ""
+
+
+def _written(new: list[ast.stmt], at: int, place: Place, names: Mapping[str, ast.expr]) -> _Written:
+    """Fills the printed lines in; those around the changed one speak of the variable that it is put into."""
+    target, printed = _target(place.statement), _target(new[at])
+    if len(new) > 1 and printed and not target:
         raise CannotTypeError("the lines that follow need a variable, and the program has none there")
-    filled = [ast.unparse(_Filled({**place.names, **given}).visit(copy.deepcopy(_value(new[0]))))]
-    for statement in new[1:]:
-        made = _Filled({**after, **given}).visit(copy.deepcopy(statement))
+    around = dict(names) | ({printed: ast.Name(target, ast.Load())} if printed else {})
+    lines = []
+    for statement in new:
+        made = _Filled(around).visit(copy.deepcopy(statement))
         for node in ast.walk(made):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == front and target:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == printed:
                 node.id = target
-        filled.append(ast.unparse(made))
-    return filled, imports
+        lines.append(ast.unparse(made))
+    expression = ast.unparse(_Filled(names).visit(copy.deepcopy(_value(new[at]))))
+    return _Written(lines[:at], expression, lines[at + 1 :])
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Gives the names that lambdas and comprehensions in it bind themselves."""
-    found = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.comprehension):
-            found |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-    return found
+    """Gives the names that a statement binds beside its targets: imports, functions, arguments, loops."""
+    found = _known_names(ast.Module([statement], [])) - set(dir(builtins))
+    return found - set(_targets(statement))
 
 
 def _targets(statement: ast.stmt) -> list[str]:
@@ -169,25 +176,31 @@ def _target(statement: ast.stmt) -> str:
     return next(iter(_targets(statement)), "")
 
 
-def _replaced(source: str, place: Place, written: list[str], imports: str) -> str:
-    lines = source.encode().splitlines(keepends=True)
+def _replaced(source: str, place: Place, written: _Written, imports: str) -> str:
+    text, node, statement = source.encode(), place.expression, place.statement
+    lines = text.splitlines(keepends=True)
     starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
-    node, statement = place.expression, place.statement
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    assert statement.end_lineno is not None
     begin = starts[node.lineno - 1] + node.col_offset
-    end = starts[node.end_lineno - 1] + node.end_col_offset
-    rest_at = starts[statement.end_lineno]
-    text = source.encode()
-    indent = " " * statement.col_offset
-    follow = "".join(f"{indent}{line}\n" for one in written[1:] for line in one.splitlines())
-    made = text[:begin] + written[0].encode() + text[end:rest_at] + follow.encode() + text[rest_at:]
-    changed = made.decode()
+    end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+    first, last = starts[statement.lineno - 1], starts[statement.end_lineno or statement.lineno]
+    parts = [
+        text[:first],
+        _indented(written.before, statement.col_offset),
+        text[first:begin],
+        written.expression.encode(),
+        text[end:last],
+        _indented(written.after, statement.col_offset),
+        text[last:],
+    ]
+    made = b"".join(parts).decode()
     if imports:
-        first = ast.parse(changed).body[1]
-        at = changed.splitlines(keepends=True)
-        at.insert(first.lineno - 1, f"{imports}\n")
-        changed = "".join(at)
-    ast.parse(changed)
-    return changed
+        at = made.splitlines(keepends=True)
+        at.insert(ast.parse(made).body[1].lineno - 1, f"{imports}\n")
+        made = "".join(at)
+    ast.parse(made)
+    return made
+
+
+def _indented(statements: list[str], columns: int) -> bytes:
+    lines = [line for one in statements for line in one.splitlines()]
+    return "".join(f"{' ' * columns}{line}\n" for line in lines).encode()

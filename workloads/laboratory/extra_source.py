@@ -66,7 +66,7 @@ def _small_writes(program: Program) -> ExtraPart:
 def _validation(program: Program) -> ExtraPart:
     """A set of files of its own, read after each epoch, by tf.data where training uses it."""
     folder = (program.folders.fast if program.staged else program.folders.data) / "validation"
-    listed = f"validation_paths = sorted(str(path) for path in pathlib.Path({str(folder)!r}).glob('*.bin'))"
+    listed = f"validation_paths = sorted(str(path) for path in pathlib.Path({str(folder)!r}).rglob('*.bin'))"
     if not program.uses_tensorflow:
         kept = "@functools.cache\n" if program.validation_cached else ""
         made = (

@@ -112,13 +112,16 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
 
 
 def judge_promise(said: Said, obtained: float | None) -> Promise:
-    """Holds the range against the gain."""
+    """Holds the range against the gain.
+
+    A lower bound of 1 promises nothing: it is broken only where the cure costs 5 % or more.
+    """
     if said.promise is None:
         return "none"
     if obtained is None:
         return "unmeasured"
     low, _, high = said.promise
-    if obtained < low:
+    if obtained < (low if low > 1 else 1 / LEAST_GAIN):
         return "below"
     return "above" if obtained > high else "inside"
 

@@ -104,7 +104,7 @@ def _by_python(program: Program) -> list[KnownCure]:
         found.append(_cure("prefetch", program, prefetch=True))
     if program.shape != "generator" and not program.ahead:
         found.append(_cure("read ahead", program, ahead=True))
-    if program.access != "sqlite" and program.threads < THREADS:
+    if program.threads < THREADS:
         found.append(_cure("parallel", program, threads=THREADS))
     if program.threads > FEW:
         found.append(_cure("fewer threads", program, threads=FEW))

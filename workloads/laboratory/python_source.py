@@ -52,6 +52,7 @@ def python_input(program: Program) -> Part:
         blocks.append(BATCHES)
         epoch = "read_batches()"
     if program.threads > 0:
+        imports |= {"threading"} if program.access == "sqlite" else set()
         imports.add("from concurrent.futures import ThreadPoolExecutor")
     if program.ahead and program.shape != "generator":
         imports |= {"queue", "threading"}
@@ -75,9 +76,12 @@ def _samples(program: Program) -> str:
             if program.in_order
             else f"np.random.default_rng(0).permutation({program.count})"
         )
-        return (
-            f'database = sqlite3.connect(f"{{DATA}}/{DATABASE}", check_same_thread=False)\nsamples = {order}'
-        )
+        # A connection is one thread's at a time: several threads have one each.
+        opened = f'sqlite3.connect(f"{{DATA}}/{DATABASE}", check_same_thread=False)'
+        if program.threads > 0:
+            opened = f"threading.local()\n\ndef connect():\n    opened.database = {opened}\n"
+            return f"opened = {opened}\nsamples = {order}"
+        return f"database = {opened}\nsamples = {order}"
     if program.access == "reopened":
         files = listing(program)
         each = program.count // PACKED
@@ -112,7 +116,8 @@ def _read(program: Program) -> str:
         ),
         "random": f"data = os.pread(file, {size}, int(sample) * {size})",
         "sqlite": (
-            'row = database.execute("SELECT data FROM samples WHERE id = ?", (int(sample),)).fetchone()\n'
+            f"row = {'opened.' if program.threads > 0 else ''}database"
+            '.execute("SELECT data FROM samples WHERE id = ?", (int(sample),)).fetchone()\n'
             "data = row[0]"
         ),
     }[program.access]
@@ -173,8 +178,9 @@ def _read_samples(program: Program) -> str:
             f"        yield {DECODE[program.decode]}"
         )
     if program.threads > 0:
+        ready = ", initializer=connect" if program.access == "sqlite" else ""
         return (
-            f"pool = ThreadPoolExecutor({program.threads})\n\n"
+            f"pool = ThreadPoolExecutor({program.threads}{ready})\n\n"
             "def read_samples():\n"
             "    for start in range(0, len(samples), BATCH):\n"
             "        yield from pool.map(read, samples[start : start + BATCH])"

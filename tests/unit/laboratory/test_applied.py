@@ -85,6 +85,11 @@ def test_lines_that_follow_are_indented_as_the_statement_is():
     assert "    data = data.with_options(options)\n    return data\n" in text
 
 
+def test_lines_before_the_changed_one_come_before_the_statement():
+    text = applied(PROGRAM, f"import random\nrandom.shuffle(paths)\n{EIGHT}", MAP)
+    assert "import random\nrandom.shuffle(paths)\nds = ds.map(read_image, num_parallel_calls=8)\n" in text
+
+
 @pytest.mark.parametrize(
     ("line", "instead_of", "why"),
     [

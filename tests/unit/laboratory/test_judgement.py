@@ -84,6 +84,11 @@ def test_the_promise(obtained, judged):
     assert judge_promise(said(""), obtained) == "none"
 
 
+@pytest.mark.parametrize(("obtained", "judged"), [(0.97, "inside"), (0.94, "below"), (1.2, "above")])
+def test_a_lower_bound_of_one_promises_nothing(obtained, judged):
+    assert judge_promise(said("staging", promise=(1.0, 1.05, 1.1)), obtained) == judged
+
+
 def test_what_the_cure_gave_as_printed_counts_before_what_it_gives_by_hand():
     of = truth(parallel=2.0)
     by_hand = judge(1, "w", said("read_parallelism"), of, real=True)
