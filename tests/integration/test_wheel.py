@@ -51,7 +51,8 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
     assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan"}
     for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "native/_core.pyi", "py.typed",
                    "reports/page/style.css", "tensorboard_plugin/static/index.js",
-                   "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py"):  # fmt: skip
+                   "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py",
+                   "workloads/laboratory/fuse/device.c", "workloads/laboratory/fuse/device.h"):  # fmt: skip
         assert f"tfdarshan/{needed}" in names
 
 

@@ -14,10 +14,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfdarshan.errors import TfdarshanError
+
 from .draw import DEVELOPMENT_SEEDS, draw
 from .storage_kind import MEDIA, Medium
 
 if TYPE_CHECKING:
+    from .job import Job
     from .judgement import Judgement
 
 
@@ -69,17 +72,13 @@ def main() -> int:
 
 
 def _run(seeds: range, media: list[Medium], folder: Path, arguments: argparse.Namespace) -> list[Judgement]:
-    from .experiment_of_job import run_job
     from .laboratory_table import job_line
 
     outcomes: list[Judgement] = []
     for seed in seeds:
         job = draw(seed, media)
         _say(f"seed {seed}: {job.words}")
-        outcome = run_job(
-            job, folder / f"seed-{seed}", folder / "pool",
-            repeats=arguments.repeats, keep=arguments.keep is not None, say=_say,
-        )  # fmt: skip
+        outcome = _outcome(job, folder, arguments)
         if outcome is None:
             continue
         outcomes.append(outcome)
@@ -88,6 +87,19 @@ def _run(seeds: range, media: list[Medium], folder: Path, arguments: argparse.Na
             plain = [dataclasses.asdict(one) for one in outcomes]
             arguments.json.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
     return outcomes
+
+
+def _outcome(job: Job, folder: Path, arguments: argparse.Namespace) -> Judgement | None:
+    """Runs a job; one that this machine cannot run is said, and the others go on."""
+    from .trial import run_job
+
+    room = folder / f"seed-{job.seed}"
+    kept = arguments.keep is not None
+    try:
+        return run_job(job, room, folder / "pool", repeats=arguments.repeats, keep=kept, say=_say)
+    except TfdarshanError as error:
+        _say(f"  left out: {error}")
+        return None
 
 
 def _media(parser: argparse.ArgumentParser, wanted: str | None) -> list[Medium]:

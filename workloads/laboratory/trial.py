@@ -48,13 +48,13 @@ def run_job(
     """
     try:
         with StorageRoom(job, folder, pool) as room:
-            return _experiment(job, room, repeats, say)
+            return _trial(job, room, repeats, say)
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _experiment(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]) -> Judgement | None:
+def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]) -> Judgement | None:
     program = job.program(room.folder, room.folders)
     runner = Runner(room)
     heard: list[Said] = []
