@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,8 +74,7 @@ def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]
     gain = None
     again = None
     if runs:
-        seconds = sorted(run.seconds for run in runs)
-        gain = truth.before_s / seconds[len(seconds) // 2]
+        gain = truth.before_s / statistics.median(run.seconds for run in runs)
         again = said.first in said_of(runs[0]).problems
     return judge(
         job.seed, job.words, said, truth,
@@ -104,18 +104,29 @@ def _as_printed(
             plan, failure = _by_command(runner, filled_command(said.line, folders))
             if failure:
                 return COMMAND_FAILS.format(failure), []
-            runs = [runner.run(program, plan=plan) for _ in range(repeats)]
+            runs = _in_turn(runner, truth, repeats, lambda: runner.run(program, plan=plan))
         else:
-            runs = []
-            for _ in range(repeats):
+
+            def typed() -> TimedRun:
                 text = source(program, runner.next_logdir())
-                runs.append(runner.run(program, apply_lines(text, said.line, said.instead_of, folders)))
-                if runs[0].failure:
-                    break
+                return runner.run(program, apply_lines(text, said.line, said.instead_of, folders))
+
+            runs = _in_turn(runner, truth, repeats, typed)
     except CannotTypeError as why:
         return f"cannot be typed: {why}", []
     failure = next((run.failure for run in runs if run.failure), "")
     return (f"typed, but fails: {failure}", []) if failure else (AS_PRINTED, runs)
+
+
+def _in_turn(runner: Runner, truth: Truth, repeats: int, typed: Callable[[], TimedRun]) -> list[TimedRun]:
+    """Runs the cured job, and the job itself between: the machine is another one some minutes later."""
+    runs = [typed()]
+    while not runs[-1].failure and len(runs) < repeats:
+        truth.before.append(runner.run(truth.program))
+        runs.append(typed())
+    if not runs[-1].failure:
+        truth.before.append(runner.run(truth.program))
+    return runs
 
 
 def _by_command(runner: Runner, line: str) -> tuple[Path, str]:
