@@ -2,7 +2,8 @@
 
 One moment of a shallow queue says nothing: it may be the end of a burst, or a read that memory served. So the
 time is cut into windows of many calls, and windows of one depth that follow each other are a phase. Its
-first window, in which calls of the phase before still run, is left out.
+first window, in which calls of the phase before still run, is left out. In a shallow phase fewer threads
+read: where as many do, and are quicker, it is the storage that changed.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ class DepthPhases:
     shallow_phases: int
 
 
-def depth_phases(start_ns: Array, end_ns: Array, length: Array) -> DepthPhases | None:
+def depth_phases(start_ns: Array, end_ns: Array, length: Array, thread: Array) -> DepthPhases | None:
     """Finds the phases of calls; None where the queue was always as deep, or seldom busy.
 
     Args:
         start_ns: Starts of the calls, ascending.
         end_ns: Their ends.
         length: Bytes that each moved.
+        thread: Who made it.
     """
     if len(start_ns) < CALLS_LONG:
         return None
@@ -75,6 +77,8 @@ def depth_phases(start_ns: Array, end_ns: Array, length: Array) -> DepthPhases |
         active & (depth > SHALLOWER * usual),
     )
     rate = rate / np.maximum(busy, SOMEWHAT_BUSY)
+    threads = _threads(edges, start_ns, thread)
+    shallow &= threads <= SHALLOWER * (np.median(threads[deep]) if deep.any() else 0)
     steady_shallow, steady_deep = (kind & np.append(False, kind[:-1]) for kind in (shallow, deep))
     if not steady_shallow.any() or not steady_deep.any():
         return None
@@ -86,6 +90,14 @@ def depth_phases(start_ns: Array, end_ns: Array, length: Array) -> DepthPhases |
         rate[steady_shallow] * 1e9,
         int(begins.sum()),
     )
+
+
+def _threads(edges: Array, start_ns: Array, thread: Array) -> Array:
+    """Counts the threads whose calls began between each moment and the next."""
+    window = np.searchsorted(edges, start_ns, side="right") - 1
+    both = np.unique(window.astype(np.int64) << 32 | thread.astype(np.int64))
+    found: Array = np.bincount(both >> 32, minlength=len(edges) - 1)[: len(edges) - 1]
+    return found
 
 
 def _at(edges: Array, start_ns: Array, end_ns: Array, rate: Array) -> tuple[Array, Array, Array]:

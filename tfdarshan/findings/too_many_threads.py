@@ -85,4 +85,6 @@ def _phases(measures: Measures) -> DepthPhases | None:
     places = measures.places[measures.kinds == KIND["read"]]
     taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
     places = places[from_storage(np.ones(len(places)), segments.length[places], taken_s)]
-    return depth_phases(segments.start_ns[places], segments.end_ns[places], segments.length[places])
+    return depth_phases(
+        segments.start_ns[places], segments.end_ns[places], segments.length[places], segments.thread[places]
+    )

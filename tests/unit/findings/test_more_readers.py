@@ -1,5 +1,7 @@
 """What is promised of more readers: nothing is certain where storage may be full, and nothing where it is."""
 
+import random
+
 import pytest
 
 from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
@@ -89,3 +91,16 @@ def test_one_quick_phase_is_no_proof(tmp_path):
     calls += [(1000 + 20.0 * n, 1020 + 20.0 * n, reader, 100_000) for n in range(200) for reader in range(8)]
 
     assert "too_many_threads" not in names(job(tmp_path, calls))
+
+
+def test_storage_that_is_slow_at_times_has_not_too_many_readers(tmp_path):
+    # GIVEN 8 readers of calls of 2 ms that rest 10 ms, and calls of 40 ms for 300 ms of each second
+    calls, free, noise = [], [0.0] * 8, random.Random(1)
+    for _ in range(3000):
+        reader = min(range(8), key=free.__getitem__)
+        at = free[reader]
+        end = at + (40 if at % 1000 < 300 else 2)
+        calls.append((at, end, reader, 100_000))
+        free[reader] = end + noise.expovariate(1 / 10)
+
+    assert "too_many_threads" not in names(job(tmp_path, sorted(calls)))
