@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
 
+# What costs less is worth a note: runs of one job differ by as much.
+PROBLEM_SHARE = 0.05
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """What was found.
@@ -89,7 +93,7 @@ def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Findi
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    if kind == "problem" and measures.too_short:
+    if kind == "problem" and (measures.too_short or cost_s < PROBLEM_SHARE * model.unit_s):
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
         kind = "note"

@@ -52,7 +52,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Cure:
-    """What to do: a sentence, and the line to change as it would be before and after."""
+    """What to do: a sentence, and the line to change as it would be before and after; that may be several."""
 
     what: str
     line: str = ""

@@ -16,7 +16,7 @@ BUSY = 0.5
 def find(measures: Measures) -> Finding | None:
     """Finds it where calls take longer the more of them run, so that together they get no further."""
     found, model = measures.contention, measures.model
-    if found is None or found.low < FULL or model.most_wait_s < LEAST_SHARE * model.unit_s:
+    if found is None or not is_full(measures) or model.most_wait_s < LEAST_SHARE * model.unit_s:
         return None
     levels = measures.pipeline.levels.iloc[1:]
     busy_s, calls = float(levels["seconds"].sum()), measures.input_calls.calls
@@ -46,3 +46,8 @@ def find(measures: Measures) -> Finding | None:
             "that it limits, put small files into shards."
         ),
     )
+
+
+def is_full(measures: Measures) -> bool:
+    """Says whether the session shows that more reads at a time give nothing."""
+    return measures.contention is not None and measures.contention.low >= FULL

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import read_ahead
 from tfdarshan.units import human_seconds, percent
 
 NAME = "prefetch"
@@ -46,11 +47,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         unit=model.unit,
         cost_s=gain.expected_s,
-        cure=Cure(
-            "Prepare the next batches while a step computes.",
-            "dataset = dataset.batch(batch_size).prefetch(tf.data.AUTOTUNE)",
-            "dataset = dataset.batch(batch_size)",
-        ),
+        cure=read_ahead(measures),
         gain=gain,
         not_worth="where the processors are busy computing the steps themselves: then both share them",
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share, times_as_long
+from tfdarshan.findings.pipeline_api import more_readers
 from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
@@ -49,11 +50,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         unit=model.unit,
         cost_s=gain.expected_s,
-        cure=Cure(
-            f"Read with {n} calls at a time.",
-            f"dataset = dataset.map(load, num_parallel_calls={n}, deterministic=False)",
-            f"dataset = dataset.map(load{'' if shown <= 1 else f', num_parallel_calls={shown}'})",
-        ),
+        cure=more_readers(measures, n, shown),
         gain=gain,
         not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
     )

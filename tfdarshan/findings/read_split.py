@@ -17,7 +17,7 @@ DOUBT = (0.7, 1.0, 1.2)
 
 def seconds_per_byte(measures: Measures) -> tuple[float, float, float]:
     """Gives what a byte costs one reader: at most, as expected, at least."""
-    fitted = _fitted(measures)
+    fitted = seconds_per_byte_shown(measures)
     if fitted is not None:
         return 1.2 * fitted, fitted, 0.5 * fitted
     slow, usual, quick = (1 / stream for stream in STREAMS_BYTES)
@@ -29,7 +29,7 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
     reads = measures.group("read")
     if not reads.calls:
         return 0.0, 0.0, 0.0
-    fitted = _fitted(measures)
+    fitted = seconds_per_byte_shown(measures)
     mean_s, size = reads.thread_s / reads.calls, reads.moved_bytes / reads.calls
     if fitted is not None:
         low, expected, high = (min(mean_s, doubt * measures.read_cost.base_s) for doubt in DOUBT)
@@ -49,7 +49,7 @@ def waits_share(measures: Measures, place: int) -> float:
     return float(min(1.0, max(0.0, 1 - moving / calls.thread_s)))
 
 
-def _fitted(measures: Measures) -> float | None:
+def seconds_per_byte_shown(measures: Measures) -> float | None:
     """Gives the seconds of a byte by the reads' times and sizes, None where these do not show it."""
     model, reads = measures.read_cost, measures.group("read")
     if not measures.traced or not reads.calls:

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.read_split import wait_of_a_read
+from tfdarshan.findings.read_split import seconds_per_byte_shown, wait_of_a_read
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
@@ -35,6 +36,9 @@ def find(measures: Measures) -> Finding | None:
     waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
     shares = [(part * other_s + wait) / calls_s for part, wait in zip((0.7, 1.0, 1.0), waits, strict=True)]
     low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
+    if is_full(measures) and seconds_per_byte_shown(measures) is None:
+        # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
+        low, expected = 0.0, expected / 2
     gain, stall_s = measures.without(measures.input_calls, low, expected, high)
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))

@@ -63,8 +63,7 @@ def _finding(finding: Finding) -> str:
         lines += _wrapped(f"Cure: {finding.cure.what}", "    ")
         if finding.cure.instead_of:
             lines.append(f"      - {printable(finding.cure.instead_of)}")
-        if finding.cure.line:
-            lines.append(f"      + {printable(finding.cure.line)}")
+        lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")
     numbers = "; ".join(f"{entry.label} {entry.text}" for entry in finding.evidence)
