@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.trace_span import TraceSpan
-from tfdarshan.findings import input_bound
+from tfdarshan.findings import input_bound, small_files, staging, straggler
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 # What costs less is worth a note: runs of one job differ by as much.
 PROBLEM_SHARE = 0.05
+# A cure that gives so many times as much comes first; one that is more work has to give more.
+FAR_BETTER, MORE_WORK = 1.25, 2.0
 
 
 @dataclass(frozen=True)
@@ -54,18 +58,13 @@ def diagnose(session: SessionData) -> Diagnosis:
 
 def diagnosis_of(measures: Measures) -> Diagnosis:
     """Finds it in what was measured already."""
-    found: list[Finding] = []
-    unknown: list[Unknown] = []
-    left_s = measures.model.most_wait_s
-    for _, rule in FINDINGS:
-        result = rule(measures)
-        if isinstance(result, Unknown):
-            unknown.append(result)
-        elif result is not None:
-            charged, left_s = _charged(result, left_s, measures)
-            if charged is not None:
-                found.append(charged)
-    found.sort(key=_rank)
+    results = [rule(measures) for _, rule in FINDINGS]
+    unknown = [result for result in results if isinstance(result, Unknown)]
+    made = [result for result in results if isinstance(result, Finding)]
+    found = _all_charged(made, measures)
+    best = _far_better(made, found)
+    if best is not None:
+        found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
     verdict = make_verdict(measures, found, unknown)
     return Diagnosis(verdict, tuple(found), tuple(unknown), measures.summary.trace_span)
 
@@ -74,6 +73,49 @@ def _rank(finding: Finding) -> tuple[int, float, float]:
     """Sorts doubts, problems and notes each by what they cost, then by what they give."""
     gives_s = finding.gain.expected_s if finding.gain is not None else 0.0
     return KINDS.index(finding.kind), -finding.cost_s, -gives_s
+
+
+def _all_charged(findings: Sequence[Finding], measures: Measures) -> list[Finding]:
+    """Gives the findings that cost something, each without what those before it claim; the worst first."""
+    found: list[Finding] = []
+    left_s = measures.model.most_wait_s
+    for finding in findings:
+        charged, left_s = _charged(finding, left_s, measures)
+        if charged is not None:
+            found.append(charged)
+    return sorted(found, key=_rank)
+
+
+def _far_better(made: Sequence[Finding], found: Sequence[Finding]) -> Finding | None:
+    """Gives the problem whose cure gives far more than that of the one that would be named first."""
+    first = next((finding for finding in found if finding.kind == "problem" and finding.gain), None)
+    if first is None:
+        return None
+    least = _promised_share(first)
+    better = [
+        finding
+        for finding in made
+        if finding.kind == "problem"
+        and finding.name != first.name
+        and _promised_share(finding) >= least * (MORE_WORK if _work(finding) > _work(first) else FAR_BETTER)
+    ]
+    if not better:
+        return None
+    most = max(map(_promised_share, better))
+    nearly = [finding for finding in better if _promised_share(finding) * FAR_BETTER >= most]
+    return min(nearly, key=lambda finding: (_work(finding), -_promised_share(finding)))
+
+
+def _work(finding: Finding) -> int:
+    """Gives what a cure takes: 0 a line, 1 a copy of files, 2 a conversion."""
+    return {staging.NAME: 1, straggler.NAME: 1, small_files.NAME: 2}.get(finding.name, 0)
+
+
+def _promised_share(finding: Finding) -> float:
+    """Gives the share of the time that a cure gives, between what is certain and what is expected."""
+    if finding.gain is None:
+        return 0.0
+    return 1 - 1 / math.sqrt(finding.gain.speedup_range[0] * finding.gain.speedup)
 
 
 def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Finding | None, float]:

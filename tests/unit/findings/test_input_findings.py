@@ -366,3 +366,21 @@ def test_calls_that_memory_serves_are_no_problem_of_storage(tmp_path):
     assert found.problems == ()
     assert "page_cache" in {finding.name for finding in found.findings}
     assert found.verdict.state == "healthy"
+
+
+def test_a_cure_that_gives_far_more_comes_before_a_lesser_one(tmp_path):
+    # GIVEN 160 files of 100 kB that are read 12 times: an open of 5.5 ms and a read of 4.5 each time
+    count = 160
+    calls = busy_readers(
+        lambda n: [("open", n % count, 0, -1, 5.5), ("pread", n % count, 100 * KB, 0, 4.5)], readers=10
+    )
+    machine = {"machine": {"cpus": 4, "memory_bytes": 16_000_000_000, "cpu_s": 0.05}}
+    session = training(tmp_path, calls, WAITING, paths=paths(count), sizes=[100 * KB] * count, meta=machine)
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN memory, which gives opens and reads back, comes before files that stay open, which claim more
+    gains = {finding.name: finding.gain.speedup for finding in found.findings if finding.gain is not None}
+    assert found.problems[0].name == found.verdict.finding == "fits_in_memory"
+    assert gains["fits_in_memory"] > 1.5 * gains["reopening"]
