@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -18,26 +19,25 @@ CURE = Cure(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds stats beyond the one that comes with an open."""
+    """Finds stats by the loop's own thread, and of others' those beyond the one that comes with an open."""
     if not measures.kinds_known:
         return _counted(measures)
     stats, opens = measures.group("stat"), measures.group("open")
-    spare = stats.calls - opens.calls
-    if spare <= 0:
+    needless = _needless(measures, stats)
+    if needless.thread_s <= 0:
         return None
-    needless = stats.scaled(spare / stats.calls)
     # At most, opens need no stat of their own either.
-    gain, stall_s = measures.without(needless, 0.7, 1.0, stats.calls / spare)
+    gain, stall_s = measures.without(needless, 0.7, 1.0, stats.thread_s / needless.thread_s)
     rows = measures.files.rows["stats"].to_numpy()
     most = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
     each_s = stats.thread_s / stats.calls
     per_unit = stats.calls / measures.model.units
+    asked = f"{stats.calls:,.0f} stats for {opens.calls:,.0f} opens, {human_seconds(each_s)} each"
     return Finding(
         name=NAME,
         kind="problem",
         title=f"{per_unit:,.0f} stats are made a {measures.model.unit}",
-        what=f"{stats.calls:,.0f} stats for {opens.calls:,.0f} opens, {human_seconds(each_s)} each: the same "
-        "questions about files are asked again and again.",
+        what=f"{asked}: the job asks about its files before it reads them, again and again.",
         evidence=(
             Evidence("stats", f"{stats.calls:,.0f}", stats.calls),
             Evidence("opens", f"{opens.calls:,.0f}", opens.calls),
@@ -52,6 +52,31 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where the answers come from a local disk's cache, in a microsecond each",
     )
+
+
+def _needless(measures: Measures, stats: CallGroup) -> CallGroup:
+    """Gives the stats that a list made once would spare.
+
+    A reader of TensorFlow's asks for a file's size when it opens it; what the loop's thread asks is asked by
+    the job's own code.
+    """
+    segments, is_loop = measures.segments, measures.segments.thread[measures.places] == measures.loop_thread
+    asks, opened = measures.kinds == KIND["stat"], measures.kinds == KIND["open"]
+    taken_s = (segments.end_ns[measures.places] - segments.start_ns[measures.places]) / 1e9
+    # What asks about an open file comes with opening it.
+    by_path = np.array([operation.name == "stat" for operation in segments.operations] or [False])
+    others, own = asks & ~is_loop, asks & is_loop & by_path[segments.operation[measures.places]]
+    count = int(others.sum())
+    spare = max(0.0, 1 - int((opened & ~is_loop).sum()) / count) if count else 0.0
+    whole_s, others_s = float(taken_s[asks].sum()), float(taken_s[others].sum())
+    if whole_s <= 0:
+        return NO_CALLS
+    # A trace that was cut short has a part of the calls.
+    scale = stats.thread_s / whole_s
+    own_s = scale * float(taken_s[own].sum())
+    within_s = min(stats.within_s, own_s)
+    calls = stats.calls * (spare * count + int(own.sum())) / int(asks.sum())
+    return CallGroup(calls, 0.0, scale * spare * others_s + own_s - within_s, within_s)
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

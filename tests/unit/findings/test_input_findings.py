@@ -132,6 +132,23 @@ def test_a_storm_of_the_training_loop_itself_stands_in_its_way(tmp_path):
     assert first.gain.speedup == pytest.approx(100 / 70)
 
 
+@pytest.mark.parametrize(("asked_by", "found"), [(LOOP, True), (1, False)])
+def test_a_loop_that_asks_before_each_open_is_told_and_a_reader_that_asks_once_is_not(
+    tmp_path, asked_by, found
+):
+    # GIVEN steps that read 8 files each in their wait, by one thread; each file is asked for once, 5 ms long
+    calls = []
+    for file in range(8 * STEPS):
+        at = 100 * (file // 8) + 11.0 * (file % 8)
+        calls += [(at, at + 5, asked_by, "stat", file, 0), (at + 5, at + 6, asked_by, "open", file, 0)]
+        calls += [(at + 6, at + 11, asked_by, "read", file, 100 * KB)]
+    count = 8 * STEPS
+    session = training(tmp_path, calls, WAITING, paths=paths(count), sizes=[100 * KB] * count)
+
+    # THEN as many stats as opens are the reader's own, but not those of the loop's code
+    assert ("stat_storm" in [one.name for one in diagnose(session).findings]) == found
+
+
 def test_files_opened_for_every_sample_are_found(tmp_path):
     # GIVEN ten files of 10 GB, opened for 4 ms for each sample that takes 0.5 ms
     calls = busy_readers(
