@@ -44,14 +44,14 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         unknown: What it cannot tell.
     """
     model = measures.model
-    short = measures.too_short
-    if short:
-        return Verdict(f"Too short to tell: {short}.", "unknown", model.wait_share, "", None, RECORD_MORE)
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
     first = next((finding for finding in findings if finding.kind == "problem"), None)
     doubts = [
         f"{finding.title[:1].upper()}{finding.title[1:]}." for finding in findings if finding.kind == "doubt"
     ]
+    if measures.too_short:
+        text = " ".join([*doubts, f"Too short to tell: {measures.too_short}."])
+        return Verdict(text, "unknown", model.wait_share, "", None, RECORD_MORE)
     if first is not None:
         sentences = [_lost(measures, first), *_cure(first)]
         return Verdict(
