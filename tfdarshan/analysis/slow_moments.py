@@ -9,6 +9,8 @@ from tfdarshan.analysis.intervals import Array
 # Of so many calls that began one after the other, so many were slow, and as many files were read.
 NEIGHBOURS = 5
 FEWEST = 3
+# Windows handled at a time.
+BLOCK = 1 << 20
 
 
 def slow_moments(file: Array, slow: Array) -> Array:
@@ -22,12 +24,12 @@ def slow_moments(file: Array, slow: Array) -> Array:
     found = np.zeros(count, bool)
     if count < NEIGHBOURS:
         return found
-    windows = np.lib.stride_tricks.sliding_window_view
-    slow_calls = windows(slow, NEIGHBOURS).sum(axis=1)
-    files = np.sort(windows(np.where(slow, file, -1), NEIGHBOURS), axis=1)
-    others = ((files[:, 1:] != files[:, :-1]) & (files[:, 1:] >= 0)).sum(axis=1) + (files[:, 0] >= 0)
-    of_the_time = (slow_calls >= FEWEST) & (others >= FEWEST)
-    for place in range(NEIGHBOURS):
-        found[place : count - NEIGHBOURS + 1 + place] |= of_the_time
+    reached = np.concatenate([[0], np.cumsum(slow)])
+    windows = np.flatnonzero(reached[NEIGHBOURS:] - reached[:-NEIGHBOURS] >= FEWEST)
+    for first in range(0, len(windows), BLOCK):
+        calls = windows[first : first + BLOCK, None] + np.arange(NEIGHBOURS)
+        files = np.sort(np.where(slow[calls], file[calls], -1), axis=1)
+        others = ((files[:, 1:] != files[:, :-1]) & (files[:, 1:] >= 0)).sum(axis=1) + (files[:, 0] >= 0)
+        found[calls[others >= FEWEST]] = True
     result: Array = found & slow
     return result
