@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdarshan.findings import too_many_threads
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import human_bytes, percent
@@ -14,9 +15,14 @@ BUSY = 0.5
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where calls take longer the more of them run, so that together they get no further."""
+    """Finds it where calls take longer the more of them run, so that together they get no further.
+
+    Where fewer at a time get further, that is said instead.
+    """
     found, model = measures.contention, measures.model
     if found is None or not is_full(measures) or model.most_wait_s < LEAST_SHARE * model.unit_s:
+        return None
+    if isinstance(too_many_threads.find(measures), Finding):
         return None
     levels = measures.pipeline.levels.iloc[1:]
     busy_s, calls = float(levels["seconds"].sum()), measures.input_calls.calls

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from tfdarshan.analysis.access_order import streamed_share
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.contention import Contention, contention_of
+from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
@@ -22,6 +24,7 @@ from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData, summary_of
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.wall_clock import measure_wall_clock
@@ -165,6 +168,15 @@ class Measures:
     def contention(self) -> Contention | None:
         """What of a call storage serves one at a time; None where the session does not show it."""
         return contention_of(self.segments, self.places, self.kinds)
+
+    @cached_property
+    def phases(self) -> DepthPhases | None:
+        """Phases with few and with many of the reads that storage served under way, None without both."""
+        segments, places = self.segments, self.places[self.kinds == KIND["read"]]
+        taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
+        places = places[from_storage(np.ones(len(places)), segments.length[places], taken_s)]
+        columns = (segments.start_ns, segments.end_ns, segments.length, segments.thread)
+        return depth_phases(*(column[places] for column in columns))
 
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:

@@ -6,9 +6,6 @@ import math
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
-from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, plural
@@ -28,7 +25,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where storage moved more in each of several phases with fewer reads at a time."""
     if not measures.traced:
         return measures.untraced(NAME, "what the device gives at what queue depth")
-    phases = _phases(measures)
+    phases = measures.phases
     if phases is None or phases.shallow_phases < FEWEST_PHASES:
         return None
     slower = [
@@ -70,21 +67,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         cure=Cure(
-            f"Read with {n} calls at a time.",
+            f"Read with {plural(n, 'call')} at a time.",
             f"dataset = dataset.map(load, num_parallel_calls={n})",
             f"dataset = dataset.map(load, num_parallel_calls={round(usual)})",
         ),
         gain=gain,
         not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",
-    )
-
-
-def _phases(measures: Measures) -> DepthPhases | None:
-    """Finds the phases of reads that storage served."""
-    segments = measures.segments
-    places = measures.places[measures.kinds == KIND["read"]]
-    taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
-    places = places[from_storage(np.ones(len(places)), segments.length[places], taken_s)]
-    return depth_phases(
-        segments.start_ns[places], segments.end_ns[places], segments.length[places], segments.thread[places]
     )

@@ -210,6 +210,7 @@ def test_bandwidth_that_falls_with_depth_wants_fewer_threads(tmp_path):
 
     # THEN
     assert first.name == "too_many_threads"
+    assert "full_storage" not in [finding.name for finding in diagnose(session).findings]
     assert "num_parallel_calls=2" in first.cure.line
 
 
