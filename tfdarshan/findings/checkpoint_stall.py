@@ -18,6 +18,8 @@ from tfdarshan.units import human_bytes, human_seconds, plural
 NAME = "checkpoint_stall"
 # A file of whose bytes this share is read again was read back.
 READ_BACK = 0.5
+# Files of a checkpoint of TensorFlow.
+TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})$"
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -69,13 +71,24 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=Cure(
-            "Save behind the training loop's back: to a fast tier first, and asynchronously.",
-            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
-            "tf.train.CheckpointManager(checkpoint, SLOW, max_to_keep=5).save()",
-        ),
+        cure=_cure(measures),
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",
+    )
+
+
+def _cure(measures: Measures) -> Cure:
+    """Words it for TensorFlow's checkpoints, and for files of any other kind."""
+    rows = measures.files.rows
+    written = rows["path"][(rows["bytes_written"] > 0).to_numpy(bool)]
+    if written.str.contains(TENSORFLOWS).any():
+        return Cure(
+            "Save behind the training loop's back: to a fast tier first, and asynchronously.",
+            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
+        )
+    return Cure(
+        "Save behind the training loop's back: copy what is to be saved, and let a thread write it.",
+        "pool.submit(save, copy.deepcopy(state), path)  # pool = concurrent.futures.ThreadPoolExecutor(1)",
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain, Unknown
+from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
+from tfdarshan.findings.finding import Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import decoding_stage, keep_decoded, more_decoding
 from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"
@@ -26,6 +28,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if machine.cpu_s is not None and machine.cpus:
         busy = machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
     saturated = busy is not None and busy >= BUSY_CPUS
+    decoder = decoding_stage(measures)
+    if decoder is not None and decoder.calls is not None:
+        # As many calls decode at a time as there are processors already.
+        saturated |= decoder.calls == AUTOTUNE or decoder.calls >= (machine.cpus or 1)
     gain = _gain(measures, rest_s, None if saturated else busy)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
@@ -34,17 +40,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     ]
     if busy is not None:
         evidence.append(Evidence("processors busy", percent(busy, 1), busy))
-    cure = Cure(
-        "Decode with more calls at a time.",
-        "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
-        "dataset = dataset.map(decode)",
-    )
-    if saturated:
-        cure = Cure(
-            "The processors are busy: decode less, by keeping decoded data or storing it smaller.",
-            "dataset = dataset.map(decode).cache()",
-            "dataset = dataset.map(decode)",
-        )
     return Finding(
         name=NAME,
         kind="problem",
@@ -55,7 +50,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         evidence=tuple(evidence),
         unit=model.unit,
         cost_s=rest_s,
-        cure=cure,
+        cure=keep_decoded(measures) if saturated else more_decoding(measures),
         gain=gain,
         not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
         "as there are processors",

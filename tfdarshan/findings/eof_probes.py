@@ -36,7 +36,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cure=Cure(
             "Read as many bytes as the file has, and not until nothing comes.",
             "data = os.pread(handle, os.fstat(handle).st_size, 0)",
-            "data = handle.read()  # or tf.io.read_file(path), which probes each file once",
         ),
         gain=gain,
         not_worth="on local file systems, where such a read takes a microsecond; in TFRecord shards there "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import keep_in_memory
 from tfdarshan.units import human_bytes, percent
 
 NAME = "fits_in_memory"
@@ -56,11 +57,7 @@ def find(measures: Measures) -> Finding | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
-        cure=Cure(
-            "Keep what was read in memory from the first epoch on.",
-            "dataset = dataset.map(load).cache().shuffle(len(paths))",
-            "dataset = dataset.map(load).shuffle(len(paths))",
-        ),
+        cure=keep_in_memory(measures),
         gain=gain,
         not_worth="where the decoded data is many times larger than the files, or the memory is needed "
         "otherwise",

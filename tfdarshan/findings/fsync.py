@@ -13,13 +13,11 @@ NAME = "fsync"
 CURE = Cure(
     "Sync behind the loop's back: through the burst buffer, or in a thread of its own.",
     "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
-    "os.fsync(file.fileno())  # in the loop",
 )
 # Where no step says that there is a loop.
 THREAD_CURE = Cure(
     "Sync once, after the last write, or in a thread of its own.",
     "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()",
-    "os.fsync(file.fileno())",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData, summary_of
+from tfdarshan.analysis.tf_data_pipeline import Pipeline, pipelines_of
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.findings.finding import Gain, Unknown
@@ -73,6 +75,8 @@ class Measures:
         loop_thread: The thread that runs the training loop, an index into `segments.threads`.
         imported: Whether the session is a Darshan log.
         trace_room: Calls that a bound of the trace left without a segment.
+        pipelines: The tf.data pipelines that the job iterated; None where nobody looked for any.
+        versions: The libraries that the job had loaded, with their versions.
     """
 
     summary: SummaryData
@@ -87,6 +91,8 @@ class Measures:
     loop_thread: int | None
     imported: bool
     trace_room: TraceRoom
+    pipelines: tuple[Pipeline, ...] | None
+    versions: Mapping[str, str]
 
     @property
     def is_input(self) -> Array:
@@ -356,6 +362,8 @@ def measure(session: SessionData, top: int = 0) -> Measures:
         loop_thread=next((place for place, found in enumerate(segments.threads) if is_loop(found)), None),
         imported="darshan" in session.meta[0],
         trace_room=trace_room(session.meta),
+        pipelines=pipelines_of(session.meta[0]),
+        versions=session.meta[0].get("versions", {}),
     )
 
 

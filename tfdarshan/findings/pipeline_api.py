@@ -1,13 +1,18 @@
-"""What a job reads its input with: a cure is said in the words of what was seen."""
+"""What a job reads its input with: a cure is said in its words, and takes out only what is there."""
 
 from __future__ import annotations
 
 from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = 0.8
+GENERATOR = "from_generator"
+AHEAD = "prefetch(tf.data.AUTOTUNE)"
+# A pipeline that nobody looked at: one that reads a file a sample.
+USUAL = Stage("map", function="load", does=("reads",))
 
 
 def read_by_loop(measures: Measures) -> bool:
@@ -19,40 +24,204 @@ def read_by_loop(measures: Measures) -> bool:
     )
 
 
+def input_pipeline(measures: Measures) -> Pipeline | None:
+    """Gives the tf.data pipeline that reads the input: the one that was iterated first."""
+    return next((one for one in measures.pipelines or () if one.reader is not None), None)
+
+
+def reads_by_tf_data(measures: Measures) -> bool:
+    """Says whether tf.data reads the input, or may: nobody has looked, or it was iterated in another way."""
+    if input_pipeline(measures) is not None:
+        return True
+    unseen = measures.pipelines is None or "tensorflow" in measures.versions
+    return unseen and not read_by_loop(measures)
+
+
+def reads_as_many(measures: Measures, readers: int) -> bool:
+    """Says whether the pipeline reads with so many calls at a time already, as far as it can be told to."""
+    pipeline = input_pipeline(measures)
+    if pipeline is None or pipeline.reader is None or pipeline.reader.calls is None:
+        return False
+    cpus = measures.machine.cpus or 1
+    enough = readers <= (pipeline.pool_threads or cpus)
+    return enough and (pipeline.reader.calls == AUTOTUNE or pipeline.reader.calls >= readers)
+
+
+def prepares_ahead(measures: Measures) -> bool:
+    """Says whether the pipeline ends in a buffer already."""
+    pipeline = input_pipeline(measures)
+    return pipeline is not None and pipeline.prefetches
+
+
 def more_readers(measures: Measures, readers: int, before: int) -> Cure:
     """Words how to read with so many calls at a time, where `before` ran at a time."""
     what = f"Read with {readers} calls at a time."
+    pipeline = input_pipeline(measures)
+    if pipeline is not None and pipeline.reader is not None:
+        reader = pipeline.reader
+        if reader.name == GENERATOR:
+            where = f" in {reader.place}" if reader.place else " in the generator"
+            return Cure(
+                f"{what} A generator reads one after the other: have threads read,{where}.",
+                f"pool = concurrent.futures.ThreadPoolExecutor({readers})\n"
+                "yield from pool.map(read, samples)  # read() gives one sample",
+            )
+        if "python" in reader.does and "reads" not in reader.does:
+            what += f" {reader.function} runs Python, one call at a time as far as it computes."
+        return _with_calls(measures, what, reader, readers, pipeline.pool_threads)
+    if reads_by_tf_data(measures):
+        reader = Stage("map", before if before > 1 else None, function="load", does=("reads",))
+        return _with_calls(measures, what, reader, readers, None)
     if read_by_loop(measures):
         return Cure(
             f"{what} Now {measures.loop} reads its input itself: let threads do it.",
             f"pool = concurrent.futures.ThreadPoolExecutor({readers})\n"
             "batches = pool.map(load, paths)  # load() reads; the loop takes what is ready",
         )
-    lines = [f"dataset = dataset.map(load, num_parallel_calls={readers}, deterministic=False)"]
-    if readers > (measures.machine.cpus or 1):
-        # tf.data's pool has as many threads as there are processors, and a read that waits holds one.
-        what += f" tf.data has {measures.machine.cpus or 1:.0f} threads on this machine: give it as many."
+    return _more_python_readers(measures, what, readers)
+
+
+def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool_threads: int | None) -> Cure:
+    lines = [reader.with_calls(readers).statement]
+    cpus = measures.machine.cpus or 1
+    if readers > (pool_threads or cpus):
+        # A read that waits holds a thread of tf.data's pool, which has one for each processor.
+        what += f" tf.data has {pool_threads or cpus:.0f} threads on this machine: give it as many."
         lines += [
             "options = tf.data.Options()",
             f"options.threading.private_threadpool_size = {readers}",
             "dataset = dataset.with_options(options)",
         ]
-    threads = "" if before <= 1 else f", num_parallel_calls={before}"
-    return Cure(what, "\n".join(lines), f"dataset = dataset.map(load{threads})")
+    return Cure(what, "\n".join(lines), reader.statement)
+
+
+def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
+    if "torch" in measures.versions and measures.summary.processes > 1:
+        return Cure(what, f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={readers})")
+    return Cure(
+        f"{what} Give the pool that reads so many threads.",
+        f"pool = concurrent.futures.ThreadPoolExecutor({readers})",
+    )
+
+
+def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
+    """Words how to read with fewer calls at a time."""
+    what = f"Read with {readers} call{'s' * (readers > 1)} at a time."
+    pipeline = input_pipeline(measures)
+    reader = pipeline.reader if pipeline is not None else None
+    if reader is None and reads_by_tf_data(measures):
+        reader = Stage("map", before, function="load", does=("reads",))
+    if reader is None or reader.name == GENERATOR:
+        return Cure(what, f"pool = concurrent.futures.ThreadPoolExecutor({readers})")
+    return Cure(what, Stage(**{**vars(reader), "calls": readers}).statement, reader.statement)
 
 
 def read_ahead(measures: Measures) -> Cure:
     """Words how to prepare input while a step computes."""
     what = "Prepare the next batches while a step computes."
-    if read_by_loop(measures):
+    pipeline = input_pipeline(measures)
+    if pipeline is None and not reads_by_tf_data(measures):
+        by = (
+            "the loop reads its input itself"
+            if read_by_loop(measures)
+            else "the loop waits for what it reads"
+        )
         return Cure(
-            f"{what} Now the loop reads its input itself: let a thread do it.",
+            f"{what} Now {by}: let a thread read ahead.",
             "pool = concurrent.futures.ThreadPoolExecutor(1)\n"
             "following = pool.submit(load, step + 1)  # before the step computes\n"
             "batch = following.result()  # at the next one's start",
         )
+    last = Stage("batch", function="batch_size") if pipeline is None else pipeline.last
+    return Cure(what, f"{last.statement}.{AHEAD}", last.statement)
+
+
+def keep_in_memory(measures: Measures) -> Cure:
+    """Words how to keep what was read in memory."""
+    what = "Keep what was read in memory from the first epoch on."
+    pipeline = input_pipeline(measures)
+    if pipeline is None and reads_by_tf_data(measures):
+        return Cure(
+            what,
+            f"{USUAL.statement}.cache().shuffle(len(paths))",
+            f"{USUAL.statement}.shuffle(len(paths))",
+        )
+    if pipeline is None or pipeline.reader is None:
+        return Cure(what, "read = functools.cache(read)  # read() gives the bytes of a path")
+    cache = pipeline.has("cache")
+    if cache is not None:
+        return _cache_that_fills(pipeline, cache)
+    reader = pipeline.reader
+    if pipeline.made_anew:
+        what += " The data set is made anew for each epoch, and a cache with it: make it once, before them."
+    kept = f"{reader.statement}.cache()"
+    shuffled = pipeline.has("shuffle")
+    if shuffled is not None and shuffled in pipeline.before(reader):
+        # What is kept is kept in the order of the first epoch.
+        kept += f".{shuffled.typed}"
+    return Cure(what, kept, reader.statement) if reader.name != GENERATOR else _cached_after(what, pipeline)
+
+
+def _cached_after(what: str, pipeline: Pipeline) -> Cure:
+    """Words it for a generator, whose call has arguments of its own: in front of what follows."""
+    following = pipeline.after(pipeline.stages[0])
+    if not following:
+        return Cure(what, "dataset = dataset.cache()")
+    return Cure(what, f"dataset = dataset.cache().{following[0].typed}", following[0].statement)
+
+
+def _cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
+    if pipeline.made_anew:
+        return Cure(
+            "The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
+            "dataset = make_dataset()  # once: then cache() serves each epoch but the first",
+        )
+    cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
+    if cut is None or cut.size is None or cut.size < 0:
+        return Cure(
+            "cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
+            "read whole epochs, or put what ends them early in front of cache()."
+        )
+    batched = [stage.size or 1 for stage in pipeline.after(cache) if stage.name in ("batch", "padded_batch")]
+    batched = batched if pipeline.has("batch") in pipeline.before(cut) else []
+    samples = cut.size * (batched[0] if batched else 1)
     return Cure(
-        what,
-        "dataset = dataset.batch(batch_size).prefetch(tf.data.AUTOTUNE)",
-        "dataset = dataset.batch(batch_size)",
+        f"cache() begins to serve when an epoch has read it to its end, and {cut.typed} ends each before: "
+        "take first.",
+        f"dataset = dataset.take({samples}).cache()",
+        "dataset = dataset.cache()",
     )
+
+
+def more_decoding(measures: Measures) -> Cure:
+    """Words how to decode with more calls at a time."""
+    what = "Decode with more calls at a time."
+    decoder = decoding_stage(measures)
+    if decoder is None:
+        decoder = Stage("map", function="decode")
+    if decoder.name == GENERATOR:
+        return Cure(
+            f"{what} A generator decodes one after the other: give the bytes, and decode in a map.",
+            "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
+        )
+    return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
+
+
+def keep_decoded(measures: Measures) -> Cure:
+    """Words how to decode less."""
+    what = "Decode less, by keeping decoded data or storing it smaller: the processors have no more to give."
+    decoder = decoding_stage(measures) or Stage("map", function="decode")
+    pipeline = input_pipeline(measures)
+    if (pipeline is not None and pipeline.has("cache")) or decoder.name == GENERATOR:
+        return Cure(what)
+    return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
+
+
+def decoding_stage(measures: Measures) -> Stage | None:
+    """Gives the stage that decodes: the last map that does, else the last that has a function."""
+    pipeline = input_pipeline(measures)
+    if pipeline is None:
+        return None
+    mapped = [stage for stage in pipeline.stages if stage.name in ("map", GENERATOR)]
+    decoding = [stage for stage in mapped if "decodes" in stage.does]
+    return next(iter([*decoding[::-1], *mapped[::-1]]), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import read_ahead
+from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
 from tfdarshan.units import human_seconds, percent
 
 NAME = "prefetch"
@@ -24,7 +24,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return Unknown(NAME, f"whether input is prepared while steps compute: {measures.why_no_wait}")
     if not measures.traced:
         return measures.untraced(NAME, "whether input is prepared while steps compute")
-    if model.overlap >= OVERLAPPED or model.storage_s <= 0:
+    if model.overlap >= OVERLAPPED or model.storage_s <= 0 or prepares_ahead(measures):
         return None
     hidden_s = windows.hidden_wait_s((1 - model.overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)

@@ -9,6 +9,7 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.findings.read_split import seconds_per_byte, wait_of_a_read
 from tfdarshan.units import human_bytes, human_seconds, percent
 
@@ -16,11 +17,8 @@ NAME = "random_access"
 BLOCK = 1 << 20
 # Share of the reads that go back, from which on they are out of order.
 JUMPS = 0.3
-CURE = Cure(
-    f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory.",
-    "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)",
-    "dataset = indices.shuffle(len(indices)).map(lambda i: read_record(file, i))",
-)
+# What SQLite's files are mostly called.
+DATABASES = r"\.(?:db|sqlite3?)$"
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -56,10 +54,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
-        cure=CURE,
+        cure=_cure(measures, found.files),
         gain=gain,
         not_worth="where only a small part of each file is wanted, or the files are on NVMe or in memory",
     )
+
+
+def _cure(measures: Measures, files: np.ndarray) -> Cure:
+    """Words it for what reads these files."""
+    what = f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory."
+    if measures.files.rows["path"].iloc[files].str.contains(DATABASES).all():
+        return Cure(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
+    if input_pipeline(measures) is None and not reads_by_tf_data(measures):
+        return Cure(what, f"block = os.pread(file, {BLOCK >> 20} << 20, offset)  # cut the samples out of it")
+    return Cure(what, "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)")
 
 
 def _covered_bytes(measures: Measures, files: np.ndarray) -> float:
@@ -94,5 +102,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{jumps:,} of {reads:,} reads are not sequential.",
         evidence=(Evidence("reads", f"{reads:,}", reads), Evidence("not sequential", f"{jumps:,}", jumps)),
         most_s=data.file_time.read_s,
-        cure=CURE,
+        cure=_cure(measures, np.arange(len(measures.files))),
     )

@@ -14,7 +14,6 @@ NAME = "reopening"
 CURE = Cure(
     "Open each file once and keep it open, or keep what was read in memory.",
     "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once; or dataset.cache()",
-    "with open(path, 'rb') as file:  # for every sample",
 )
 
 

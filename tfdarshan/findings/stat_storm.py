@@ -14,7 +14,6 @@ NAME = "stat_storm"
 CURE = Cure(
     "List and check the files once, at the start, and keep the list.",
     "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
-    "if os.path.exists(path) and os.path.getsize(path) > 0:  # for every sample",
 )
 
 

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import fewer_readers
 from tfdarshan.units import human_bytes, plural
 
 NAME = "too_many_threads"
@@ -66,11 +67,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         unit=measures.model.unit,
         cost_s=gain.expected_s,
-        cure=Cure(
-            f"Read with {plural(n, 'call')} at a time.",
-            f"dataset = dataset.map(load, num_parallel_calls={n})",
-            f"dataset = dataset.map(load, num_parallel_calls={round(usual)})",
-        ),
+        cure=fewer_readers(measures, n, round(usual)),
         gain=gain,
         not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",
     )

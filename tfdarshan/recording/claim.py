@@ -16,6 +16,7 @@ from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pyt
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import steps
 from tfdarshan.recording.active_recording import Recording, start_recording
+from tfdarshan.recording.tensorflow import input_pipelines
 from tfdarshan.sessions import pending
 from tfdarshan.sessions.session_directory import checked_logdir
 
@@ -63,6 +64,7 @@ class Recorder:
                     _active = self
                 atexit.register(self._end_at_exit)
                 steps.begin_log()
+                input_pipelines.begin_log()
                 self._attached()
         except KeyboardInterrupt:
             self._abandon()
@@ -109,6 +111,7 @@ class Recorder:
             return None
         if recording.in_this_process():
             recording.extra.update(steps.end_log())
+            recording.extra.update(input_pipelines.end_log())
             return recording
         recording.stop_in_child()
         return None

@@ -177,6 +177,37 @@ class StepsShape(Struct, frozen=True):
     left_out: Count = 0
 
 
+class StageShape(Struct, frozen=True):
+    """A stage of a tf.data pipeline: the method of tf.data.Dataset, or the source, and its arguments."""
+
+    name: str
+    calls: Integer | None = None
+    size: Integer | None = None
+    deterministic: bool | None = None
+    does: list[str] = []
+    compression: str = ""
+    function: str = ""
+    file: str = ""
+    line: Count = 0
+
+
+class PipelineShape(Struct, frozen=True):
+    """A tf.data pipeline that the job iterated."""
+
+    stages: list[StageShape]
+    pool_threads: Count | None = None
+    datasets: Count = 0
+    iterators: Count = 0
+    began_realtime_ns: Instant | None = None
+
+
+class PipelinesShape(Struct, frozen=True):
+    """All of them that were kept."""
+
+    found: list[PipelineShape] = []
+    left_out: Count = 0
+
+
 class ChildrenShape(Struct, frozen=True):
     """What became of the children."""
 
@@ -278,6 +309,7 @@ class MetaShape(Struct, frozen=True):
     children: ChildrenShape | None = None
     tensorflow: TensorflowShape | None = None
     steps: StepsShape | None = None
+    pipelines: PipelinesShape | None = None
     machine: MachineShape | None = None
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None

@@ -1,0 +1,198 @@
+"""Cures take out what the job's own tf.data pipeline has, and are not given where it has them already."""
+
+import ast
+
+import pytest
+
+from tests.closed_readers import Delay, calls_of
+from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_more_readers import rests
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.pipeline_api import (
+    fewer_readers,
+    keep_decoded,
+    keep_in_memory,
+    more_decoding,
+    more_readers,
+    read_ahead,
+)
+from tfdarshan.workloads.laboratory.applied import apply_lines
+
+KB = 1_000
+PATHS = {"name": "from_tensor_slices", "size": 320}
+LOAD = {"name": "map", "does": ["reads"], "function": "read_image", "file": "/job/train.py", "line": 12}
+DECODE = {"name": "map", "does": ["decodes"], "function": "decode", "calls": 2}
+BATCH = {"name": "batch", "size": 16}
+PREFETCH = {"name": "prefetch", "size": -1}
+CACHE = {"name": "cache"}
+SHARDS = {"name": "TFRecordDataset", "compression": "GZIP"}
+INTERLEAVE = {
+    "name": "interleave",
+    "size": 4,
+    "does": ["reads"],
+    "function": "lambda s: tf.data.TFRecordDataset(s)",
+}
+GENERATOR = {
+    "name": "from_generator",
+    "does": ["python"],
+    "function": "samples",
+    "file": "/job/data.py",
+    "line": 7,
+}
+OPTIONS = {"name": "with_options"}
+
+
+def job(logdir, *stages, pool_threads=None, datasets=1, iterators=3, readers=1, found=True, **meta):
+    """Gives a session of a job whose steps of 50 ms wait 45 for readers, each of whose calls takes 5 ms."""
+    calls = calls_of(Delay(5), readers=readers, rest_ms=rests(0.5))
+    made = [
+        (start, end, reader + 1, "pread", reader, length, place * length)
+        for place, (start, end, reader, length) in enumerate(calls)
+    ]
+    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(int(calls[-1][1] // 50))]
+    one = {
+        "stages": list(stages),
+        "pool_threads": pool_threads,
+        "datasets": datasets,
+        "iterators": iterators,
+    }
+    meta["pipelines"] = {"found": [one] if stages else [], "left_out": 0}
+    return training(
+        logdir,
+        made,
+        steps,
+        paths=[f"/data/{reader}" for reader in range(readers)],
+        sizes=[10**12] * readers,
+        meta=meta if found else {},
+    )
+
+
+def names(session):
+    return [finding.name for finding in diagnose(session).findings]
+
+
+@pytest.mark.parametrize(
+    ("stages", "pool_threads", "before", "after"),
+    [
+        ((PATHS, LOAD, BATCH), None, "dataset.map(read_image)", "map(read_image, num_parallel_calls=16,"),
+        ((SHARDS, DECODE, BATCH), None, 'TFRecordDataset(shards, compression_type="GZIP")',
+         'TFRecordDataset(shards, compression_type="GZIP", num_parallel_reads=16)'),
+        ((PATHS, INTERLEAVE, DECODE), None,
+         "interleave(lambda s: tf.data.TFRecordDataset(s), cycle_length=4)",
+         "interleave(lambda s: tf.data.TFRecordDataset(s), cycle_length=16, num_parallel_calls=16,"),
+        ((PATHS, LOAD | {"calls": 2}, BATCH), 32, "dataset.map(read_image, num_parallel_calls=2)",
+         "dataset.map(read_image, num_parallel_calls=16, deterministic=False)"),
+    ],
+    ids=["a map", "packed records", "interleaved records", "a pool of its own"],
+)  # fmt: skip
+def test_more_calls_are_given_to_the_stage_that_reads(tmp_path, stages, pool_threads, before, after):
+    # GIVEN a job that was seen to iterate a pipeline
+    measures = measure(job(tmp_path, *stages, pool_threads=pool_threads))
+
+    # WHEN it is told to read with more calls
+    cure = more_readers(measures, 16, 1)
+
+    # THEN what goes is what is there, and what comes is complete: a pool of as many threads, but where it has
+    assert cure.instead_of.endswith(before)
+    assert after in cure.line.splitlines()[0]
+    assert ("private_threadpool_size = 16" in cure.line) == (pool_threads is None)
+
+
+def test_a_generator_is_told_of_threads_within_it_and_takes_nothing_out(tmp_path):
+    cure = more_readers(measure(job(tmp_path, GENERATOR, BATCH)), 16, 1)
+    assert not cure.instead_of
+    assert "samples (data.py:7)" in cure.what
+    assert "yield from pool.map" in cure.line
+    assert "dataset" not in cure.line
+
+
+def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
+    # GIVEN two threads, none of them the loop's, and no pipeline that anybody iterated
+    measures = measure(job(tmp_path, readers=2))
+    for cure in (more_readers(measures, 16, 2), fewer_readers(measures, 1, 2), keep_in_memory(measures)):
+        assert "dataset" not in cure.line + cure.instead_of
+        assert not cure.instead_of
+        ast.parse(cure.line)
+
+
+def test_a_session_in_which_nobody_looked_keeps_the_usual_words(tmp_path):
+    cure = more_readers(measure(job(tmp_path, found=False)), 16, 1)
+    assert cure.instead_of == "dataset = dataset.map(load)"
+
+
+@pytest.mark.parametrize(
+    ("calls", "pool_threads", "offered"), [(None, None, True), (8, None, True), (16, 16, False)]
+)
+def test_more_calls_are_not_offered_again_where_they_are_there(tmp_path, calls, pool_threads, offered):
+    session = job(tmp_path, PATHS, LOAD | {"calls": calls}, BATCH, pool_threads=pool_threads)
+    assert ("read_parallelism" in names(session)) == offered
+
+
+@pytest.mark.parametrize(("last", "offered"), [(BATCH, True), (PREFETCH, False)])
+def test_prefetch_is_not_offered_to_a_pipeline_that_prefetches(tmp_path, last, offered):
+    # GIVEN steps of 50 ms, beside whose computing nothing is read
+    steps = [(50.0 * n, 50.0 * n + 50, 20.0) for n in range(40)]
+    calls = [(50.0 * n + 2, 50.0 * n + 19, 1, "pread", 0, 100 * KB, n * 100 * KB) for n in range(40)]
+    one = {"stages": [PATHS, LOAD, last], "pool_threads": None, "datasets": 1, "iterators": 1}
+    session = training(
+        tmp_path, calls, steps, sizes=[10**9], meta={"pipelines": {"found": [one], "left_out": 0}}
+    )
+    assert ("prefetch" in names(session)) == offered
+
+
+def test_prefetch_goes_behind_the_last_stage(tmp_path):
+    cure = read_ahead(measure(job(tmp_path, PATHS, LOAD, BATCH, {"name": "repeat", "size": -1}, OPTIONS)))
+    assert cure.instead_of == "dataset = dataset.repeat()"
+    assert cure.line == "dataset = dataset.repeat().prefetch(tf.data.AUTOTUNE)"
+
+
+@pytest.mark.parametrize(
+    ("stages", "datasets", "before", "after"),
+    [
+        ((PATHS, LOAD, BATCH), 1, "dataset = dataset.map(read_image)",
+         "dataset = dataset.map(read_image).cache()"),
+        ((PATHS, {"name": "shuffle", "size": 320}, LOAD, BATCH), 1, "dataset = dataset.map(read_image)",
+         "dataset = dataset.map(read_image).cache().shuffle(320)"),
+        ((GENERATOR, BATCH), 1, "dataset = dataset.batch(16)", "dataset = dataset.cache().batch(16)"),
+        ((PATHS, LOAD, CACHE, BATCH, {"name": "take", "size": 9}), 1, "dataset = dataset.cache()",
+         "dataset = dataset.take(144).cache()"),
+        ((PATHS, LOAD, CACHE, {"name": "take", "size": 9}, BATCH), 1, "dataset = dataset.cache()",
+         "dataset = dataset.take(9).cache()"),
+    ],
+    ids=["a map", "shuffled paths", "a generator", "cut short in batches", "cut short in samples"],
+)  # fmt: skip
+def test_a_cache_goes_where_it_fills(tmp_path, stages, datasets, before, after):
+    cure = keep_in_memory(measure(job(tmp_path, *stages, datasets=datasets)))
+    assert (cure.instead_of, cure.line) == (before, after)
+
+
+def test_a_cache_of_a_data_set_that_is_made_anew_is_said_to_be(tmp_path):
+    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, datasets=3, iterators=3)))
+    assert "made anew for each epoch" in cure.what
+    assert not cure.instead_of
+
+
+def test_what_decodes_gets_the_calls(tmp_path):
+    measures = measure(job(tmp_path, PATHS, LOAD, DECODE, BATCH))
+    cure = more_decoding(measures)
+    assert cure.instead_of == "dataset = dataset.map(decode, num_parallel_calls=2)"
+    assert cure.line == "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)"
+    assert keep_decoded(measures).line == "dataset = dataset.map(decode, num_parallel_calls=2).cache()"
+
+
+def test_fewer_calls_are_taken_from_the_stage_that_reads(tmp_path):
+    cure = fewer_readers(measure(job(tmp_path, PATHS, LOAD | {"calls": 32}, BATCH)), 2, 30)
+    assert cure.instead_of == "dataset = dataset.map(read_image, num_parallel_calls=32)"
+    assert cure.line == "dataset = dataset.map(read_image, num_parallel_calls=2)"
+
+
+def test_a_printed_cure_applies_to_a_chain(tmp_path):
+    # GIVEN a program whose pipeline is one expression
+    program = (
+        "import tensorflow as tf\n\nds = (\n    tf.data.Dataset.from_tensor_slices(files)\n"
+        "    .map(read_image)\n    .cache()\n    .batch(16)\n    .take(9)\n)\n"
+    )
+    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, {"name": "take", "size": 9})))
+    typed = apply_lines(f"files = []\n{program}", cure.line, cure.instead_of, {})
+    assert ".take(144).cache()" in typed.replace("\n    ", "")

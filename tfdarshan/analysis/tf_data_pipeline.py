@@ -1,0 +1,179 @@
+"""The tf.data pipelines that a job iterated, as they were noted: what they do, and how one types them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+AUTOTUNE = -1
+# What a stage without a function of its own begins with.
+SOURCES = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "from_generator")
+PARALLEL_ARGUMENT = {"TFRecordDataset": "num_parallel_reads"}
+SIZE_ARGUMENT = {"TFRecordDataset": "buffer_size", "interleave": "cycle_length"}
+FILES = {"TFRecordDataset": "shards", "TextLineDataset": "paths", "FixedLengthRecordDataset": "paths"}
+PLAIN_SIZE = ("batch", "padded_batch", "shuffle", "prefetch", "take", "skip", "repeat")
+UNNAMED = "<lambda>"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One.
+
+    Attributes:
+        name: The method of tf.data.Dataset, or the source.
+        calls: `num_parallel_calls` or `num_parallel_reads`: AUTOTUNE is -1, None is one after another.
+        size: Of a batch, buffer or cycle; -1 is AUTOTUNE or all.
+        deterministic: As given; None where it is not.
+        does: What its function does: "reads", "decodes", "python".
+        compression: Of the records that it reads; "" for none.
+        function: Its function's name, or the text of a lambda; "" if it has none.
+        file: Where that is; "" if unknown.
+        line: Its line, from 1; 0 if unknown.
+    """
+
+    name: str
+    calls: int | None = None
+    size: int | None = None
+    deterministic: bool | None = None
+    does: tuple[str, ...] = ()
+    compression: str = ""
+    function: str = ""
+    file: str = ""
+    line: int = 0
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads files, by TensorFlow's operations or in Python."""
+        return self.name in SOURCES or "reads" in self.does or "python" in self.does
+
+    @property
+    def typed(self) -> str:
+        """It, as a program has it: `map(load, num_parallel_calls=4)`."""
+        arguments = []
+        if self.name in FILES:
+            arguments.append(FILES[self.name])
+        if self.function:
+            arguments.append("function" if self.function == UNNAMED else self.function)
+        if self.compression and self.name in FILES:
+            arguments.append(f'compression_type="{self.compression}"')
+        if (
+            self.size is not None
+            and self.name in PLAIN_SIZE
+            and not (self.name == "repeat" and self.size < 0)
+        ):
+            arguments.append(_number(self.size))
+        if self.size not in (None, AUTOTUNE) and self.name in SIZE_ARGUMENT:
+            arguments.append(f"{SIZE_ARGUMENT[self.name]}={self.size}")
+        if self.calls is not None:
+            argument = PARALLEL_ARGUMENT.get(self.name, "num_parallel_calls")
+            arguments.append(f"{argument}={_number(self.calls)}")
+        if self.deterministic is not None:
+            arguments.append(f"deterministic={self.deterministic}")
+        return f"{self.name}({', '.join(arguments)})"
+
+    @property
+    def statement(self) -> str:
+        """It as a statement of its own."""
+        start = "tf.data." if self.is_source else "dataset."
+        return f"dataset = {start}{self.typed}"
+
+    @property
+    def place(self) -> str:
+        """Its function with file and line, "" if that is not known: `load (train.py:31)`."""
+        if not self.file or self.file.startswith("<") or self.function in ("", UNNAMED):
+            return ""
+        return f"{self.function} ({self.file.rsplit('/', 1)[-1]}:{self.line})"
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it is made by a call of its own, and not by a method of what is before it."""
+        return self.name in FILES
+
+    def with_calls(self, calls: int) -> Stage:
+        """Gives it with so many calls at a time, in the order in which they end."""
+        cycle = max(self.size or 0, calls) if self.name == "interleave" and calls > 0 else self.size
+        ordered = self.deterministic if self.name == "TFRecordDataset" else False
+        return dataclasses.replace(self, calls=calls, size=cycle, deterministic=ordered)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One, or several that look alike.
+
+    Attributes:
+        stages: The source first.
+        pool_threads: Threads of a pool of its own; None where it is TensorFlow's.
+        datasets: How many data sets were made that look like it.
+        iterators: How many passes were begun.
+    """
+
+    stages: tuple[Stage, ...]
+    pool_threads: int | None
+    datasets: int
+    iterators: int
+
+    @property
+    def reader(self) -> Stage | None:
+        """The stage that reads the files; None where none is known to."""
+        return next((stage for stage in self.stages if stage.reads), None)
+
+    @property
+    def last(self) -> Stage:
+        """The last stage that does work, or hands it on: not options."""
+        shown = [stage for stage in self.stages if stage.name != "with_options"]
+        return shown[-1] if shown else self.stages[-1]
+
+    @property
+    def prefetches(self) -> bool:
+        """Whether what the last stage that works makes is put into a buffer, ahead of the steps."""
+        for stage in reversed(self.stages):
+            if stage.name == "prefetch":
+                return True
+            if stage.name not in ("with_options", "take", "repeat"):
+                return False
+        return False
+
+    def has(self, name: str) -> Stage | None:
+        """Gives the first stage of a name."""
+        return next((stage for stage in self.stages if stage.name == name), None)
+
+    def before(self, stage: Stage) -> tuple[Stage, ...]:
+        """Gives the stages in front of one."""
+        return self.stages[: self.stages.index(stage)]
+
+    def after(self, stage: Stage) -> tuple[Stage, ...]:
+        """Gives the stages that follow one."""
+        return self.stages[self.stages.index(stage) + 1 :]
+
+    @property
+    def made_anew(self) -> bool:
+        """Whether each pass has a data set of its own, made for it."""
+        return self.datasets > 1 and self.datasets >= self.iterators
+
+
+def pipelines_of(meta: dict[str, Any]) -> tuple[Pipeline, ...] | None:
+    """Gives those of a process, the first that was iterated first; None where nobody looked for any."""
+    block = meta.get("pipelines")
+    if block is None:
+        return None
+    return tuple(
+        Pipeline(
+            tuple(_stage(stage) for stage in one["stages"]),
+            one.get("pool_threads"),
+            one.get("datasets", 0),
+            one.get("iterators", 0),
+        )
+        for one in block.get("found", [])
+        if one["stages"]
+    )
+
+
+def _stage(block: dict[str, Any]) -> Stage:
+    known = {field.name for field in dataclasses.fields(Stage)}
+    told = {key: value for key, value in block.items() if key in known and value is not None}
+    return Stage(**{**told, "does": tuple(told.get("does", ()))})
+
+
+def _number(value: int) -> str:
+    return "tf.data.AUTOTUNE" if value == AUTOTUNE else str(value)

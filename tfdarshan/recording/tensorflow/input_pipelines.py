@@ -1,0 +1,304 @@
+"""Notes which tf.data pipelines a job iterates while a session records: what a cure would have to change.
+
+A pipeline is noted when an iterator over it is made, once for all that look alike, and held by nothing of
+ours. Where every iterator is older than the session they are looked for among the living at its end.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gc
+import inspect
+import linecache
+import re
+import sys
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
+from types import CodeType
+from typing import Any
+
+from tfdarshan.recording.tensorflow.tf_plugin import when_imported
+
+ITERATORS = "tensorflow.python.data.ops.iterator_ops"
+MOST_PIPELINES, MOST_STAGES = 64, 64
+LONGEST_TEXT = 200
+# What a stage's function does that matters to a cure, by the operations of its graph.
+READS = frozenset(
+    {"ReadFile", "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset", "FixedLengthRecordDatasetV2"}
+)
+DECODES = re.compile(r"Decode|Parse|Resize")
+PYTHON = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless"})
+# Methods of tf.data.Dataset, or sources, by the classes that implement them where the names differ.
+NAMES = {
+    "TensorSlice": "from_tensor_slices",
+    "Tensor": "from_tensors",
+    "Options": "with_options",
+    "TFRecord": "TFRecordDataset",
+    "TextLine": "TextLineDataset",
+    "FixedLengthRecord": "FixedLengthRecordDataset",
+}
+SIZES = ("_batch_size", "_buffer_size", "_cycle_length", "_count")
+COMPRESSIONS = ("GZIP", "ZLIB")
+GENERATOR_DEPTH, GRAPH_DEPTH = 4, 3
+
+_log: PipelineLog | None = None
+_asked = False
+
+
+class PipelineLog:
+    """The pipelines of one session, within MOST_PIPELINES."""
+
+    def __init__(self) -> None:
+        self.found: list[dict[str, Any]] = []
+        self.left_out = 0
+        self._known: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
+        # By the stage's id in `found`: where its function's text is.
+        self._code: dict[int, CodeType] = {}
+
+    def note(self, dataset: Any) -> None:
+        """Notes that the job begins to iterate a data set."""
+        known = self._known.get(id(dataset))
+        if known is not None and known[0]() is dataset:
+            known[1]["iterators"] += 1
+            return
+        stages = _stages(dataset)
+        described = {"stages": [stage for stage, _ in stages], "pool_threads": _pool_threads(dataset)}
+        alike = next((one for one in self.found if _looks_like(one, described)), None)
+        if alike is None:
+            if len(self.found) >= MOST_PIPELINES:
+                self.left_out += 1
+                return
+            alike = {**described, "datasets": 0, "iterators": 0, "began_realtime_ns": time.time_ns()}
+            self.found.append(alike)
+            self._code.update({id(stage): code for stage, code in stages if code is not None})
+        alike["datasets"] += 1
+        alike["iterators"] += 1
+        if len(self._known) >= MOST_PIPELINES:
+            self._known.clear()
+        self._known[id(dataset)] = (weakref.ref(dataset), alike)
+
+    def block(self) -> dict[str, Any]:
+        """Gives what the metadata says of them."""
+        for one in self.found:
+            for stage in one["stages"]:
+                code = self._code.get(id(stage))
+                if code is not None:
+                    stage["function"] = _text_of(code) or stage["function"]
+        return {"found": self.found, "left_out": self.left_out}
+
+
+def begin_log() -> None:
+    """Begins to note pipelines; those of a TensorFlow that is imported later, too."""
+    global _log, _asked
+    _log = PipelineLog()
+    if ITERATORS in sys.modules:
+        _watch()
+    elif not _asked:
+        _asked = True
+        when_imported(_watch)
+
+
+def end_log() -> dict[str, Any]:
+    """Ends it; gives the metadata's block of pipelines."""
+    global _log
+    log, _log = _log, None
+    _unwatch()
+    if log is None:
+        return {}
+    if not log.found:
+        for dataset in _living_datasets():
+            _note(log, dataset)
+    return {"pipelines": log.block()}
+
+
+def _watch() -> None:
+    """Has TensorFlow's iterators noted; where they are not as we know them nothing is."""
+    iterator = getattr(sys.modules.get(ITERATORS), "OwnedIterator", None)
+    create = getattr(iterator, "_create_iterator", None)
+    if _log is None or create is None or hasattr(create, "_tfdarshan_original"):
+        return
+
+    @functools.wraps(create)
+    def noted(self: Any, dataset: Any) -> Any:
+        if _log is not None:
+            _note(_log, dataset)
+        return create(self, dataset)
+
+    noted._tfdarshan_original = create  # type: ignore[attr-defined]
+    iterator._create_iterator = noted  # type: ignore[union-attr]
+
+
+def _unwatch() -> None:
+    iterator = getattr(sys.modules.get(ITERATORS), "OwnedIterator", None)
+    original = getattr(getattr(iterator, "_create_iterator", None), "_tfdarshan_original", None)
+    if original is not None:
+        iterator._create_iterator = original  # type: ignore[union-attr]
+
+
+def _note(log: PipelineLog, dataset: Any) -> None:
+    """Notes it: whatever goes wrong, the job has its iterator."""
+    with suppress(Exception):
+        log.note(dataset)
+
+
+def _living_datasets() -> list[Any]:
+    iterator = getattr(sys.modules.get(ITERATORS), "OwnedIterator", None)
+    if iterator is None:
+        return []
+    living = [one for one in gc.get_objects() if type(one) is iterator]
+    return [one._dataset for one in living if getattr(one, "_dataset", None) is not None]
+
+
+def _stages(dataset: Any) -> list[tuple[dict[str, Any], CodeType | None]]:
+    """Describes the stages of a data set, the source first, each with the code of its function."""
+    chain: list[Any] = []
+    while dataset is not None and len(chain) < MOST_STAGES:
+        chain.append(dataset)
+        inputs = [] if hasattr(dataset, "_filenames") else dataset._inputs()
+        dataset = inputs[0] if inputs else None
+    described = [_described(one) for one in reversed(chain)]
+    # What TensorFlow makes a generator's data set of is none of the job's.
+    first = next((n for n, (stage, _) in enumerate(described) if stage["name"] == "from_generator"), 0)
+    return described[first:]
+
+
+def _described(dataset: Any) -> tuple[dict[str, Any], CodeType | None]:
+    kind = re.sub(r"^_|(V\d+|Adapter)$", "", type(dataset).__name__)
+    kind = re.sub(r"Dataset(V\d+)?$", "", kind)
+    name = NAMES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.removeprefix("Parallel")).lower()
+    function = getattr(getattr(dataset, "_map_func", None), "_func", None)
+    generator = _generator_of(function)
+    if generator is not None:
+        name, function = "from_generator", generator
+    stage: dict[str, Any] = {"name": name}
+    calls = _number(getattr(dataset, "_num_parallel_calls", getattr(dataset, "_num_parallel_reads", None)))
+    size = next(
+        (getattr(dataset, field) for field in SIZES if getattr(dataset, field, None) is not None), None
+    )
+    if name == "from_tensor_slices":
+        size = next((tensor.shape[0] for tensor in dataset._tensors if len(tensor.shape)), None)
+    ordered = {"true": True, "false": False}.get(str(getattr(dataset, "_deterministic", "")).lower())
+    told = {"calls": calls, "size": _number(size), "deterministic": ordered}
+    for part in (told, _of_records(dataset), _of_graph(dataset)):
+        stage |= {key: value for key, value in part.items() if value not in (None, [], "")}
+    code = _code_of(function)
+    if code is not None:
+        stage |= {"function": _name_of(function), "file": code.co_filename, "line": code.co_firstlineno}
+    return stage, code
+
+
+def _of_records(dataset: Any) -> dict[str, Any]:
+    if not hasattr(dataset, "_compression_type"):
+        return {}
+    packed = dataset._compression_type
+    packed = packed if isinstance(packed, str) else _constant(packed)
+    buffer = dataset._buffer_size if hasattr(dataset, "_buffer_size") else None
+    return {"compression": packed, "size": _number(buffer)}
+
+
+def _of_graph(dataset: Any) -> dict[str, Any]:
+    """Tells what a stage's function does, by the operations that TensorFlow has made of it."""
+    function = getattr(getattr(dataset, "_map_func", None), "_function", None)
+    operations = list(_operations(getattr(function, "graph", None)))
+    kinds = {operation.type for operation in operations}
+    done = (
+        ("reads", kinds & READS),
+        ("decodes", any(map(DECODES.search, kinds))),
+        ("python", kinds & PYTHON),
+    )
+    packed = [
+        constant
+        for operation in operations
+        if operation.type.startswith("TFRecordDataset")
+        for constant in map(_constant, list(operation.inputs)[1:2])
+        if constant
+    ]
+    return {"does": [word for word, found in done if found], "compression": packed[0] if packed else None}
+
+
+def _operations(graph: Any, depth: int = GRAPH_DEPTH) -> Iterator[Any]:
+    """Gives those of a graph and of the functions that it calls."""
+    if graph is None or depth == 0:
+        return
+    yield from graph.get_operations()
+    for function in getattr(graph, "_functions", {}).values():
+        yield from _operations(getattr(function, "graph", None), depth - 1)
+
+
+def _constant(tensor: Any) -> str | None:
+    """Gives a constant compression's name."""
+    from tensorflow.python.framework import tensor_util
+
+    value = tensor_util.constant_value(tensor)
+    text = value.item() if hasattr(value, "item") else value
+    text = text.decode("ascii", "replace") if isinstance(text, bytes) else text
+    return text if text in COMPRESSIONS else None
+
+
+def _number(value: Any) -> int | None:
+    if value is None or isinstance(value, int):
+        return value
+    from tensorflow.python.framework import tensor_util
+
+    constant = tensor_util.constant_value(value)
+    return None if constant is None else int(constant)
+
+
+def _pool_threads(dataset: Any) -> int | None:
+    """Gives the threads of a pipeline's own pool; None where it is TensorFlow's."""
+    threads = dataset.options().threading.private_threadpool_size
+    return int(threads) if threads else None
+
+
+def _generator_of(function: Any, depth: int = GENERATOR_DEPTH) -> Any:
+    """Gives the generator that `from_generator` was called with, if a function is one that it made."""
+    if depth == 0 or "from_generator" not in str(getattr(function, "__module__", "")):
+        return None
+    for cell in getattr(function, "__closure__", None) or ():
+        held = cell.cell_contents
+        found = getattr(held, "_generator", None) or _generator_of(held, depth - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _code_of(function: Any) -> CodeType | None:
+    while isinstance(function, functools.partial):
+        function = function.func
+    plain = inspect.unwrap(function) if function is not None else None
+    code = getattr(plain, "__code__", None)
+    if code is None and callable(plain):
+        code = getattr(type(plain).__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _name_of(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _looks_like(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(one[key] == value for key, value in other.items())
+
+
+def _text_of(code: CodeType) -> str:
+    """Gives the text of a lambda; "" where it cannot be told, or is none."""
+    if code.co_name != "<lambda>":
+        return ""
+    with suppress(Exception):
+        program = ast.parse("".join(linecache.getlines(code.co_filename)))
+        taken = code.co_varnames[: code.co_argcount]
+        found = [
+            ast.unparse(node)
+            for node in ast.walk(program)
+            if isinstance(node, ast.Lambda)
+            and node.lineno == code.co_firstlineno
+            and tuple(argument.arg for argument in node.args.args) == taken
+        ]
+        if len(found) == 1 and len(found[0]) <= LONGEST_TEXT:
+            return found[0]
+    return ""
