@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.trace_span import TraceSpan
-from tfdarshan.findings import input_bound, small_files, staging, straggler
+from tfdarshan.findings import (
+    checkpoint_stall,
+    fsync,
+    input_bound,
+    small_files,
+    small_writes,
+    staging,
+    straggler,
+)
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
@@ -21,6 +29,8 @@ if TYPE_CHECKING:
 
 # What costs less is worth a note: runs of one job differ by as much.
 PROBLEM_SHARE = 0.05
+# What holds the loop up in these are writes; in all others, its own calls on input.
+OF_OUTPUT = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME)
 # A cure that gives so many times as much comes first; one that is more work has to give more.
 FAR_BETTER, MORE_WORK = 1.25, 2.0
 
@@ -69,6 +79,14 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     return Diagnosis(verdict, tuple(found), tuple(unknown), measures.summary.trace_span)
 
 
+@dataclass(frozen=True)
+class _Left:
+    """Seconds of a unit that no finding claims yet: of the wait, and of the loop's own calls on input."""
+
+    wait_s: float
+    own_s: float
+
+
 def _rank(finding: Finding) -> tuple[int, float, float]:
     """Sorts doubts, problems and notes each by what they cost, then by what they give."""
     gives_s = finding.gain.expected_s if finding.gain is not None else 0.0
@@ -78,9 +96,11 @@ def _rank(finding: Finding) -> tuple[int, float, float]:
 def _all_charged(findings: Sequence[Finding], measures: Measures) -> list[Finding]:
     """Gives the findings that cost something, each without what those before it claim; the worst first."""
     found: list[Finding] = []
-    left_s = measures.model.most_wait_s
-    for finding in findings:
-        charged, left_s = _charged(finding, left_s, measures)
+    model = measures.model
+    left = _Left(model.most_wait_s, measures.input_calls.within_s / model.units)
+    # What is a note by its own rule is too doubtful to claim anything before the others.
+    for finding in sorted(findings, key=lambda finding: finding.kind == "note"):
+        charged, left = _charged(finding, left, measures)
         if charged is not None:
             found.append(charged)
     return sorted(found, key=_rank)
@@ -118,20 +138,24 @@ def _promised_share(finding: Finding) -> float:
     return 1 - 1 / math.sqrt(finding.gain.speedup_range[0] * finding.gain.speedup)
 
 
-def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Finding | None, float]:
-    """Gives a finding with the seconds that it costs beyond those before it, and what is left of the wait.
+def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding | None, _Left]:
+    """Gives a finding with the seconds that it costs beyond those before it, and what is left.
 
     None where its cure gives too little. A problem whose seconds others claim is a note: another way to get
     them back.
     """
     model = measures.model
     if finding.name == input_bound.NAME or finding.gain is None:
-        return dataclasses.replace(finding, cost_share=finding.cost_s / model.unit_s), left_s
+        return dataclasses.replace(finding, cost_share=finding.cost_s / model.unit_s), left
     least_s = (LEAST_SHARE if finding.stall_s > 0 else measures.least_share) * model.unit_s
     if finding.gain.expected_s < least_s:
-        return None, left_s
+        return None, left
     stall_s = min(finding.stall_s, finding.cost_s)
-    claimed_s = min(finding.cost_s - stall_s, left_s)
+    claimed_s = min(finding.cost_s - stall_s, left.wait_s)
+    own_s = left.own_s
+    if finding.name not in OF_OUTPUT:
+        stall_s = min(stall_s, own_s)
+        own_s -= stall_s
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
@@ -141,5 +165,5 @@ def _charged(finding: Finding, left_s: float, measures: Measures) -> tuple[Findi
         kind = "note"
     return (
         dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share),
-        left_s - claimed_s,
+        _Left(left.wait_s - claimed_s, own_s),
     )

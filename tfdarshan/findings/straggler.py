@@ -13,6 +13,7 @@ from tfdarshan.analysis.contention import depth_at_start
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.slow_moments import slow_moments
+from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
@@ -36,12 +37,21 @@ MOST_FOLDERS, MOST_FILES = 0.6, 0.1
 
 @dataclass(frozen=True)
 class Slow:
-    """What is slow: its rows of the file table, the time beyond what others take, and how it is called."""
+    """What is slow.
+
+    Attributes:
+        rows: Of the file table.
+        excess_s: The time beyond what others take.
+        times: How many times as long it takes as they do.
+        name: How it is called.
+        once: Each file was slow in one read: that may have been the storage's doing.
+    """
 
     rows: Array
     excess_s: float
     times: float
     name: str
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ class Reads:
         depth: How many reads ran when it began.
         slow: Whether it took several times as long.
         moment: Whether it was slow beside reads of other files that were slow, too.
+        stored: Whether the page cache cannot have served it.
     """
 
     file: Array
@@ -63,6 +74,7 @@ class Reads:
     depth: Array
     slow: Array
     moment: Array
+    stored: Array
 
 
 def find(measures: Measures) -> Finding | None:
@@ -84,13 +96,14 @@ def find(measures: Measures) -> Finding | None:
     chosen = np.isin(rows, slow.rows)
     order = np.argsort(-taken[chosen], kind="stable")
     share = percent(float(taken[chosen].sum()), whole)
+    once = ", each in one read: storage that allows so many calls a second does that to any file"
     be = "is" if slow.name.startswith(("/", "1 ")) else "are"
     return Finding(
         name=NAME,
-        kind="problem",
+        kind="note" if slow.once else "problem",
         title=f"{slow.name} {be} {slow.times:.0f} times slower than the rest",
         what=f"{plural(len(slow.rows), 'file')} of {len(rows):,} take {share} of the time in input calls, "
-        f"{slow.times:.1f} times as long as others of their size.",
+        f"{slow.times:.1f} times as long as others of their size{once if slow.once else ''}.",
         evidence=(
             Evidence("files", f"{len(slow.rows):,} of {len(rows):,}", len(slow.rows)),
             Evidence("times as slow", f"{slow.times:.1f}", slow.times),
@@ -116,11 +129,13 @@ def _reads(measures: Measures) -> Reads:
     segments, model = measures.segments, measures.read_cost
     places = measures.places[measures.kinds == KIND["read"]]
     start, end, file = (values[places] for values in (segments.start_ns, segments.end_ns, segments.file))
+    length = segments.length[places]
     taken_s = (end - start) / 1e9
-    usual_s = np.maximum(model.seconds(segments.length[places]) / (model.scale or 1.0), 1e-9)
+    usual_s = np.maximum(model.seconds(length) / (model.scale or 1.0), 1e-9)
     times = taken_s / usual_s
     slow = times >= SLOW_FILE
-    return Reads(file, times, taken_s - usual_s, depth_at_start(start, end), slow, slow_moments(file, slow))
+    depth, stored = depth_at_start(start, end), from_storage(np.ones(len(file)), length, taken_s)
+    return Reads(file, times, taken_s - usual_s, depth, slow, slow_moments(file, slow), stored)
 
 
 def _gain(measures: Measures, share: float) -> tuple[Gain, float]:
@@ -180,13 +195,15 @@ def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -
 def _by_itself(reads: Reads, rows: Array, limit: float) -> bool:
     """Says whether some files are slow in half of their reads, and not because more of them run at a time.
 
-    Of files that were read at a slow time others are quick.
+    Of files that were read at a slow time others are quick. Reads that memory served are not counted: what is
+    slow the first time is quick the next.
     """
     chosen = np.isin(reads.file, rows)
     if not chosen.any() or chosen.all():
         return True
     deeper = reads.depth[chosen].mean() >= DEEPER * reads.depth[~chosen].mean()
-    return float(np.median(reads.times[chosen])) >= limit and not deeper
+    chosen &= reads.stored
+    return bool(chosen.any()) and float(np.median(reads.times[chosen])) >= limit and not deeper
 
 
 def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) -> str:
@@ -220,7 +237,14 @@ def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> 
         return None
     excess = float((taken[slow] - reference * usual[slow]).sum())
     times = float(taken[slow].sum() / (reference * usual[slow].sum()))
-    return Slow(rows[slow], excess, times, plural(count, "file"))
+    once = reads is not None and count > 1 and _slow_once(reads, rows[slow])
+    return Slow(rows[slow], excess, times, plural(count, "file"), once)
+
+
+def _slow_once(reads: Reads, rows: Array) -> bool:
+    """Says whether most of some files were slow in one read alone."""
+    slow = np.bincount(reads.file[reads.slow & np.isin(reads.file, rows)], minlength=int(rows.max()) + 1)
+    return float(np.median(slow[rows])) <= 1
 
 
 def _throughout(reads: Reads, measures: Measures) -> Array:

@@ -78,3 +78,37 @@ def test_a_shard_read_while_storage_stood_still_is_not(tmp_path):
     session = shards(tmp_path, lambda shard, at: 2000 if 900 < at < 905 else QUICK_MS)
 
     assert found(session) is None
+
+
+def test_a_slow_folder_is_named_though_its_later_epochs_come_from_memory(tmp_path):
+    # GIVEN three epochs over eight folders, one of them 40 times slower; memory serves all but the first
+    at, calls = 0.0, []
+    for epoch in range(3):
+        for file in range(400):
+            times = 40 if file % 8 == 3 else 1
+            opened = at + 0.5 * times
+            end = opened + (1.0 * times if epoch == 0 else 0.03)
+            calls += [(at, opened, 1, "open", file, 0), (opened, end, 1, "read", file, 100 * KB)]
+            at = end
+    paths = [f"/data/part-{file % 8}/{file:04}" for file in range(400)]
+    session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[100 * KB] * 400)
+
+    assert found(session).title.startswith("/data/part-3 is")
+
+
+def test_storage_that_allows_so_many_calls_a_second_has_slow_files_in_a_note_only(tmp_path):
+    # GIVEN a limit that makes every fourteenth file or so wait until 50 ms are over, whichever that is
+    calls, at, allowed = [], 0.0, 14
+    for file in range(400):
+        end = at + 0.2 + 0.01 * (file % 7)
+        allowed -= 1
+        if allowed == 0:
+            end, allowed = (at // 50 + 1) * 50.0, 14
+        calls.append((at, end, 1, "read", file, 30 * KB))
+        at = end
+    paths = [f"/data/{file:04}" for file in range(400)]
+    session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[30 * KB] * 400)
+
+    # THEN they are no problem of their own
+    assert found(session).kind == "note"
+    assert "each in one read" in found(session).what
