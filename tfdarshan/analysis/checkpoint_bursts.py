@@ -106,11 +106,18 @@ def _next_save(writes: Segments, paths: Any, pause_ns: Array, windows: StepWindo
     names = [SAVER_SUFFIX.sub("", str(paths[file].as_py())) for file in touched.tolist()]
     name = np.unique(names, return_inverse=True)[1][place]
     kind = np.unique([NUMBER.sub("#", one) for one in names], return_inverse=True)[1][place]
-    seen = np.ones(len(place), bool)
-    seen[np.unique(place, return_index=True)[1]] = False
-    numbered = (name[1:] != name[:-1]) & (kind[1:] == kind[:-1])
-    anew: Array = later & (numbered | (seen & (writes.offset == 0))[1:])
+    # The first write to a name whose like, but for its numbers, was written before.
+    numbered = _is_first(name) & ~_is_first(kind)
+    again = ~_is_first(place) & (writes.offset == 0)
+    anew: Array = later & (numbered | again)[1:]
     return anew
+
+
+def _is_first(values: Array) -> Array:
+    """Says which are the first of their value, bool."""
+    found = np.zeros(len(values), bool)
+    found[np.unique(values, return_index=True)[1]] = True
+    return found
 
 
 def no_bursts() -> pd.DataFrame:

@@ -96,6 +96,10 @@ class Stage:
         ordered = self.deterministic if self.name == "TFRecordDataset" else False
         return dataclasses.replace(self, calls=calls, size=cycle, deterministic=ordered)
 
+    def with_size(self, size: int) -> Stage:
+        """Gives it with such a buffer."""
+        return dataclasses.replace(self, size=size)
+
 
 @dataclass(frozen=True)
 class Pipeline:

@@ -196,14 +196,19 @@ def _by_itself(reads: Reads, rows: Array, limit: float) -> bool:
     """Says whether some files are slow in half of their reads, and not because more of them run at a time.
 
     Of files that were read at a slow time others are quick. Reads that memory served are not counted: what is
-    slow the first time is quick the next.
+    slow the first time is quick the next. Those that storage served are slow for all, so they are compared
+    with others' of that kind.
     """
     chosen = np.isin(reads.file, rows)
     if not chosen.any() or chosen.all():
         return True
     deeper = reads.depth[chosen].mean() >= DEEPER * reads.depth[~chosen].mean()
+    others = reads.times[~chosen & reads.stored]
     chosen &= reads.stored
-    return bool(chosen.any()) and float(np.median(reads.times[chosen])) >= limit and not deeper
+    if deeper or not chosen.any():
+        return False
+    least = max(limit, SLOW_FOLDER * float(np.median(others))) if len(others) else limit
+    return float(np.median(reads.times[chosen])) >= least
 
 
 def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) -> str:

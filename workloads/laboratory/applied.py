@@ -49,7 +49,7 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     Args:
         source: Its text.
         line: What is to be written, one or more statements.
-        instead_of: What is to be taken out.
+        instead_of: What is to be taken out: one statement, or as many as come.
         folders: What the placeholders stand for.
 
     Raises:
@@ -58,6 +58,11 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     if not instead_of.strip():
         raise CannotTypeError("no line is named that it is written instead of")
     old, new = _statements(instead_of), _statements(line)
+    if len(old) > 1 and len(old) == len(new):
+        # Each line that goes has one that comes.
+        for goes, comes in zip(old, new, strict=True):
+            source = apply_lines(source, ast.unparse(comes), ast.unparse(goes), folders)
+        return source
     if len(old) != 1 or not new:
         raise CannotTypeError("more than one line is to be taken out")
     pattern = _value(old[0])

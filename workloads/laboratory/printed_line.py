@@ -45,6 +45,8 @@ def _front(pattern: ast.expr) -> ast.expr | None:
 def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: ast.expr | None) -> bool:
     if isinstance(pattern, ast.Name) and isinstance(node, ast.expr):
         return _stands_for(pattern, node, names, anything=pattern is front)
+    if isinstance(pattern, ast.Constant) and _is_number_of(node):
+        return True
     if type(pattern) is not type(node):
         return False
     for name, part in ast.iter_fields(pattern):
@@ -72,6 +74,12 @@ def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *
         return False
     before = names.setdefault(pattern.id, node)
     return ast.dump(before) == ast.dump(node)
+
+
+def _is_number_of(node: ast.AST) -> bool:
+    """Says whether it is what a program has in place of a printed number: BATCH, or len(paths)."""
+    is_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+    return is_length or (isinstance(node, ast.Name) and node.id.isupper())
 
 
 def _is_path(node: ast.expr) -> bool:

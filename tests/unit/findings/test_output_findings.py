@@ -126,7 +126,7 @@ def test_what_a_save_takes_before_its_first_write_is_in_the_upper_bound(tmp_path
     (first,) = diagnose(session).problems
 
     # THEN
-    assert first.gain.expected_s * 20 == pytest.approx(0.85 * 0.3)
+    assert first.gain.expected_s * 20 == pytest.approx(0.7 * 0.3)
     assert first.gain.high_s * 20 == pytest.approx(0.4 + 0.01 * 2.4)
 
 

@@ -13,7 +13,7 @@ def reading(step_ms, wait_ms, *, readers=1, all_the_time=False, steps=20):
         until = step_ms if all_the_time else wait_ms
         for at in range(0, int(until), 5):
             start = n * step_ms + at
-            calls += [(start, start + 5, reader + 1, "pread", 0, 100) for reader in range(readers)]
+            calls += [(start, start + 5, reader + 1, "pread", 0, 100_000) for reader in range(readers)]
     return calls, epochs_of_steps(steps, step_ms, wait_ms)
 
 

@@ -156,7 +156,7 @@ function buildCard(card, actions) {
     element("p", {}, card.what),
     card.cure ? element("p", {}, element("b", {}, "Cure: "), card.cure) : null,
     card.line ? element("pre", { tabindex: 0 },
-      card.instead_of ? element("span", { class: "before" }, `- ${card.instead_of}\n`) : null,
+      card.instead_of ? element("span", { class: "before" }, `${card.instead_of.replace(/^/gm, "- ")}\n`) : null,
       element("span", { class: "after" }, card.instead_of ? card.line.replace(/^/gm, "+ ") : card.line)) : null,
     card.gain ? element("p", { class: "gain" }, element("b", {}, "Gain: "), card.gain) : null,
     numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null);

@@ -61,8 +61,7 @@ def _finding(finding: Finding) -> str:
     lines += _wrapped(finding.what, "    ")
     if finding.cure is not None:
         lines += _wrapped(f"Cure: {finding.cure.what}", "    ")
-        if finding.cure.instead_of:
-            lines.append(f"      - {printable(finding.cure.instead_of)}")
+        lines += [f"      - {printable(line)}" for line in finding.cure.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")

@@ -1,0 +1,83 @@
+"""A buffer of samples that each epoch fills first is named, with what else could be shuffled."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.workloads.laboratory.applied import apply_lines
+
+KB = 1_000
+SHUFFLE = {"name": "shuffle", "size": 320}
+
+
+def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20):
+    """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step."""
+    at, calls, made = 0.0, [], []
+    for _ in range(epochs):
+        reads = int(fill_ms // 5)
+        calls += [
+            (at + 5 * n, at + 5 * n + 4.9, 1, "pread", n % 40, 100 * KB, n // 40 * 100 * KB)
+            for n in range(reads)
+        ]
+        for step in range(steps):
+            wait = fill_ms if step == 0 else 0.2
+            made.append((at, at + wait + 30, wait))
+            at += wait + 30
+    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}
+    return training(
+        logdir,
+        calls,
+        made,
+        paths=[f"/data/{n}" for n in range(40)],
+        sizes=[10**9] * 40,
+        meta={"pipelines": {"found": [one], "left_out": 0}},
+    )
+
+
+def found(session):
+    return next((one for one in diagnose(session).findings if one.name == "shuffle_buffer"), None)
+
+
+def test_a_buffer_that_each_epoch_fills_is_a_problem(tmp_path):
+    # GIVEN 600 ms of computing an epoch, beside which 800 ms of reading could go on
+    first = found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH))
+
+    # THEN at most 600 of 1,404 ms are promised
+    assert 1.15 < first.gain.speedup_range[0] < first.gain.speedup < 1400 / 790
+    assert first.gain.speedup_range[1] < 1400 / 780
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        (PATHS, SHUFFLE, LOAD, BATCH, PREFETCH),
+        (PATHS, LOAD, BATCH, SHUFFLE, PREFETCH),
+        (PATHS, LOAD, {"name": "shuffle", "size": 32}, BATCH, PREFETCH),
+    ],
+    ids=["paths", "batches", "two batches"],
+)
+def test_buffers_that_hold_little_of_what_was_read_are_not(tmp_path, stages):
+    assert found(job(tmp_path, *stages)) is None
+
+
+def test_waits_that_do_not_stand_out_fill_no_buffer(tmp_path):
+    assert found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=0.5)) is None
+
+
+def test_paths_are_shuffled_instead_where_there_are_any(tmp_path):
+    cure = found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH)).cure
+    program = (
+        "import tensorflow as tf\n\npaths = []\n\ndef read_image(path):\n    return path\n\n"
+        "data = tf.data.Dataset.from_tensor_slices(paths)\ndata = data.map(read_image)\n"
+        "data = data.shuffle(320)\ndata = data.batch(16)\n"
+    )
+    typed = apply_lines(program, cure.line, cure.instead_of, {})
+    assert "data = data.shuffle(320).map(read_image)\ndata = data.shuffle(64)\n" in typed
+    assert "data = data.batch(16).prefetch(tf.data.AUTOTUNE)" in typed
+
+
+def test_of_records_few_are_kept(tmp_path):
+    cure = found(job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
+    assert cure.instead_of == "dataset = dataset.shuffle(320)"
+    assert cure.line == "dataset = dataset.shuffle(64)"

@@ -1,0 +1,120 @@
+"""A buffer of samples for shuffling that each epoch fills before its first step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
+from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import AHEAD, input_pipeline
+from tfdarshan.units import human_seconds, percent, plural
+
+NAME = "shuffle_buffer"
+# A buffer of fewer batches is soon full.
+FEWEST_BATCHES = 4
+# The batches that are left in it where whole files cannot be shuffled instead.
+KEPT_BATCHES = 4
+# A wait that fills a buffer is longer than others by so many times.
+LONGER = 4.0
+LIKELY = (0.5, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class _Fills:
+    """The waits that fill the buffer: how many, and by how much they are longer than others, in seconds."""
+
+    count: int
+    excess_s: float
+    longest_s: float
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds it where samples are shuffled after they were read, and each epoch's first step waits for it."""
+    pipeline, model = input_pipeline(measures), measures.model
+    shuffle = None if pipeline is None else _after_reading(pipeline)
+    if pipeline is None or shuffle is None or model.wait_s is None:
+        return None
+    fills = _fills(measures, pipeline.iterators)
+    if fills is None:
+        return None
+    # What was read at once is read beside the steps: no more of it than these last.
+    beside_s = min(fills.excess_s, model.compute_s * model.units)
+    left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
+    low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
+    gain = measures.gain(low, expected, high)
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"each epoch begins with filling a buffer of {shuffle.size:,} samples",
+        what=f"{shuffle.typed} shuffles what was read already, so the first step of an epoch waits for "
+        f"all that fit into it: {human_seconds(fills.longest_s)} at most.",
+        evidence=(
+            Evidence("samples in the buffer", f"{shuffle.size:,}", shuffle.size),
+            Evidence("epochs begun", f"{fills.count:,}", fills.count),
+            Evidence("waits that filled it", human_seconds(fills.excess_s), fills.excess_s),
+            Evidence(
+                "of all waits",
+                percent(fills.excess_s, model.wait_s * model.units),
+                fills.excess_s / (model.wait_s * model.units),
+            ),
+        ),
+        unit=model.unit,
+        cost_s=gain.expected_s,
+        cure=_cure(pipeline, shuffle),
+        gain=gain,
+        not_worth="where samples that lie beside each other are alike, and files are too few to be shuffled",
+    )
+
+
+def _after_reading(pipeline: Pipeline) -> Stage | None:
+    """Gives the stage that shuffles what was read, where its buffer holds several batches."""
+    reader = pipeline.reader
+    if reader is None:
+        return None
+    shuffle = next((stage for stage in pipeline.after(reader) if stage.name == "shuffle"), None)
+    if shuffle is None or shuffle.size is None:
+        return None
+    samples = shuffle.size if "batch" not in [stage.name for stage in pipeline.before(shuffle)] else 0
+    return shuffle if samples >= FEWEST_BATCHES * _batch(pipeline) else None
+
+
+def _batch(pipeline: Pipeline) -> int:
+    batch = pipeline.has("batch") or pipeline.has("padded_batch")
+    return batch.size or 1 if batch is not None else 1
+
+
+def _fills(measures: Measures, epochs: int) -> _Fills | None:
+    """Finds as many long waits as epochs were begun; None where no wait stands out."""
+    windows = measures.windows
+    if windows is None or windows.wait_end_ns is None or epochs < 1:
+        return None
+    waits = np.sort((windows.wait_end_ns - windows.start_ns) / 1e9)
+    longest, others = waits[-epochs:], waits[:-epochs]
+    if not len(others):
+        return None
+    usual = float(others.mean())
+    fills = longest[longest >= LONGER * max(usual, 1e-6)]
+    if not len(fills):
+        return None
+    return _Fills(len(fills), float((fills - usual).sum()), float(fills.max()))
+
+
+def _cure(pipeline: Pipeline, shuffle: Stage) -> Cure:
+    """Words it: shuffle what is to be read, and of what was read only a little."""
+    small = KEPT_BATCHES * _batch(pipeline)
+    changes = [(shuffle.statement, f"dataset = dataset.shuffle({small})")]
+    what = f"Keep {plural(small, 'sample')} in the buffer: then an epoch's first step waits for these alone."
+    reader = pipeline.reader
+    if reader is not None and reader.name == "map":
+        what = f"Shuffle the paths, which takes no time, and keep {plural(small, 'sample')} in the buffer."
+        before = f"dataset = dataset.shuffle({shuffle.size}).{reader.typed}"
+        if not any(stage.name == "shuffle" for stage in pipeline.before(reader)):
+            changes.append((reader.statement, before))
+    if not pipeline.prefetches:
+        what += " The rest is read while steps compute."
+        last = pipeline.last.statement
+        changes.append((last, f"{last}.{AHEAD}"))
+    return Cure(what, "\n".join(new for _, new in changes), "\n".join(old for old, _ in changes))

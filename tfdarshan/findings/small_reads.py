@@ -1,0 +1,102 @@
+"""Reads that are small, and in order: each waits for storage, and few would have to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.access_order import scattered_reads
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.findings.random_access import DATABASES
+from tfdarshan.findings.read_split import seconds_per_byte
+from tfdarshan.units import human_bytes, human_seconds, percent
+
+NAME = "small_reads"
+SMALL = 64 << 10
+# What one read asks for instead, and what the kernel makes of that at worst, bytes.
+LARGE, LEAST_PART = 1 << 20, 128 << 10
+FEWEST = 64
+# A file is read in small pieces from so many reads on.
+PIECES = 2
+# Less in them than this share of the reads' time is no matter.
+SHARE = 0.1
+# Of the reads, storage has to serve so many by themselves.
+ONE_BY_ONE = 0.5
+LIKELY = (0.7, 0.95, 1.0)
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where storage serves small reads one by one, though nothing is jumped over."""
+    if not measures.traced:
+        return None
+    segments = measures.segments
+    places = measures.places[measures.kinds == KIND["read"]]
+    count = len(measures.files)
+    length = segments.length[places]
+    made = np.bincount(segments.file[places], minlength=count)
+    moved = np.bincount(segments.file[places], length, minlength=count)
+    scattered = np.zeros(count, bool)
+    scattered[scattered_reads(segments, places, count).files] = True
+    mean = moved / np.maximum(made, 1)
+    passes = np.maximum(measures.costs.opens, 1)
+    small = (made >= PIECES * passes) & (mean <= SMALL) & ~scattered
+    chosen = places[small[segments.file[places]]]
+    taken_s = (segments.end_ns[chosen] - segments.start_ns[chosen]) / 1e9
+    stored = from_storage(np.ones(len(chosen)), segments.length[chosen], taken_s)
+    reads, read_s = int(stored.sum()), float(taken_s[stored].sum())
+    all_s = float(measures.costs.read_s.sum())
+    # Where the kernel reads ahead most are quick, and large reads would be cut into the same parts.
+    if reads < FEWEST or reads < ONE_BY_ONE * len(chosen) or read_s < SHARE * all_s:
+        return None
+    bytes_read = float(segments.length[chosen].sum())
+    parts = float(np.ceil(moved[small] / passes[small] / LARGE) @ passes[small])
+    most_parts = float(np.ceil(moved[small] / passes[small] / LEAST_PART) @ passes[small])
+    each_s = read_s / reads
+    saved_s = [
+        share * max(0.0, read_s - left * each_s - bytes_read * byte_s)
+        for share, left, byte_s in zip(
+            LIKELY, (most_parts, parts, parts), seconds_per_byte(measures), strict=True
+        )
+    ]
+    low, expected, high = (seconds / all_s for seconds in saved_s)
+    if expected <= 0:
+        return None
+    gain, stall_s = measures.without(measures.group("read"), low, expected, high)
+    order = np.argsort(-np.where(small, made, 0), kind="stable")
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"files are read {human_bytes(bytes_read / len(chosen))} at a time",
+        what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
+        f"storage; {parts:,.0f} of {human_bytes(LARGE)} would do.",
+        evidence=(
+            Evidence("small reads in order", f"{len(chosen):,}", len(chosen)),
+            Evidence("of them served by storage", f"{reads:,}", reads),
+            Evidence("time of one", human_seconds(each_s), each_s),
+            Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
+        ),
+        files=measures.paths_of(order[: min(5, int(small.sum()))]),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=_cure(measures, order[: int(small.sum())]),
+        gain=gain,
+        not_worth="where only the beginning of each file is wanted",
+    )
+
+
+def _cure(measures: Measures, files: np.ndarray) -> Cure:
+    what = f"Read whole files, or {human_bytes(LARGE)} at a time."
+    if measures.files.rows["path"].iloc[files].str.contains(DATABASES).all():
+        return Cure(
+            "Have SQLite read larger pages.",
+            'database.executescript("PRAGMA page_size = 65536; VACUUM")  # once: it writes the file anew',
+        )
+    pipeline = input_pipeline(measures)
+    reader = None if pipeline is None else pipeline.reader
+    if reader is not None and reader.is_source:
+        return Cure(what, reader.with_size(8 * LARGE).statement, reader.statement)
+    return Cure(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")
