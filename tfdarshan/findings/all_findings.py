@@ -32,6 +32,7 @@ from tfdarshan.findings import (
     straggler,
     too_many_threads,
     truncated_trace,
+    validation,
 )
 from tfdarshan.findings.finding import Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -49,6 +50,7 @@ FINDINGS: tuple[tuple[str, Rule], ...] = (
     (too_many_threads.NAME, too_many_threads.find),
     (small_reads.NAME, small_reads.find),
     (shuffle_buffer.NAME, shuffle_buffer.find),
+    (validation.NAME, validation.find),
     (prefetch.NAME, prefetch.find),
     (fits_in_memory.NAME, fits_in_memory.find),
     (read_parallelism.NAME, read_parallelism.find),

@@ -17,6 +17,7 @@ from tfdarshan.findings import (
     small_writes,
     staging,
     straggler,
+    validation,
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 # What costs less is worth a note: runs of one job differ by as much.
 PROBLEM_SHARE = 0.05
-# What holds the loop up in these are writes; in all others, its own calls on input.
-OF_OUTPUT = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME)
+# What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
+OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # A cure that gives so many times as much comes first; one that is more work has to give more.
 FAR_BETTER, MORE_WORK = 1.25, 2.0
 
@@ -153,7 +154,7 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     stall_s = min(finding.stall_s, finding.cost_s)
     claimed_s = min(finding.cost_s - stall_s, left.wait_s)
     own_s = left.own_s
-    if finding.name not in OF_OUTPUT:
+    if finding.name not in OF_OTHERS:
         stall_s = min(stall_s, own_s)
         own_s -= stall_s
     cost_s = claimed_s + stall_s

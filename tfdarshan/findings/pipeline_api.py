@@ -10,6 +10,8 @@ from tfdarshan.findings.measures import Measures
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = 0.8
 GENERATOR = "from_generator"
+# With less processor time than this share of what the pipeline does besides reading, it waits.
+COMPUTED = 0.4
 AHEAD = "prefetch(tf.data.AUTOTUNE)"
 # A pipeline that nobody looked at: one that reads a file a sample.
 USUAL = Stage("map", function="load", does=("reads",))
@@ -51,6 +53,15 @@ def prepares_ahead(measures: Measures) -> bool:
     """Says whether the pipeline ends in a buffer already."""
     pipeline = input_pipeline(measures)
     return pipeline is not None and pipeline.prefetches
+
+
+def waits_elsewhere(measures: Measures) -> bool:
+    """Says whether a map that runs one call at a time waits for something else than files: a service."""
+    pipeline, model, cpu_s = input_pipeline(measures), measures.model, measures.machine.cpu_s
+    if pipeline is None or pipeline.reader is None or cpu_s is None:
+        return False
+    serial = pipeline.reader.name == "map" and pipeline.reader.calls is None
+    return serial and cpu_s < COMPUTED * model.other_s * model.units
 
 
 def more_readers(measures: Measures, readers: int, before: int) -> Cure:
@@ -225,3 +236,24 @@ def decoding_stage(measures: Measures) -> Stage | None:
     mapped = [stage for stage in pipeline.stages if stage.name in ("map", GENERATOR)]
     decoding = [stage for stage in mapped if "decodes" in stage.does]
     return next(iter([*decoding[::-1], *mapped[::-1]]), None)
+
+
+def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
+    """Words how to keep a validation set in memory, or to read it with so many calls at a time."""
+    reading = [one for one in measures.pipelines or () if one.reader is not None]
+    # The first pipeline that is iterated is the one that trains.
+    reader = reading[1].reader if len(reading) > 1 else None
+    if reader is None or reader.name == GENERATOR:
+        if keep:
+            return Cure(
+                "Keep the validation set in memory.", "read_validation = functools.cache(read_validation)"
+            )
+        return Cure(
+            f"Read the validation set with {readers} calls at a time.",
+            f"samples = concurrent.futures.ThreadPoolExecutor({readers}).map(read_validation, paths)",
+        )
+    if keep:
+        what = "Keep the validation set in memory from its first pass on."
+        return Cure(what, f"{reader.statement}.cache()", reader.statement)
+    what = f"Read the validation set with {readers} calls at a time."
+    return _with_calls(measures, what, reader, readers, reading[1].pool_threads)

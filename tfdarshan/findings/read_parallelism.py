@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share, times_as_long
-from tfdarshan.findings.pipeline_api import more_readers, reads_as_many
+from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, waits_elsewhere
 from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
@@ -28,9 +28,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     if reads_as_many(measures, n):
         return None
+    likely = 1.0 if model.storage_s < model.other_s else None
     gain = measures.gain(
         _saved(measures, min(n, max(share.most_readers, readers)), share.high, other=1.0),
-        _saved(measures, n, share.expected, other=1.0 if model.storage_s < model.other_s else None),
+        _saved(measures, n, share.expected, other=readers / n if waits_elsewhere(measures) else likely),
         _saved(measures, n, share.low, other=readers / n),
     )
     calls = measures.input_calls

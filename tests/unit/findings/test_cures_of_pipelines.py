@@ -196,3 +196,28 @@ def test_a_printed_cure_applies_to_a_chain(tmp_path):
     cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, {"name": "take", "size": 9})))
     typed = apply_lines(f"files = []\n{program}", cure.line, cure.instead_of, {})
     assert ".take(144).cache()" in typed.replace("\n    ", "")
+
+
+@pytest.mark.parametrize(
+    ("calls", "cpu_s", "waits"), [(None, 0.3, True), (None, 6.0, False), (2, 0.3, False)]
+)
+def test_a_serial_map_that_waits_for_a_service_gains_as_its_calls_do(tmp_path, calls, cpu_s, waits):
+    # GIVEN steps that wait 45 of 50 ms for a map that reads a file in 5 of them, and asks a service
+    made = [(50.0 * n + 2, 50.0 * n + 7, 1, "pread", n, 100 * KB, 0) for n in range(200)]
+    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(200)]
+    one = {"stages": [PATHS, LOAD | {"calls": calls}, BATCH], "pool_threads": None, "datasets": 1}
+    session = training(
+        tmp_path,
+        made,
+        steps,
+        paths=[f"/data/{n}" for n in range(200)],
+        sizes=[100 * KB] * 200,
+        meta={
+            "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": cpu_s},
+            "pipelines": {"found": [one | {"iterators": 1}], "left_out": 0},
+        },
+    )
+    found = next((one for one in diagnose(session).findings if one.name == "read_parallelism"), None)
+
+    # THEN that is what more calls shorten, and without it no more than the file's part
+    assert (found is not None and found.gain.speedup > 3) == waits

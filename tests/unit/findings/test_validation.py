@@ -1,0 +1,78 @@
+"""Files that are read between epochs, while training stands still."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
+from tfdarshan.findings.diagnosis import diagnose
+
+KB = 1_000
+VALIDATE = LOAD | {"function": "load_validation"}
+
+
+def job(logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, memory=1 << 34, pipelines=True):
+    """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files."""
+    at, calls, steps = 0.0, [], []
+    for epoch in range(epochs):
+        for step in range(20):
+            steps.append((at, at + 30, 1))
+            calls.append((at + 2, at + 6, 1, "pread", step, 100 * KB, epoch * 100 * KB))
+            at += 30
+        for file in range(validation):
+            calls.append((at, at + read_ms, thread, "pread", 20 + file, 100 * KB, 0))
+            at += read_ms
+    reading = [[PATHS, LOAD, BATCH], [PATHS, VALIDATE, BATCH]]
+    found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
+    return training(
+        logdir,
+        calls,
+        steps,
+        paths=[*(f"/data/{n}" for n in range(20)), *(f"/validation/{n}" for n in range(validation))],
+        sizes=[10**9] * 20 + [100 * KB] * validation,
+        meta={
+            "machine": {"cpus": 4, "memory_bytes": memory, "cpu_s": 0.1},
+            "pipelines": {"found": found if pipelines else [], "left_out": 0},
+        },
+    )
+
+
+def found(session):
+    return next((one for one in diagnose(session).findings if one.name == "validation"), None)
+
+
+@pytest.mark.parametrize("thread", [1, LOOP])
+def test_a_validation_set_that_fits_into_memory_is_to_be_kept_there(tmp_path, thread):
+    # GIVEN 300 ms of reading after each epoch of 600 ms, by a pipeline or by the loop itself
+    one = found(job(tmp_path, thread=thread, pipelines=thread != LOOP))
+
+    # THEN three of four passes are saved
+    assert one.kind == "problem"
+    assert one.gain.speedup_range[0] > 1.15
+    assert one.gain.speedup == pytest.approx(900 / (900 - 0.75 * 300), rel=0.1)
+    assert all(path.startswith("/validation/") for path in one.files)
+    assert ("load_validation).cache()" in one.cure.line) == (thread != LOOP)
+
+
+def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
+    one = found(job(tmp_path, memory=10_000 * KB))
+    assert "map(load_validation, num_parallel_calls=16" in one.cure.line
+    assert one.gain.low_s == 0
+
+
+@pytest.mark.parametrize("changes", [{"validation": 0}, {"read_ms": 0.02}])
+def test_pauses_without_reading_are_none(tmp_path, changes):
+    assert found(job(tmp_path, **changes)) is None
+
+
+def test_steps_that_read_the_same_files_are_no_validation(tmp_path):
+    # GIVEN an epoch's first batch, which is read before its step begins
+    calls, steps, at = [], [], 0.0
+    for _ in range(4):
+        calls += [(at + 5 * n, at + 5 * n + 5, 1, "pread", n, 100 * KB, 0) for n in range(20)]
+        at += 100
+        for n in range(20):
+            steps.append((at, at + 30, 1))
+            calls.append((at + 2, at + 6, 1, "pread", n, 100 * KB, 100 * KB))
+            at += 30
+    session = training(tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(20)], sizes=[10**9] * 20)
+    assert found(session) is None
