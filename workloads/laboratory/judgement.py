@@ -24,6 +24,7 @@ class Said:
         first: The headline's finding, "" where it names none.
         promise: Its gain: lower bound, expected, upper bound; None where it promises none.
         problems: Names of all problems.
+        cures: What their cures say to write, in the same order.
         line: What its cure says to write.
         instead_of: And to take out.
     """
@@ -35,6 +36,11 @@ class Said:
     problems: tuple[str, ...]
     line: str = ""
     instead_of: str = ""
+    cures: tuple[str, ...] = ()
+
+    def offers(self, other: Said) -> bool:
+        """Says whether it offers what another one offers first."""
+        return (other.first, other.line) in zip(self.problems, self.cures, strict=False)
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ def said_in(diagnosis: Diagnosis) -> Said:
         tuple(one.name for one in diagnosis.problems),
         cure.line if cure else "",
         cure.instead_of if cure else "",
+        tuple(one.cure.line if one.cure else "" for one in diagnosis.problems),
     )
 
 

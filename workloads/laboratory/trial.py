@@ -75,7 +75,7 @@ def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]
     again = None
     if runs:
         gain = truth.before_s / statistics.median(run.seconds for run in runs)
-        again = said.first in said_of(runs[0]).problems
+        again = said_of(runs[0]).offers(said)
     return judge(
         job.seed, job.words, said, truth,
         real=job.storage.medium in REAL, typed=typed, typed_gain=gain, again=again,
