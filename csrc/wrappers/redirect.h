@@ -1,4 +1,8 @@
-/* Staged files: opens for reading are led to a file's copy on a faster tier, where that copy is still good. */
+/* Staged files: opens for reading are led to a file's copy on a faster tier, where that copy is still good.
+ *
+ * Stats are not. A copy has another inode number, device and time of change, which programs compare (samefile(3p),
+ * caches, what was opened against what was asked for). Answers of the original that were kept would hide what
+ * happened to it since; calls that are not hooked (chmod, utimensat) and other processes change it, too. */
 #ifndef TFD_REDIRECT_H
 #define TFD_REDIRECT_H
 

@@ -14,7 +14,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.storage_passes import PassSample, StoragePasses, from_storage
 
 COUNTED = ("opens", "reads", "read_bytes")
-TIMED = ("read_ns", "other_ns", "open_ns")
+TIMED = ("read_ns", "other_ns", "open_ns", "stat_ns")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class FileCosts:
         open_s: Of it, opens and closes.
         slow_s: Of `read_s`, the passes that storage served (`storage_passes`).
         slow_bytes: The bytes of these passes.
+        stat_s: Of `other_s`, stats. Of calls without segments, the share of those beyond one an open: that
+            one is an fstat of the open file, as a rule, and costs next to nothing.
     """
 
     opens: Array
@@ -40,6 +42,7 @@ class FileCosts:
     open_s: Array
     slow_s: Array
     slow_bytes: Array
+    stat_s: Array
 
     @property
     def call_s(self) -> Array:
@@ -122,6 +125,7 @@ class CostSums:
             ("read_ns", reads, duration),
             ("other_ns", ~reads, duration),
             ("open_ns", opens | (kind == KIND["close"]), duration),
+            ("stat_ns", kind == KIND["stat"], duration),
         ):
             np.add.at(self._sums[name], file[chosen], 1 if values is None else values[chosen])
         self._passes.add(file, thread, kind, length, times_ns)
@@ -150,9 +154,9 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
         traced: What is known of the calls that were traced: what storage served of a file is as in these;
             of a file without such calls its mean read says it.
     """
-    opens, reads, read_bytes, read_s, meta_s = (
+    opens, reads, read_bytes, read_s, meta_s, stats = (
         _chosen(files.rows[name].to_numpy(), is_input)
-        for name in ("opens", "reads", "bytes_read", "read_s", "meta_s")
+        for name in ("opens", "reads", "bytes_read", "read_s", "meta_s", "stats")
     )
     slow = from_storage(reads, read_bytes, read_s)
     slow_s, slow_bytes = (values if slow.all() else values * slow for values in (read_s, read_bytes))
@@ -162,8 +166,12 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
         share_bytes = traced.slow_bytes / np.maximum(traced.read_bytes, 1)
         slow_s = np.where(known, read_s * share_s, slow_s)
         slow_bytes = np.where(known, read_bytes * share_bytes, slow_bytes)
+    stat_s = meta_s * np.maximum(stats - opens, 0) / np.maximum(stats + opens, 1)
+    if traced is not None:
+        asked = traced.other_s > 0
+        stat_s = np.where(asked, meta_s * traced.stat_s / np.maximum(traced.other_s, 1e-12), stat_s)
     opens = np.maximum(opens, read_bytes > 0)
-    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes)
+    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes, stat_s)
 
 
 def _chosen(values: Array, is_input: Array) -> Array:

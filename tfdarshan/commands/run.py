@@ -53,7 +53,7 @@ def add_parser(verbs: Any) -> None:
         type=Path,
         metavar="PLAN",
         help="open the copies that `tfdarshan stage apply PLAN` made, where the script opens their originals "
-        "to read them",
+        "to read them; stats go to the originals",
     )
     add_options(parser)
     parser.add_argument(

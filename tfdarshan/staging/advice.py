@@ -53,6 +53,8 @@ class Advice:
 
     `everything` is what to expect of all files on the fast tier, whatever room there is.
 
+    `stat_s` is the thread seconds per epoch in stats of the candidates; nothing that is promised counts them.
+
     `read_alike` says whether each candidate was read about as often as each other.
     """
 
@@ -74,6 +76,7 @@ class Advice:
     knee: CurvePoint | None
     copy: CopyCost
     everything: Expectation
+    stat_s: float
     reasons: tuple[Reason, ...]
 
     @property
@@ -171,6 +174,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         knee=knee(picked.curve),
         copy=copy,
         everything=whole.expected,
+        stat_s=total(use.stat_s[found.rows]) / valuation.epochs,
         reasons=find_reasons(
             question=question,
             facts=facts,

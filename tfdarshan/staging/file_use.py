@@ -40,7 +40,8 @@ class FileUse:
         bytes_written: Bytes written.
         moves: Times the file was renamed, replaced by a renamed one, or deleted.
         read_s: Threads' time in reads.
-        meta_s: Threads' time in open, stat, close ...
+        meta_s: Threads' time in open, close, seek ...
+        stat_s: Threads' time in stats: `run --staged` leaves them on the slow tier.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
         mount: Index into `mounts`.
@@ -63,6 +64,7 @@ class FileUse:
     moves: Array
     read_s: Array
     meta_s: Array
+    stat_s: Array
     storage_s: Array
     storage_bytes: Array
     mount: Array
@@ -111,7 +113,8 @@ def file_use(
         bytes_written=written,
         moves=rows["moves"].to_numpy(),
         read_s=costs.read_s,
-        meta_s=costs.other_s,
+        meta_s=np.subtract(costs.other_s, costs.stat_s),
+        stat_s=costs.stat_s,
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,
         mount=mount,

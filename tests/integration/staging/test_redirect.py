@@ -84,6 +84,27 @@ def test_opens_lead_to_copies_only_inside_and_only_for_reading(job):
     assert (files.totals.copies, files.totals.missing, files.totals.stale) == (1, 0, 0)
 
 
+def test_stats_are_those_of_the_originals(job):
+    # GIVEN
+    path = job / "slow" / "0008.bin"
+    before = path.stat()
+
+    # WHEN
+    with tfdarshan.staged(job / "plan.json"):
+        path.read_bytes()
+        inside = path.stat()
+        path.chmod(0o600)
+        changed = path.stat()
+
+    # THEN
+    assert (inside.st_ino, inside.st_dev, inside.st_ctime_ns) == (
+        before.st_ino,
+        before.st_dev,
+        before.st_ctime_ns,
+    )
+    assert changed.st_mode & 0o777 == 0o600
+
+
 def test_missing_copy_is_silently_the_original(job):
     (job / "fast" / "0008.bin").unlink()
 

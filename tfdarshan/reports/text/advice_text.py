@@ -16,6 +16,8 @@ from tfdarshan.units import human_bytes, human_seconds, percent, plural, shorten
 WIDTH = 100
 BAR = 40
 CURVE_LINES = 10
+# Stats that take less of the time in calls are not worth a line.
+NOTABLE = 0.05
 TIERS = Columns("  ", -34, " ", 9, " + size / ", -10, " ", 0)
 RULES = Columns("  ", -16, 12, 11, 16, 12, "   ", 0)
 CURVE = Columns("  ", 9, " ", 9, " ", 0)
@@ -85,8 +87,19 @@ def _job(advice: Advice) -> str:
         f"  readers           {facts.readers:.1f} threads, {facts.concurrency:.1f} calls at a time",
         f"  from storage      {percent(cache.storage_share, 1)} of the bytes, by {_told_by(cache)}",
         f"  re-reads          {_again(cache)}",
+        *_stats(advice),
     ]
     return "\n".join(shortened_end(line) for line in lines)
+
+
+def _stats(advice: Advice) -> list[str]:
+    """Says that stats stay where they are, where they take some of the time in calls."""
+    if advice.stat_s < NOTABLE * advice.facts.thread_s / advice.session_epochs:
+        return []
+    return [
+        f"  stats             {human_seconds(advice.stat_s)} of threads an epoch, not in the gain: "
+        "`run --staged` asks the originals"
+    ]
 
 
 def _again(cache: CacheFacts) -> str:
