@@ -18,6 +18,7 @@ from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
 from tfdarshan.analysis.intervals import Array, RunningUnion
 from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
+from tfdarshan.analysis.reading_times import ReadingClock, ReadingTimes
 from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_windows import StepWindows, WorkBesideSteps
 from tfdarshan.analysis.storage_passes import PassSample
@@ -41,6 +42,7 @@ class InputPipeline:
         union_s: Wall-clock time with at least one of them running.
         overlap: Share of the compute time in which the pipeline worked.
         sample: Some of the passes that storage served.
+        reading: When each file was read, None if none was.
     """
 
     made: int
@@ -51,6 +53,7 @@ class InputPipeline:
     union_s: float
     overlap: float
     sample: PassSample
+    reading: ReadingTimes | None = None
 
 
 def input_pipeline(
@@ -134,7 +137,7 @@ class _Sums:
         self._is_input, self._windows, self._span_ns, self._is_loop = is_input, windows, span_ns, is_loop
         self._made, self._calls, self._costs = 0, CallSums(), CostSums(size_bytes)
         self._depths, self._union, self._threads = DepthSums(), RunningUnion(), _Threads()
-        self._beside = WorkBesideSteps(windows)
+        self._beside, self._reading = WorkBesideSteps(windows), ReadingClock(len(size_bytes))
 
     def add(self, block: Segments, pool: ThreadPoolExecutor) -> None:
         places, kind = input_calls(block, self._is_input, self._windows)
@@ -151,7 +154,9 @@ class _Sums:
         self._beside.add(start, end)
         self._threads.add(block, places)
         first, last = np.searchsorted(start, self._span_ns).tolist()
-        moved = np.where(kind == KIND["read"], length, 0)
+        reads = kind == KIND["read"]
+        self._reading.add(block.file[rows][reads], start[reads], end[reads])
+        moved = np.where(reads, length, 0)
         self._depths.add(start[first:last], end[first:last], moved[first:last])
         costs.result()
 
@@ -181,4 +186,5 @@ class _Sums:
             self._union.sum_ns / 1e9,
             overlap,
             sample,
+            self._reading.times(),
         )

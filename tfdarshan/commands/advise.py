@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
+from tfdarshan.commands.exit_codes import FAILURE
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.overlap import overlap_lines
@@ -75,7 +76,8 @@ def add_parser(verbs: Any) -> None:
         nargs=2,
         metavar=("BEFORE", "AFTER"),
         help="hold session AFTER, of the staged job, against what the plan promised; BEFORE is that plan, or "
-        "the session it was made from, with --plan",
+        "the session it was made from, with --plan; exits with 1 if an epoch takes longer than was promised, and "
+        "with 2 if there is nothing to check",
     )
     parser.add_argument("--plan", type=Path, metavar="PLAN", help="the plan that was applied, for --check")
     add_json(parser)
@@ -145,13 +147,13 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         import dataclasses
 
-        shown = ("promised_gain", "obtained_gain", "error", "kept")
+        shown = ("promised_gain", "obtained_gain", "error", "kept", "missed")
         print_json(
             dataclasses.asdict(check) | {name: getattr(check, name) for name in shown} | overlap_of(session)
         )
     else:
         sys.stdout.write(overlap_text(session) + render_check(check))
-    return 0
+    return FAILURE if check.missed else 0
 
 
 def _sessions(arguments: argparse.Namespace) -> list[Session]:

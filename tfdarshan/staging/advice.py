@@ -185,7 +185,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
             copy=copy,
         ),
     )
-    promise = _promise(valuation, members, facts, rules[0])
+    promise = _promise(use, valuation, members, facts, rules[0])
     return Decision(advice, use, found.rows, found.rows[members], valuation.saved_s[members], promise)
 
 
@@ -221,8 +221,11 @@ def _pick_by(units: Units, room: int, valuation: Valuation) -> _Picked:
     )
 
 
-def _promise(valuation: Valuation, members: Array, facts: RunFacts, chosen: RuleResult) -> Promise:
+def _promise(
+    use: FileUse, valuation: Valuation, members: Array, facts: RunFacts, chosen: RuleResult
+) -> Promise:
     passes = valuation.found.recurring / valuation.epochs
+    reading_s = use.reading_s(valuation.found.rows)
     time, everything = valuation.thread_time(members), valuation.thread_time()
     expected = chosen.expected
     return Promise(
@@ -238,6 +241,7 @@ def _promise(valuation: Valuation, members: Array, facts: RunFacts, chosen: Rule
         rest_passes=total(passes) - total(passes[members]),
         rest_slow_s=everything.slow_s - time.slow_s,
         whole_epoch_s=None if facts.steps_s is None else facts.duration_s / valuation.epochs,
+        reading_epoch_s=None if reading_s is None else reading_s / valuation.epochs,
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.plan import Plan
 from tfdarshan.staging.question import Promise
 from tfdarshan.staging.run_facts import RunFacts, read_run
+from tfdarshan.units import plural
 
 Array = Any
 
@@ -42,8 +44,9 @@ class Check:
 
     Attributes:
         epochs: Epochs in the staged session.
-        by_steps: Whether an epoch is of the steps' time, from the first one's start to the last one's end;
-            else it is of all time, start-up too.
+        by_steps: Whether an epoch is of the steps' time, from the first one's start to the last one's end.
+        by_reading: Whether it is of the time from the first read of the data set to the last; with neither it
+            is of all time, start-up too.
         before_s: An epoch before staging.
         promised_s: An epoch as promised.
         low_s: The shortest epoch that was promised.
@@ -57,6 +60,7 @@ class Check:
 
     epochs: float
     by_steps: bool
+    by_reading: bool
     before_s: float
     promised_s: float
     low_s: float
@@ -87,6 +91,11 @@ class Check:
         """Whether the obtained epoch is in the promised range, or as near to the promise as can be told."""
         return self.low_s <= self.obtained_s <= self.high_s or abs(self.error) <= CLOSE
 
+    @property
+    def missed(self) -> bool:
+        """Whether the obtained epoch is longer than was promised."""
+        return not self.kept and self.error > 0
+
 
 def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None = None) -> Check:
     """Compares.
@@ -97,9 +106,19 @@ def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None
         epochs: Epochs in them, None to take the median of the files' passes.
 
     Raises:
-        ConfigurationError: The plan promises nothing, or the sessions read none of its files.
+        ConfigurationError: There is nothing to check: the plan promises nothing, or it was made from one of
+            the sessions, or they read none of its copies.
         SessionDataError: A session's table is damaged or missing.
     """
+    if not plan.files:
+        raise ConfigurationError("there is nothing to check: the plan has no files, for staging will not help.")
+    before = {str(Path(path).resolve()) for path in plan.sessions}
+    for session in sessions:
+        if str(session.path.resolve()) in before:
+            raise ConfigurationError(
+                f"there is nothing to check: the plan was made from {session.path}; name a later session, of "
+                "the job reading the copies."
+            )
     promise = _promise(plan)
     use, facts = read_run(sessions)
     return compare(plan, promise, use, facts, epochs)
@@ -126,38 +145,68 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
     copies, originals, rest = _parts(plan, use)
     if not copies.any() and not originals.any():
         raise ConfigurationError(
-            f"the session after staging reads none of the plan's {len(plan.files):,} files, neither below "
-            f"{plan.fast_root} nor below {plan.slow_root}: is it of the same job?"
+            f"there is nothing to check: the session after staging reads none of the plan's {len(plan.files):,} "
+            f"files, neither below {plan.fast_root} nor below {plan.slow_root}: is it of the same job?"
+        )
+    if not copies.any():
+        read = plural(int(originals.sum()), "planned file")
+        raise ConfigurationError(
+            f"there is nothing to check: the session reads the originals of {read} "
+            f"and no copy; apply the plan, and read below {plan.fast_root} or with `tfdarshan run --staged`."
         )
     data = copies | originals | rest
     epochs = epochs or median_epochs(use.times_read[data])
-    by_steps = promise.whole_epoch_s is not None and facts.steps_s is not None
-    if not by_steps:
-        promise = dataclasses.replace(promise, epoch_s=promise.whole_epoch_s or promise.epoch_s)
-        facts = dataclasses.replace(facts, steps_s=None)
-    obtained_s = facts.training_s / epochs
+    by, before_s, obtained_s = _epoch(promise, facts, use.reading_s(data), epochs)
     return Check(
         epochs=epochs,
-        by_steps=by_steps,
-        before_s=promise.epoch_s,
-        promised_s=promise.epoch_s - promise.saved_s,
-        low_s=promise.epoch_s - promise.high_s,
-        high_s=promise.epoch_s - promise.low_s,
+        by_steps=by == "steps",
+        by_reading=by == "reading",
+        before_s=before_s,
+        promised_s=before_s - promise.saved_s,
+        low_s=max(before_s - promise.high_s, 0.0),
+        high_s=before_s - promise.low_s,
         obtained_s=obtained_s,
         copies_read=int(copies.sum()),
         originals_read=int(originals.sum()),
         planned=len(plan.files),
-        assumptions=_assumptions(promise, use, facts, epochs, copies, originals | rest),
+        assumptions=_assumptions(
+            promise, use, facts.readers, epochs, (copies, originals | rest), (before_s, obtained_s)
+        ),
     )
 
 
+def _epoch(
+    promise: Promise, facts: RunFacts, reading_s: float | None, epochs: float
+) -> tuple[str, float, float]:
+    """Gives what an epoch is measured by, the same on both sides, and how long it was before and is now."""
+    if promise.whole_epoch_s is not None and facts.steps_s is not None:
+        return "steps", promise.epoch_s, facts.steps_s / epochs
+    if reading_s is not None and (promise.reading_epoch_s or 0.0) > promise.saved_s:
+        return "reading", promise.reading_epoch_s or 0.0, reading_s / epochs
+    return "session", promise.whole_epoch_s or promise.epoch_s, facts.duration_s / epochs
+
+
 def _assumptions(
-    promise: Promise, use: FileUse, facts: RunFacts, epochs: float, fast: Array, slow: Array
+    promise: Promise,
+    use: FileUse,
+    readers_now: float,
+    epochs: float,
+    chosen: tuple[Array, Array],
+    epoch_s: tuple[float, float],
 ) -> tuple[Assumption, ...]:
-    """Splits what came differently into its parts, which add up: one is changed after the other."""
-    readers, now = max(promise.readers, 1.0), max(facts.readers, 1.0)
+    """Splits what came differently into its parts, which add up: one is changed after the other.
+
+    Args:
+        promise: What was promised.
+        use: What the files were used for.
+        readers_now: Readers of the staged session.
+        epochs: Its epochs.
+        chosen: Its files on the fast tier, and on the slow one.
+        epoch_s: How long an epoch was before, and is now.
+    """
+    (fast, slow), readers, now = chosen, max(promise.readers, 1.0), max(readers_now, 1.0)
     seconds = (use.read_s + use.meta_s) / epochs
-    passes = use.opens / epochs
+    passes = np.maximum(use.opens, use.bytes_read // np.maximum(use.size_bytes, 1)) / epochs
     fast_passes, fast_s = float(passes[fast].sum()), float(seconds[fast].sum())
     slow_passes, slow_s = float(passes[slow].sum()), float(seconds[slow].sum())
     fast_each = _each(promise.staged_fast_s, promise.staged_passes)
@@ -165,12 +214,11 @@ def _assumptions(
         promise.rest_slow_s + promise.staged_slow_s, promise.rest_passes + promise.staged_passes
     )
     rest_each = _each(promise.rest_slow_s, promise.rest_passes) or slow_each
-    heat_s = (fast_passes - promise.staged_passes) * fast_each + (
-        slow_passes - promise.rest_passes
-    ) * rest_each
-    total_s = fast_s + slow_s
-    outside = promise.epoch_s - (promise.staged_slow_s + promise.rest_slow_s) / readers
-    outside_now = facts.training_s / epochs - total_s / now
+    promised_s, total_s = promise.staged_fast_s + promise.rest_slow_s, fast_s + slow_s
+    heat_s = fast_passes * fast_each + slow_passes * rest_each - promised_s
+    # What is promised may be less than what the reads take less: some of it is hidden by computing.
+    outside = epoch_s[0] - promise.saved_s - promised_s / readers
+    outside_now = epoch_s[1] - total_s / now
     found = [
         Assumption("reads of staged files", "an epoch", promise.staged_passes, fast_passes, heat_s / readers),
         Assumption(
@@ -181,8 +229,11 @@ def _assumptions(
             "a pass on the slow tier", "s", rest_each, _each(slow_s, slow_passes),
             (slow_s - slow_passes * rest_each) / readers,
         ),
-        Assumption("readers", "threads", promise.readers, facts.readers, total_s / now - total_s / readers),
-        Assumption("time without reads", "s an epoch", outside, outside_now, outside_now - outside),
+        Assumption("readers", "threads", promise.readers, readers_now, total_s / now - total_s / readers),
+        Assumption(
+            "time without reads", "s an epoch", max(outside, 0.0), max(outside_now, 0.0),
+            outside_now - outside,
+        ),
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda assumption: -abs(assumption.effect_s)))
 

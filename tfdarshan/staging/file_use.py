@@ -11,6 +11,7 @@ import numpy as np
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.rereads import times_read
 from tfdarshan.analysis.storage_passes import PassSample
 
@@ -49,6 +50,7 @@ class FileUse:
         emulated: Whether storage was emulated: then what is in memory is slow, too.
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
         samples: For each session, passes that storage served.
+        reading: For each session, when its files were read; none where one has not all calls.
     """
 
     paths: Any
@@ -72,9 +74,21 @@ class FileUse:
     emulated: bool = False
     traced_share: float = 0.0
     samples: tuple[PassSample, ...] = ()
+    reading: tuple[ReadingTimes, ...] = ()
 
     def __len__(self) -> int:
         return len(self.size_bytes)
+
+    def reading_s(self, chosen: Array) -> float | None:
+        """Gives the time from the first read of some files to the last one, of all sessions together.
+
+        None where a session does not say, or reads none of them.
+
+        Args:
+            chosen: Which files, a mask or places.
+        """
+        spans = [times.span_s(chosen) for times in self.reading]
+        return None if not spans or None in spans else sum(span or 0.0 for span in spans)
 
 
 def file_use(
@@ -85,6 +99,7 @@ def file_use(
     emulated: bool = False,
     traced_share: float = 0.0,
     samples: Sequence[PassSample] = (),
+    reading: Sequence[ReadingTimes] = (),
 ) -> FileUse:
     """Puts together what is known of each path.
 
@@ -95,6 +110,7 @@ def file_use(
         emulated: Whether storage was emulated.
         traced_share: Share of the calls that have segments.
         samples: Passes that storage served.
+        reading: When each session's files were read.
     """
     rows = files.rows
     names = ("size_bytes", "bytes_read", "bytes_written", "opens")
@@ -122,6 +138,7 @@ def file_use(
         emulated=emulated,
         traced_share=traced_share,
         samples=tuple(samples),
+        reading=tuple(reading),
     )
 
 

@@ -45,6 +45,7 @@ class PromiseShape(Struct, frozen=True):
     rest_passes: Amount
     rest_slow_s: Amount
     whole_epoch_s: Amount | None = None
+    reading_epoch_s: Amount | None = None
 
 
 class RecordShape(Struct, frozen=True, gc=False):

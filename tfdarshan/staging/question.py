@@ -74,6 +74,8 @@ class Promise:
         rest_passes: Passes over the other files that storage served.
         rest_slow_s: Thread time of these.
         whole_epoch_s: Where `epoch_s` is of the steps' time, an epoch of all time; None otherwise.
+        reading_epoch_s: An epoch from the first read of the data set to the last, so without start-up; None
+            where the sessions do not have all calls.
     """
 
     epoch_s: float
@@ -88,3 +90,4 @@ class Promise:
     rest_passes: float
     rest_slow_s: float
     whole_epoch_s: float | None = None
+    reading_epoch_s: float | None = None

@@ -14,6 +14,8 @@ from tfdarshan.analysis.file_costs import add_costs
 from tfdarshan.analysis.file_table import load_files, merge_files
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
@@ -127,8 +129,18 @@ def put_together(runs: Sequence[Run], data_folder: str | None = None) -> tuple[F
         emulated=any(meta.get("options", {}).get("as_if") is not None for meta in metas),
         traced_share=min(1.0, kept / made) if made else 0.0,
         samples=[run.figures.pipeline.sample for run in runs],
+        reading=_reading(runs, places, len(files)) if kept >= made else (),
     )
     return use, _facts(runs)
+
+
+def _reading(runs: Sequence[Run], places: Sequence[Array], count: int) -> tuple[ReadingTimes, ...]:
+    """Gives when the files were read, in each session, as the table of `count` rows has them."""
+    times = [run.figures.pipeline.reading for run in runs]
+    known = [(found, place) for found, place in zip(times, places, strict=True) if found is not None]
+    if len(known) < len(runs):
+        return ()
+    return tuple(found if len(runs) == 1 else found.moved(place, count) for found, place in known)
 
 
 def run_facts(sessions: Sequence[SessionData], stepped: Sequence[SessionData] | None = None) -> RunFacts:

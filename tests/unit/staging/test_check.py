@@ -88,13 +88,42 @@ def test_effects_add_up_to_what_came_differently():
     assert moved == pytest.approx(found.obtained_s - found.promised_s, rel=0.02)
 
 
+def test_parts_add_up_where_the_wait_for_input_bounds_the_promise():
+    # GIVEN a plan for a job that waits for input in 30 % of its time only
+    _, _, use = staged_run(fast=(5e-3, 1 / 2e9))
+    before = file_use(malware_like(COUNT), np.ones(COUNT))
+    question = Question(fast="/fast", room_bytes=1 << 40, slow="/data", block_bytes=1, input_wait=0.3)
+    decision = decide_on(before, run_of(before, other_s=0.3), question, FAST)
+    plan = Plan("/data", "/fast", tuple(PlannedFile(f"{row:06}", 1, 1) for row in decision.rows))
+
+    # WHEN
+    found = check(plan, decision, use)
+
+    # THEN
+    moved = sum(assumption.effect_s for assumption in found.assumptions)
+    assert moved == pytest.approx(found.obtained_s - found.promised_s)
+    assert render_check(found).rstrip().splitlines()[-1].startswith("  all of these")
+
+
 def test_originals_read_all_the_same_are_counted():
-    plan, decision, _ = staged_run()
-    use = file_use(malware_like(COUNT), np.ones(COUNT))
+    # GIVEN a staged job that reads every second planned file where it was
+    plan, decision, use = staged_run()
+    paths = np.array(use.paths.to_pylist(), object)
+    stays = [int(file.name) for file in plan.files][::2]
+    paths[stays] = [f"/data/{row:06}" for row in stays]
+    use = dataclasses.replace(use, paths=pa.chunked_array([pa.array(paths, pa.large_string())]))
 
     found = check(plan, decision, use)
 
-    assert (found.copies_read, found.originals_read) == (0, len(plan.files))
+    assert (found.copies_read, found.originals_read) == (len(plan.files) - len(stays), len(stays))
+
+
+def test_there_is_nothing_to_check_if_no_copy_is_read():
+    plan, decision, _ = staged_run()
+    use = file_use(malware_like(COUNT), np.ones(COUNT))
+
+    with pytest.raises(ConfigurationError, match="nothing to check: the session reads the originals of 2"):
+        check(plan, decision, use)
 
 
 def test_session_of_another_job_is_refused():

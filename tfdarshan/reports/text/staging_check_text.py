@@ -28,6 +28,7 @@ def render_check(check: Check) -> str:
         "",
         ASSUMPTIONS.row("Assumption", "promised", "obtained", "moved an epoch by"),
         *(_assumption(assumption) for assumption in check.assumptions),
+        ASSUMPTIONS.row("  all of these", "", "", _signed(check.obtained_s - check.promised_s)),
     ]
     return "\n".join(shortened_end(line) for line in lines) + "\n"
 
@@ -46,7 +47,9 @@ def _verdict(check: Check) -> str:
 def _measured(check: Check) -> str:
     if check.by_steps:
         return "  Times are from the first step's start to the last one's end."
-    return "  Times are of whole sessions, start-up included, for they do not all have steps."
+    if check.by_reading:
+        return "  Times are from the first read of the data set to the last one, without start-up."
+    return "  Times are of whole sessions, start-up included, for they do not all have steps or all calls."
 
 
 def _read(check: Check) -> str:
@@ -56,9 +59,11 @@ def _read(check: Check) -> str:
 
 def _assumption(assumption: Assumption) -> str:
     promised, obtained = (_number(assumption, value) for value in (assumption.promised, assumption.obtained))
-    effect = human_seconds(abs(assumption.effect_s))
-    sign = "+" if assumption.effect_s >= 0 else "-"
-    return ASSUMPTIONS.row(f"  {assumption.name}", promised, obtained, f"{sign}{effect}")
+    return ASSUMPTIONS.row(f"  {assumption.name}", promised, obtained, _signed(assumption.effect_s))
+
+
+def _signed(seconds: float) -> str:
+    return f"{'+' if seconds >= 0 else '-'}{human_seconds(abs(seconds))}"
 
 
 def _number(assumption: Assumption, value: float) -> str:
