@@ -7,6 +7,7 @@ import numpy as np
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.whole_input import WholeInput, stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
@@ -58,12 +59,22 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         cost_s=gain.expected_s,
         stall_s=min(stall_s, gain.expected_s),
         cure=Cure(
-            f"Stage {human_bytes(all_bytes)} to a local disk.",
+            f"Stage {human_bytes(all_bytes)} to a local disk{whole.later.condition}.",
             "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json",
         ),
         gain=gain,
-        not_worth="for a single epoch: the copy reads everything once. `tfdarshan advise` measures the fast "
-        "tier, and says after how many epochs it pays",
+        not_worth=_not_worth(whole.later),
+    )
+
+
+def _not_worth(later: LaterEpochs) -> str:
+    measured = "`tfdarshan advise` measures the fast tier, and says after how many epochs it pays"
+    if later.known:
+        return f"for a single epoch: the copy reads everything once. {measured}"
+    memory = "" if later.memory_bytes is None else f" ({human_bytes(later.memory_bytes)} of memory)"
+    return (
+        f"if the page cache keeps the {human_bytes(later.input_bytes)} from a run's first epoch on{memory}: the "
+        f"copy reads everything once, and only that epoch gains. {measured}"
     )
 
 

@@ -16,6 +16,7 @@ from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee
 from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, readers_idle
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
+from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts, read_run
@@ -53,6 +54,8 @@ class Advice:
 
     `everything` is what to expect of all files on the fast tier, whatever room there is.
 
+    `later` is what the page cache may serve of a run's later epochs; what is expected is of the first.
+
     `stat_s` is the thread seconds per epoch in stats of the candidates; nothing that is promised counts them.
 
     `read_alike` says whether each candidate was read about as often as each other.
@@ -76,6 +79,7 @@ class Advice:
     knee: CurvePoint | None
     copy: CopyCost
     everything: Expectation
+    later: LaterEpochs
     stat_s: float
     reasons: tuple[Reason, ...]
 
@@ -154,7 +158,8 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
     rules = _rules(valuation, members, facts, question)
     saved_s = rules[0].expected.saved_s
     copy_s = copy_seconds(use, valuation, members, facts, fast_tier)
-    copy = CopyCost(copy_s, math.ceil(copy_s / saved_s) if saved_s > 0 else None)
+    every = math.ceil(copy_s / saved_s) if saved_s > 0 else None
+    copy = CopyCost(copy_s, every, whole.later.paid_in(copy_s, saved_s))
     advice = Advice(
         question=question,
         facts=facts,
@@ -174,6 +179,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         knee=knee(picked.curve),
         copy=copy,
         everything=whole.expected,
+        later=whole.later,
         stat_s=total(use.stat_s[found.rows]) / valuation.epochs,
         reasons=find_reasons(
             question=question,
@@ -183,9 +189,12 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
             units=picked.units,
             chosen=rules[0],
             copy=copy,
+            later=whole.later,
         ),
     )
-    promise = _promise(use, valuation, members, facts, rules[0])
+    promise = dataclasses.replace(
+        _promise(use, valuation, members, facts, rules[0]), cached_share=whole.later.kept_share
+    )
     return Decision(advice, use, found.rows, found.rows[members], valuation.saved_s[members], promise)
 
 

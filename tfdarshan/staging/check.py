@@ -16,6 +16,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.later_epochs import SEVERAL
 from tfdarshan.staging.plan import Plan
 from tfdarshan.staging.question import Promise
 from tfdarshan.staging.run_facts import RunFacts, read_run
@@ -47,6 +48,7 @@ class Check:
         by_steps: Whether an epoch is of the steps' time, from the first one's start to the last one's end.
         by_reading: Whether it is of the time from the first read of the data set to the last; with neither it
             is of all time, start-up too.
+        first_promised: Whether the promise is a run's first epoch and the session has later ones, too.
         before_s: An epoch before staging.
         promised_s: An epoch as promised.
         low_s: The shortest epoch that was promised.
@@ -61,6 +63,7 @@ class Check:
     epochs: float
     by_steps: bool
     by_reading: bool
+    first_promised: bool
     before_s: float
     promised_s: float
     low_s: float
@@ -156,11 +159,13 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
         )
     data = copies | originals | rest
     epochs = epochs or median_epochs(use.times_read[data])
+    sessions = max(len(facts.paths), 1)
     by, before_s, obtained_s = _epoch(promise, facts, use.reading_s(data), epochs)
     return Check(
         epochs=epochs,
         by_steps=by == "steps",
         by_reading=by == "reading",
+        first_promised=promise.cached_share > 0 and epochs / sessions >= SEVERAL,
         before_s=before_s,
         promised_s=before_s - promise.saved_s,
         low_s=max(before_s - promise.high_s, 0.0),

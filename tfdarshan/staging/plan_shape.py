@@ -46,6 +46,7 @@ class PromiseShape(Struct, frozen=True):
     rest_slow_s: Amount
     whole_epoch_s: Amount | None = None
     reading_epoch_s: Amount | None = None
+    cached_share: Amount = 0.0
 
 
 class RecordShape(Struct, frozen=True, gc=False):

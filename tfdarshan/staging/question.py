@@ -51,10 +51,17 @@ class RuleResult:
 
 @dataclass(frozen=True)
 class CopyCost:
-    """What staging itself takes, and after how many epochs that is won back (None: never)."""
+    """What staging itself takes, and in which epoch that is won back (None: never).
+
+    Attributes:
+        seconds: What it takes.
+        break_even_epoch: The epoch, if every one gains as the first.
+        break_even_if_kept: The epoch of a run, if the page cache keeps what it can of the first.
+    """
 
     seconds: float
     break_even_epoch: int | None
+    break_even_if_kept: int | None
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,8 @@ class Promise:
         whole_epoch_s: Where `epoch_s` is of the steps' time, an epoch of all time; None otherwise.
         reading_epoch_s: An epoch from the first read of the data set to the last, so without start-up; None
             where the sessions do not have all calls.
+        cached_share: Share of the input that the page cache may keep from a run's first epoch on: that one
+            is what is promised.
     """
 
     epoch_s: float
@@ -91,3 +100,4 @@ class Promise:
     rest_slow_s: float
     whole_epoch_s: float | None = None
     reading_epoch_s: float | None = None
+    cached_share: float = 0.0

@@ -23,6 +23,7 @@ from tfdarshan.analysis.storage_share import fetched_bytes
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.file_name import table_name
+from tfdarshan.recording.job_machine import machine_of
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.staging.file_use import FileUse, file_use
@@ -46,6 +47,7 @@ class RunFacts:
         traces: What each session whose trace lacks calls says of the part that it covers.
         loop_share: Share of the input calls' time that the training loop's own thread stood still for.
         model: The time model of `training_s` as one unit; None makes it of the facts above.
+        memory_bytes: What the job may have of the machine's memory, None if a session does not say.
     """
 
     duration_s: float
@@ -59,6 +61,7 @@ class RunFacts:
     traces: tuple[str, ...] = ()
     loop_share: float = 0.0
     model: StepModel | None = None
+    memory_bytes: int | None = None
 
     @property
     def training_s(self) -> float:
@@ -191,6 +194,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
     thread = [clock.thread_s for clock in clocks]
     called = [float(run.figures.costs.call_s.sum()) for run in runs]
     steps = [run.steps_s for run in runs]
+    memory = [machine_of(run.session.meta[0]).memory_bytes for run in runs]
     read_bytes = [fetched_bytes(run.session.meta) for run in runs]
     facts = RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
@@ -204,6 +208,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
         traces=tuple(
             span.sentence for span in (trace_span(run.session.meta) for run in runs) if span is not None
         ),
+        memory_bytes=None if None in memory else min(found or 0 for found in memory),
     )
     groups = [group for run in runs for group in run.figures.calls.values()]
     within_s, called_s = (sum(getattr(group, name) for group in groups) for name in ("within_s", "thread_s"))

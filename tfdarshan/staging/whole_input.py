@@ -8,6 +8,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.staging.candidate import Candidates, find_candidates
 from tfdarshan.staging.expectation import Expectation, expect
 from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.valuation import Valuation, value_candidates
@@ -21,11 +22,13 @@ class WholeInput:
         found: The files that can be.
         valuation: What each takes per epoch, where it is and on the fast tier.
         expected: What to expect of an epoch.
+        later: What the page cache may serve of a run's later epochs.
     """
 
     found: Candidates
     valuation: Valuation
     expected: Expectation
+    later: LaterEpochs
 
     @property
     def saved_s(self) -> Array:
@@ -60,4 +63,5 @@ def stage_all(
         use, found, fast_tier, readers=facts.readers, epochs=session_epochs, block_bytes=block_bytes
     )
     wait = facts.input_wait if input_wait is None else input_wait
-    return WholeInput(found, valuation, expect(facts, valuation.epochs, valuation.thread_time(), wait))
+    expected = expect(facts, valuation.epochs, valuation.thread_time(), wait)
+    return WholeInput(found, valuation, expected, later_epochs(use, facts, found, valuation.epochs))

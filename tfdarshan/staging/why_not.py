@@ -10,11 +10,12 @@ import numpy as np
 from tfdarshan.analysis.step_model import MOST_OF_WAIT
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.expectation import Expectation, ThreadTime, gain, readers_idle
+from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.question import CopyCost, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.unit import Units
 from tfdarshan.staging.valuation import Valuation, total
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 CACHE_SERVES = 0.02
 NOT_FASTER = 1.1
@@ -37,6 +38,7 @@ def find_reasons(
     units: Units,
     chosen: RuleResult,
     copy: CopyCost,
+    later: LaterEpochs,
 ) -> tuple[Reason, ...]:
     """Gives the first limit that holds, none where staging helps.
 
@@ -48,6 +50,7 @@ def find_reasons(
         units: What is staged as one.
         chosen: What staging the chosen files gives.
         copy: What copying them takes.
+        later: What the page cache may serve of a run's later epochs.
     """
     found = valuation.found
     everything = valuation.thread_time()
@@ -64,7 +67,25 @@ def find_reasons(
     if question.epochs is not None and (copy.break_even_epoch or math.inf) > question.epochs:
         pays = f"from epoch {copy.break_even_epoch} on" if copy.break_even_epoch else "never"
         return (Reason("copy", f"the copy pays {pays}, and the job runs {question.epochs}"),)
+    if question.epochs is not None and later.likely and (copy.break_even_if_kept or math.inf) > question.epochs:
+        return (_kept(question.epochs, chosen, copy, later),)
     return ()
+
+
+def _kept(epochs: int, chosen: RuleResult, copy: CopyCost, later: LaterEpochs) -> Reason:
+    """Says that the page cache leaves too little to gain in the epochs that the job runs."""
+    saved_s = chosen.expected.saved_s * later.epochs_worth(epochs)
+    gains = f"the job's {plural(epochs, 'epoch')} save {human_seconds(saved_s)}, and copying takes"
+    if later.measured:
+        share = percent(later.kept_share, 1)
+        why = f"the page cache served {share} of what was read again, so after a run's first epoch little is left"
+        return Reason("copy", f"{why}: {gains} {human_seconds(copy.seconds)}")
+    size, memory = human_bytes(later.input_bytes), human_bytes(later.memory_bytes or 0)
+    why = f"the page cache is likely to keep the {size} after a run's first epoch, with {memory} of memory"
+    return Reason(
+        "copy",
+        f"{why}: then {gains} {human_seconds(copy.seconds)}; a session of two epochs shows whether it does",
+    )
 
 
 def _page_cache(found: Candidates) -> Reason:

@@ -7,6 +7,7 @@ import textwrap
 
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.file_name import printable
+from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
@@ -54,10 +55,12 @@ def _verdict(advice: Advice) -> str:
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
     gains = f"{gain_text(expected.gain)}, between {gain_text(low)} and {gain_text(high)}"
     lines = [
-        f"Stage {plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}, to {advice.question.fast}",
+        f"Stage {plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}, to {advice.question.fast}"
+        f"{advice.later.condition}",
         f"  {of_files} of the files, {of_bytes} of the bytes",
-        f"  an epoch then takes {then} instead of {now}: {gains}",
-        f"  copying takes about {human_seconds(advice.copy.seconds)}, {_pays(advice)}",
+        f"  {which_epoch(advice.later)} then takes {then} instead of {now}: {gains}",
+        *(f"  {words}" for words in filter(None, (later_gain(advice.later), _all_epochs(advice)))),
+        f"  copying takes about {human_seconds(advice.copy.seconds)}, {pays(advice.copy, advice.later)}",
     ]
     if advice.wait_unknown:
         lines.append(
@@ -69,11 +72,13 @@ def _verdict(advice: Advice) -> str:
     )
 
 
-def _pays(advice: Advice) -> str:
-    epoch = advice.copy.break_even_epoch
-    if epoch is None:
-        return "which is never won back"
-    return "won back in the first epoch" if epoch == 1 else f"won back in epoch {epoch}"
+def _all_epochs(advice: Advice) -> str:
+    """Says what all epochs of the job save, from the least, if the page cache keeps what it can, to the most."""
+    epochs, expected = advice.question.epochs, advice.chosen.expected
+    if epochs is None or advice.later.known:
+        return ""
+    least_s, most_s = expected.low_s * advice.later.epochs_worth(epochs), expected.high_s * epochs
+    return f"{plural(epochs, 'epoch')} save {human_seconds(least_s)} to {human_seconds(most_s)}, less the copy"
 
 
 def _job(advice: Advice) -> str:

@@ -23,6 +23,7 @@ def render_check(check: Check) -> str:
         EPOCHS.row("  promised", promised, gain_text(check.promised_gain), f"{low} to {high}"),
         EPOCHS.row("  obtained", obtained, gain_text(check.obtained_gain), f"{100 * check.error:+.1f} %"),
         _measured(check),
+        *_later(check),
         "",
         _read(check),
         "",
@@ -50,6 +51,15 @@ def _measured(check: Check) -> str:
     if check.by_reading:
         return "  Times are from the first read of the data set to the last one, without start-up."
     return "  Times are of whole sessions, start-up included, for they do not all have steps or all calls."
+
+
+def _later(check: Check) -> list[str]:
+    """Says that a mean is held against a promise for the first epoch."""
+    if not check.first_promised:
+        return []
+    return [
+        f"  Promised is a run's first epoch; obtained is the mean of {check.epochs:g}: memory may serve later ones."
+    ]
 
 
 def _read(check: Check) -> str:

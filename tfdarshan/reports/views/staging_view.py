@@ -10,6 +10,7 @@ import numpy as np
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
 from tfdarshan.reports.text.advice_text import gain_text
+from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
     Chart,
     Panel,
@@ -103,7 +104,11 @@ def _verdict(advice: Advice) -> Text:
     then = human_seconds(expected.epoch_s - expected.saved_s)
     what = f"{plural(chosen.files, 'file')} ({human_bytes(chosen.bytes)})"
     takes = f"{then} instead of {human_seconds(expected.epoch_s)}"
-    lines = [f"Copy {what} to the fast tier: an epoch then takes {takes}, {_gain(expected)}."]
+    epoch, later = which_epoch(advice.later), later_gain(advice.later)
+    between = f"{advice.later.condition}. {epoch[:1].upper()}{epoch[1:]}" if later else f": {epoch}"
+    lines = [f"Copy {what} to the fast tier{between} then takes {takes}, {_gain(expected)}."]
+    if later:
+        lines.append(f"{later[:1].upper()}{later[1:]}.")
     if advice.wait_unknown:
         lines.append(
             "Whether training waits for these reads is not known: its readers were idle most of the time, "
@@ -130,8 +135,7 @@ def _tiles(advice: Advice) -> list[Tile]:
     ]
     if not _room_decides(advice):
         return tiles
-    pays = advice.copy.break_even_epoch
-    won = "never won back" if pays is None else f"won back in epoch {pays}"
+    won = pays(advice.copy, advice.later)
     return [
         Tile("Files to copy", number(chosen.files), f"{percent(chosen.files, advice.files)} of the files"),
         Tile("Bytes to copy", size(chosen.bytes), f"{percent(chosen.bytes, advice.bytes)} of the bytes"),
@@ -154,7 +158,7 @@ def _curve(advice: Advice) -> Chart:
             point.bytes,
             point.bytes,
             e.saved_s,
-            f"{human_bytes(point.bytes)} for {point.files:,} {units_of(advice)}: an epoch takes "
+            f"{human_bytes(point.bytes)} for {point.files:,} {units_of(advice)}: {which_epoch(advice.later)} takes "
             f"{human_seconds(e.epoch_s - e.saved_s)} instead of {human_seconds(e.epoch_s)}, {_gain(e)}",
         )
         for point, e in zip(advice.curve, expected, strict=True)
