@@ -32,6 +32,8 @@ class FileCosts:
         slow_bytes: The bytes of these passes.
         stat_s: Of `other_s`, stats. Of calls without segments, the share of those beyond one an open: that
             one is an fstat of the open file, as a rule, and costs next to nothing.
+        log_read: The natural logarithms of the reads' durations in ns, added up: what a read takes as a rule,
+            of which a single slow one changes little.
     """
 
     opens: Array
@@ -43,6 +45,13 @@ class FileCosts:
     slow_s: Array
     slow_bytes: Array
     stat_s: Array
+    log_read: Array
+
+    @property
+    def typical_read_s(self) -> Array:
+        """The geometric mean of the reads' durations; 0 where nothing was read."""
+        mean = np.exp(self.log_read / np.maximum(self.reads, 1)) / 1e9
+        return np.where(self.reads > 0, mean, 0.0)
 
     @property
     def call_s(self) -> Array:
@@ -110,6 +119,7 @@ class CostSums:
     def __init__(self, size_bytes: Array) -> None:
         self._sums = {name: np.zeros(len(size_bytes), np.int64) for name in COUNTED + TIMED}
         self._passes = StoragePasses(size_bytes)
+        self._log_read = np.zeros(len(size_bytes))
 
     def add(
         self, file: Array, thread: Array, kind: Array, length: Array, times_ns: tuple[Array, Array]
@@ -128,6 +138,7 @@ class CostSums:
             ("stat_ns", kind == KIND["stat"], duration),
         ):
             np.add.at(self._sums[name], file[chosen], 1 if values is None else values[chosen])
+        np.add.at(self._log_read, file[reads], np.log(np.maximum(duration[reads], 1)))
         self._passes.add(file, thread, kind, length, times_ns)
 
     def costs(self) -> tuple[FileCosts, PassSample]:
@@ -142,7 +153,7 @@ class CostSums:
             else self._sums[name].astype(np.float64)
             for name in self._sums
         }
-        return FileCosts(**found, slow_s=slow_s, slow_bytes=slow_bytes), sample
+        return FileCosts(**found, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read), sample
 
 
 def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = None) -> FileCosts:
@@ -170,8 +181,9 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
     if traced is not None:
         asked = traced.other_s > 0
         stat_s = np.where(asked, meta_s * traced.stat_s / np.maximum(traced.other_s, 1e-12), stat_s)
+    log_read = reads * np.log(np.maximum(read_s / np.maximum(reads, 1), 1e-9) * 1e9)
     opens = np.maximum(opens, read_bytes > 0)
-    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes, stat_s)
+    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes, stat_s, log_read)
 
 
 def _chosen(values: Array, is_input: Array) -> Array:

@@ -62,6 +62,12 @@ def add_parser(verbs: Any) -> None:
         metavar="PERCENT",
         help="share of the time in which training waits for input (default: what recorded steps say)",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        dest="everything",
+        help="all files that fit, also where a few of them give nearly all of the gain",
+    )
     parser.add_argument("--unit", choices=UNITS, default="auto", help="what is staged as one (default: auto)")
     parser.add_argument(
         "--checksum", choices=POLICIES, default="blake2b", help="how copies are verified (default: blake2b)"
@@ -76,8 +82,8 @@ def add_parser(verbs: Any) -> None:
         nargs=2,
         metavar=("BEFORE", "AFTER"),
         help="hold session AFTER, of the staged job, against what the plan promised; BEFORE is that plan, or "
-        "the session it was made from, with --plan; exits with 1 if an epoch takes longer than was promised, and "
-        "with 2 if there is nothing to check",
+        "the session it was made from, with --plan; exits with 1 if an epoch takes longer than was promised, "
+        "and with 2 if there is nothing to check",
     )
     parser.add_argument("--plan", type=Path, metavar="PLAN", help="the plan that was applied, for --check")
     add_json(parser)
@@ -191,6 +197,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
         input_wait=None if arguments.input_wait is None else arguments.input_wait / 100,
         unit=arguments.unit,
         block_bytes=room.block,
+        everything=arguments.everything,
     )
     tier = probe_tier(existing_parent(fast), round(facts.readers))
     return decide_on(use, facts, question, tier), room.reserve

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
+from tfdarshan.staging.run_facts import RunFacts
+from tfdarshan.staging.small_set import is_enough, small_set
 from tfdarshan.staging.whole_input import WholeInput, stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
 
@@ -21,6 +27,23 @@ LEAST_BYTES = 1 << 20
 MOST_OF_IT = 0.9
 
 
+@dataclass(frozen=True)
+class Worth:
+    """Places of candidates, the most seconds per byte first.
+
+    Attributes:
+        useful: Those that gain at all.
+        staged: Those to stage: the small set where a few give nearly all, else all of them.
+        hot: Those that give most of the gain.
+        share: How much of it.
+    """
+
+    useful: Array
+    staged: Array
+    hot: Array
+    share: float
+
+
 def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None:
     """Finds them where a fast tier would save time."""
     use, facts = measures.use_and_facts
@@ -29,42 +52,56 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     saved, passes = whole.saved_s, use.times_read[rows]
     if float(saved.sum()) <= 0 or float(use.storage_bytes[rows].sum()) < LEAST_BYTES:
         return None
-    gain = _gain(measures, whole)
-    stall_s = facts.loop_share * float(saved.sum()) * valuation.epochs / measures.model.units
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
-    order = np.argsort(-saved / np.maximum(size, 1), kind="stable")
-    order = order[saved[order] > 0]
-    reached = np.cumsum(saved[order], dtype=np.float64)
-    hot = order[: int(np.searchsorted(reached, MOST_OF_IT * reached[-1])) + 1]
+    files, expected = _worth(whole, facts, size)
+    gain = _gain(measures, whole, expected)
+    stall_s = facts.loop_share * float(saved[files.staged].sum()) * valuation.epochs / measures.model.units
     slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
     storage_bytes = float(use.storage_bytes[rows].sum())
-    hot_bytes, all_bytes = float(size[hot].sum()), float(size[order].sum())
+    hot_bytes, all_bytes, staged_bytes = (
+        float(size[chosen].sum()) for chosen in (files.hot, files.useful, files.staged)
+    )
     bandwidth = storage_bytes / max(slow, 1e-9)
+    hot_files = f"{len(files.hot):,}"
     return Finding(
         name=NAME,
         kind="problem",
         title=f"storage serves the input at {human_bytes(bandwidth)}/s a reader",
-        what=f"{human_bytes(all_bytes)} in {len(order):,} files come from storage that is slower than a "
-        f"local disk; {human_bytes(hot_bytes)} of them in {len(hot):,} files give {percent(MOST_OF_IT, 1)} "
+        what=f"{human_bytes(all_bytes)} in {len(files.useful):,} files come from storage that is slower than "
+        f"a local disk; {human_bytes(hot_bytes)} of them in {hot_files} files give {percent(files.share, 1)} "
         f"of the gain.",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in it, over all threads", human_seconds(slow), slow),
             Evidence("the same on a local SSD (assumed)", human_seconds(fast), fast),
-            Evidence("hot files", f"{len(hot):,} of {len(order):,}", len(hot)),
+            Evidence("hot files", f"{hot_files} of {len(files.useful):,}", len(files.hot)),
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),
         ),
-        files=measures.paths_of(rows[hot]),
+        files=measures.paths_of(rows[files.hot]),
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=min(stall_s, gain.expected_s),
         cure=Cure(
-            f"Stage {human_bytes(all_bytes)} to a local disk{whole.later.condition}.",
+            f"Stage {human_bytes(staged_bytes)} to a local disk{whole.later.condition}.",
             "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json",
         ),
         gain=gain,
         not_worth=_not_worth(whole.later),
     )
+
+
+def _worth(whole: WholeInput, facts: RunFacts, size: Array) -> tuple[Worth, Expectation]:
+    """Gives which files are worth staging, and what to expect of that."""
+    saved = whole.saved_s
+    order = np.argsort(-saved / np.maximum(size, 1), kind="stable")
+    order = order[saved[order] > 0]
+    reached = np.cumsum(saved[order], dtype=np.float64)
+    small = small_set(saved, size, order)
+    if small is not None and is_enough(expected := whole.expected_of(facts, small), whole.expected):
+        first = order[: len(small)]
+        return Worth(order, first, first, float(reached[len(first) - 1] / reached[-1])), expected
+    hot = order[: int(np.searchsorted(reached, MOST_OF_IT * reached[-1])) + 1]
+    return Worth(order, order, hot, MOST_OF_IT), whole.expected
 
 
 def _not_worth(later: LaterEpochs) -> str:
@@ -73,15 +110,13 @@ def _not_worth(later: LaterEpochs) -> str:
         return f"for a single epoch: the copy reads everything once. {measured}"
     memory = "" if later.memory_bytes is None else f" ({human_bytes(later.memory_bytes)} of memory)"
     return (
-        f"if the page cache keeps the {human_bytes(later.input_bytes)} from a run's first epoch on{memory}: the "
-        f"copy reads everything once, and only that epoch gains. {measured}"
+        f"if the page cache keeps the {human_bytes(later.input_bytes)} from a run's first epoch on{memory}: "
+        f"the copy reads everything once, and only that epoch gains. {measured}"
     )
 
 
-def _gain(measures: Measures, whole: WholeInput) -> Gain:
+def _gain(measures: Measures, whole: WholeInput, expected: Expectation) -> Gain:
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
-    low, likely, high = (
-        units_s * saved_s for saved_s in (whole.expected.low_s, whole.expected.saved_s, whole.expected.high_s)
-    )
+    low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
     return Gain(model.unit, model.unit_s, low, likely, high)

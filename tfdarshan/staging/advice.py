@@ -20,6 +20,7 @@ from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts, read_run
+from tfdarshan.staging.small_set import is_enough, small_set
 from tfdarshan.staging.tier import SlowTier
 from tfdarshan.staging.unit import FOLDERS_DO, MANY_FILES, Units, folder_units
 from tfdarshan.staging.valuation import (
@@ -58,6 +59,9 @@ class Advice:
 
     `stat_s` is the thread seconds per epoch in stats of the candidates; nothing that is promised counts them.
 
+    `rest` is what staging all that fits would give, where the small set of files was chosen: those that give
+    nearly all of it; None where all that fits was.
+
     `read_alike` says whether each candidate was read about as often as each other.
     """
 
@@ -80,6 +84,7 @@ class Advice:
     copy: CopyCost
     everything: Expectation
     later: LaterEpochs
+    rest: RuleResult | None
     stat_s: float
     reasons: tuple[Reason, ...]
 
@@ -154,7 +159,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
     )
     valuation = whole.valuation
     picked = _pick(question, use, valuation)
-    members = picked.units.members(picked.choice.items)
+    members, rest = _members(picked, valuation, facts, question)
     rules = _rules(valuation, members, facts, question)
     saved_s = rules[0].expected.saved_s
     copy_s = copy_seconds(use, valuation, members, facts, fast_tier)
@@ -180,6 +185,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         copy=copy,
         everything=whole.expected,
         later=whole.later,
+        rest=rest,
         stat_s=total(use.stat_s[found.rows]) / valuation.epochs,
         reasons=find_reasons(
             question=question,
@@ -200,10 +206,11 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
 
 @dataclass(frozen=True)
 class _Picked:
-    """What was chosen, by which units, and the curve of what else could be."""
+    """What was chosen, by which units, its small set if there is one, and the curve of what else could be."""
 
     units: Units
     choice: Choice
+    small: Array | None
     curve: tuple[CurvePoint, ...]
 
 
@@ -211,23 +218,38 @@ def _pick(question: Question, use: FileUse, valuation: Valuation) -> _Picked:
     """Chooses files; whole folders if asked for, or if there are very many files and folders do as well."""
     rows = valuation.found.rows
     if question.unit != "directory":
-        picked = _pick_by(Units("file", None, len(rows)), question.room_bytes, valuation)
+        picked = _pick_by(Units("file", None, len(rows)), question, valuation)
         if question.unit == "file" or len(rows) <= MANY_FILES:
             return picked
-    folders = _pick_by(folder_units(use.paths, rows), question.room_bytes, valuation)
+    folders = _pick_by(folder_units(use.paths, rows), question, valuation)
     if question.unit == "auto" and folders.choice.value < FOLDERS_DO * picked.choice.value:
         return picked
     return folders
 
 
-def _pick_by(units: Units, room: int, valuation: Valuation) -> _Picked:
+def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
     value, weight = units.total(valuation.saved_s), units.total(valuation.size)
     order = density_order(value, weight)
+    choice = choose(value, weight, question.room_bytes, order)
+    small = None if question.everything else small_set(value, weight, choice.items)
     return _Picked(
         units,
-        choose(value, weight, room, order),
+        choice,
+        small,
         capacity_curve(order, value, weight, units.total(valuation.slow_s)),
     )
+
+
+def _members(
+    picked: _Picked, valuation: Valuation, facts: RunFacts, question: Question
+) -> tuple[Array, RuleResult | None]:
+    """Gives the candidates to stage; and what all that fits gives, where these are a small set of it."""
+    members = picked.units.members(picked.choice.items)
+    if picked.small is None:
+        return members, None
+    few = picked.units.members(picked.small)
+    small, everything = (_result(RULES[0], valuation, rows, facts, question) for rows in (few, members))
+    return (few, everything) if is_enough(small.expected, everything.expected) else (members, None)
 
 
 def _promise(
@@ -262,13 +284,16 @@ def _rules(
     picked = [members]
     for order in (by_size, by_size[::-1]):
         picked.append(fill_in_order(order, valuation.size, question.room_bytes))
-    results = []
-    for name, rows in zip(RULES, picked, strict=True):
-        time = valuation.thread_time(rows)
-        expected = expect(facts, valuation.epochs, time, question.input_wait)
-        size = int(valuation.size[rows].sum())
-        results.append(RuleResult(name, len(rows), size, time.slow_s - time.fast_s, expected))
-    return tuple(results)
+    return tuple(
+        _result(name, valuation, rows, facts, question) for name, rows in zip(RULES, picked, strict=True)
+    )
+
+
+def _result(name: str, valuation: Valuation, rows: Array, facts: RunFacts, question: Question) -> RuleResult:
+    """Gives what staging some candidates gives."""
+    time = valuation.thread_time(rows)
+    expected = expect(facts, valuation.epochs, time, question.input_wait)
+    return RuleResult(name, len(rows), int(valuation.size[rows].sum()), time.slow_s - time.fast_s, expected)
 
 
 def _read_alike(use: FileUse, found: Candidates) -> bool:

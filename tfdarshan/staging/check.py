@@ -114,7 +114,9 @@ def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None
         SessionDataError: A session's table is damaged or missing.
     """
     if not plan.files:
-        raise ConfigurationError("there is nothing to check: the plan has no files, for staging will not help.")
+        raise ConfigurationError(
+            "there is nothing to check: the plan has no files, for staging will not help."
+        )
     before = {str(Path(path).resolve()) for path in plan.sessions}
     for session in sessions:
         if str(session.path.resolve()) in before:
@@ -148,8 +150,9 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
     copies, originals, rest = _parts(plan, use)
     if not copies.any() and not originals.any():
         raise ConfigurationError(
-            f"there is nothing to check: the session after staging reads none of the plan's {len(plan.files):,} "
-            f"files, neither below {plan.fast_root} nor below {plan.slow_root}: is it of the same job?"
+            "there is nothing to check: the session after staging reads none of the plan's "
+            f"{len(plan.files):,} files, neither below {plan.fast_root} nor below {plan.slow_root}: "
+            "is it of the same job?"
         )
     if not copies.any():
         read = plural(int(originals.sum()), "planned file")

@@ -43,6 +43,7 @@ class FileUse:
         read_s: Threads' time in reads.
         meta_s: Threads' time in open, close, seek ...
         stat_s: Threads' time in stats: `run --staged` leaves them on the slow tier.
+        typical_read_s: What a read takes as a rule: the geometric mean, of all reads.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
         mount: Index into `mounts`.
@@ -67,6 +68,7 @@ class FileUse:
     read_s: Array
     meta_s: Array
     stat_s: Array
+    typical_read_s: Array
     storage_s: Array
     storage_bytes: Array
     mount: Array
@@ -131,6 +133,7 @@ def file_use(
         read_s=costs.read_s,
         meta_s=np.subtract(costs.other_s, costs.stat_s),
         stat_s=costs.stat_s,
+        typical_read_s=costs.typical_read_s,
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,
         mount=mount,

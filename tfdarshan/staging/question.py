@@ -25,6 +25,7 @@ class Question:
         unit: One of UNITS.
         block_bytes: What the fast tier allots space in.
         least_gain: Smaller gains are not worth staging for.
+        everything: Stage all that fits; by default the small set, where a few files give nearly all.
     """
 
     fast: str
@@ -36,6 +37,7 @@ class Question:
     unit: str = "auto"
     block_bytes: int = 4096
     least_gain: float = 0.03
+    everything: bool = False
 
 
 @dataclass(frozen=True)

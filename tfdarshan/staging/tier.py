@@ -11,6 +11,7 @@ from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.file_use import FileUse, Mount
 from tfdarshan.staging.shared_bandwidth import with_shared_bandwidth
+from tfdarshan.staging.slow_places import ORDINARY, slow_places
 
 Array = Any
 
@@ -22,35 +23,48 @@ FIT_AT_MOST = 500_000
 
 @dataclass(frozen=True)
 class SlowTier:
-    """A mount point's time model; `mount` is None for the model of all files of small mounts together."""
+    """A mount point's time model; `mount` is None for the model of all files of small mounts together.
+
+    `place` names the folder or the files that are slow by themselves and have this model, "" otherwise.
+    """
 
     mount: Mount | None
     model: TimeModel
+    place: str = ""
 
 
-def slow_tiers(use: FileUse, found: Candidates, readers: float) -> tuple[tuple[SlowTier, ...], Array]:
-    """Fits a model to each mount point with enough files, and one to the rest.
+def slow_tiers(use: FileUse, found: Candidates, readers: float) -> tuple[tuple[SlowTier, ...], Array, Array]:
+    """Fits a model to each slow place, to each mount point with enough other files, and one to the rest.
 
     Returns:
-        The tiers, and for each candidate the seconds of a pass that storage serves: by the model, not as
-        measured, for the files that happened to be slow this time are not the ones that will be.
+        The tiers, for each candidate its tier's place among them, and the seconds of a pass that storage
+        serves: by the model, not as measured, for the files that happened to be slow this time are not the
+        ones that will be.
     """
     seconds = np.zeros(len(found.rows), np.float32)
     fitted = found.storage_passes >= FEWEST_PASSES
     codes = use.mount[found.rows]
-    tiers, rest = [], np.ones(len(codes), bool)
+    slow = slow_places(use, found)
+    tiers: list[SlowTier] = []
+    rest = slow.place == ORDINARY
+    tier_of = np.zeros(len(codes), np.int32)
+    for number, name in enumerate(slow.names, 1):
+        here = slow.place == number
+        model = _fit(found, here & fitted)
+        seconds[here], tier_of[here] = model.seconds(found.pass_bytes[here]), len(tiers)
+        tiers.append(SlowTier(use.mounts[int(codes[here][0])], model, name))
     for code in np.unique(codes).tolist():
-        here = codes == code
+        here = (codes == code) & (slow.place == ORDINARY)
         if np.count_nonzero(here & fitted) >= FEWEST_FILES:
             model = with_shared_bandwidth(_fit(found, here & fitted), use.samples, readers)
-            seconds[here] = model.seconds(found.pass_bytes[here])
+            seconds[here], tier_of[here] = model.seconds(found.pass_bytes[here]), len(tiers)
             tiers.append(SlowTier(use.mounts[code], model))
             rest &= ~here
     if rest.any():
         model = with_shared_bandwidth(_fit(found, rest & fitted), use.samples, readers)
-        seconds[rest] = model.seconds(found.pass_bytes[rest])
+        seconds[rest], tier_of[rest] = model.seconds(found.pass_bytes[rest]), len(tiers)
         tiers.append(SlowTier(None, model))
-    return tuple(tiers), seconds
+    return tuple(tiers), tier_of, seconds
 
 
 def _fit(found: Candidates, fitted: Array) -> TimeModel:

@@ -28,6 +28,7 @@ class Valuation:
         found: The candidates.
         epochs: Epochs in the sessions.
         tiers: The models of where the files are.
+        tier_of: The place in `tiers` of each candidate's.
         slow_s: Thread seconds per epoch where the file is.
         fast_s: Thread seconds per epoch on the fast tier, at most `slow_s`.
         all_fast_s: What all of them would take there, the files that are slower there too.
@@ -37,6 +38,7 @@ class Valuation:
     found: Candidates
     epochs: float
     tiers: tuple[SlowTier, ...]
+    tier_of: Array
     slow_s: Array
     fast_s: Array
     size: Array
@@ -90,7 +92,7 @@ def value_candidates(
         block_bytes: What the fast tier allots space in.
     """
     epochs = epochs or median_epochs(use.times_read[found.rows])
-    tiers, slow_s = slow_tiers(use, found, readers)
+    tiers, tier_of, slow_s = slow_tiers(use, found, readers)
     fast_s = fast_tier.model.seconds(found.pass_bytes)
     per_epoch = found.recurring / epochs
     all_fast_s = total(fast_s * per_epoch)
@@ -98,7 +100,7 @@ def value_candidates(
     size = use.size_bytes[found.rows]
     size = np.where(size > 0, size, found.pass_bytes).astype(np.float64)
     size = np.ceil(np.maximum(size, 1) / block_bytes) * block_bytes
-    return Valuation(found, epochs, tiers, slow_s * per_epoch, fast_s * per_epoch, size, all_fast_s)
+    return Valuation(found, epochs, tiers, tier_of, slow_s * per_epoch, fast_s * per_epoch, size, all_fast_s)
 
 
 def copy_seconds(
@@ -107,11 +109,8 @@ def copy_seconds(
     """Gives how long copying takes: reading once with as many threads as the job had, and writing."""
     rows = valuation.found.rows[members]
     size = np.maximum(use.size_bytes[rows].astype(np.float64), valuation.found.pass_bytes[members])
-    model_of = {tier.mount: tier.model for tier in valuation.tiers}
-    codes = use.mount[rows]
-    read_s = 0.0
-    for code in np.unique(codes).tolist():
-        model = model_of.get(use.mounts[code], model_of.get(None))
-        if model is not None:
-            read_s += float(model.seconds(size[codes == code]).sum())
+    tier_of = valuation.tier_of[members]
+    read_s = sum(
+        float(tier.model.seconds(size[tier_of == place]).sum()) for place, tier in enumerate(valuation.tiers)
+    )
     return read_s / max(facts.readers, 1.0) + float(size.sum()) / fast_tier.write_bytes_per_s

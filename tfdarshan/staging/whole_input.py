@@ -36,6 +36,10 @@ class WholeInput:
         saved: Array = self.valuation.saved_s
         return saved
 
+    def expected_of(self, facts: RunFacts, members: Array) -> Expectation:
+        """Gives what to expect if only some of the candidates are staged."""
+        return expect(facts, self.valuation.epochs, self.valuation.thread_time(members), facts.input_wait)
+
 
 def stage_all(
     use: FileUse,

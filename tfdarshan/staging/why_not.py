@@ -67,9 +67,10 @@ def find_reasons(
     if question.epochs is not None and (copy.break_even_epoch or math.inf) > question.epochs:
         pays = f"from epoch {copy.break_even_epoch} on" if copy.break_even_epoch else "never"
         return (Reason("copy", f"the copy pays {pays}, and the job runs {question.epochs}"),)
-    if question.epochs is not None and later.likely and (copy.break_even_if_kept or math.inf) > question.epochs:
-        return (_kept(question.epochs, chosen, copy, later),)
-    return ()
+    if question.epochs is None or not later.likely:
+        return ()
+    paid = copy.break_even_if_kept is not None and copy.break_even_if_kept <= question.epochs
+    return () if paid else (_kept(question.epochs, chosen, copy, later),)
 
 
 def _kept(epochs: int, chosen: RuleResult, copy: CopyCost, later: LaterEpochs) -> Reason:
@@ -78,7 +79,7 @@ def _kept(epochs: int, chosen: RuleResult, copy: CopyCost, later: LaterEpochs) -
     gains = f"the job's {plural(epochs, 'epoch')} save {human_seconds(saved_s)}, and copying takes"
     if later.measured:
         share = percent(later.kept_share, 1)
-        why = f"the page cache served {share} of what was read again, so after a run's first epoch little is left"
+        why = f"the page cache served {share} of what was read again, so later epochs of a run gain little"
         return Reason("copy", f"{why}: {gains} {human_seconds(copy.seconds)}")
     size, memory = human_bytes(later.input_bytes), human_bytes(later.memory_bytes or 0)
     why = f"the page cache is likely to keep the {size} after a run's first epoch, with {memory} of memory"

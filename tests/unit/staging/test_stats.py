@@ -13,9 +13,10 @@ from tfdarshan.staging.question import Question
 FILES = 40
 SIZE = 200_000
 STAT_MS, READ_MS = 30.0, 10.0
+STEPS = epochs_of_steps(16, 100, 95)
 
 
-def asking_job(logdir, *, stat_ms=STAT_MS, steps=epochs_of_steps(16, 100, 95)):
+def asking_job(logdir, *, stat_ms=STAT_MS, steps=STEPS):
     """One thread that asks for each file, opens it and reads it, 40 ms a file."""
     calls = []
     for number in range(FILES):

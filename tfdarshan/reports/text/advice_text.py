@@ -54,11 +54,12 @@ def _verdict(advice: Advice) -> str:
     of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
     gains = f"{gain_text(expected.gain)}, between {gain_text(low)} and {gain_text(high)}"
+    what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}"
     lines = [
-        f"Stage {plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}, to {advice.question.fast}"
-        f"{advice.later.condition}",
+        f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
         f"  {of_files} of the files, {of_bytes} of the bytes",
         f"  {which_epoch(advice.later)} then takes {then} instead of {now}: {gains}",
+        *_rest(advice),
         *(f"  {words}" for words in filter(None, (later_gain(advice.later), _all_epochs(advice)))),
         f"  copying takes about {human_seconds(advice.copy.seconds)}, {pays(advice.copy, advice.later)}",
     ]
@@ -72,13 +73,25 @@ def _verdict(advice: Advice) -> str:
     )
 
 
+def _rest(advice: Advice) -> list[str]:
+    """Says what the files add that give little for their bytes."""
+    if advice.rest is None:
+        return []
+    chosen, rest = advice.chosen, advice.rest
+    share = percent(rest.saved_thread_s - chosen.saved_thread_s, rest.saved_thread_s)
+    more = f"{plural(rest.files - chosen.files, 'file')} more, {human_bytes(rest.bytes - chosen.bytes)}"
+    return [f"  {more}, would add {share} of the thread time saved: {gain_text(rest.expected.gain)} (--all)"]
+
+
 def _all_epochs(advice: Advice) -> str:
-    """Says what all epochs of the job save, from the least, if the page cache keeps what it can, to the most."""
+    """Says what all epochs of the job save: at least, if the page cache keeps what it can, and at most."""
     epochs, expected = advice.question.epochs, advice.chosen.expected
     if epochs is None or advice.later.known:
         return ""
     least_s, most_s = expected.low_s * advice.later.epochs_worth(epochs), expected.high_s * epochs
-    return f"{plural(epochs, 'epoch')} save {human_seconds(least_s)} to {human_seconds(most_s)}, less the copy"
+    return (
+        f"{plural(epochs, 'epoch')} save {human_seconds(least_s)} to {human_seconds(most_s)}, less the copy"
+    )
 
 
 def _job(advice: Advice) -> str:
@@ -99,12 +112,10 @@ def _job(advice: Advice) -> str:
 
 def _stats(advice: Advice) -> list[str]:
     """Says that stats stay where they are, where they take some of the time in calls."""
-    if advice.stat_s < NOTABLE * advice.facts.thread_s / advice.session_epochs:
+    if advice.stat_s <= NOTABLE * advice.facts.thread_s / advice.session_epochs:
         return []
-    return [
-        f"  stats             {human_seconds(advice.stat_s)} of threads an epoch, not in the gain: "
-        "`run --staged` asks the originals"
-    ]
+    taken = f"{human_seconds(advice.stat_s)} of threads an epoch, not in the gain"
+    return [f"  stats             {taken}: `run --staged` asks the originals"]
 
 
 def _again(cache: CacheFacts) -> str:
@@ -139,7 +150,7 @@ def _told_by(cache: CacheFacts) -> str:
 def _tiers(advice: Advice) -> str:
     lines = ["Time of one pass over a file (open, read, close)"]
     for tier in advice.slow_tiers:
-        name = (
+        name = tier.place or (
             "other files"
             if tier.mount is None
             else f"{tier.mount.point or '?'} ({tier.mount.fs_type or '?'})"
@@ -167,6 +178,8 @@ def _rules(advice: Advice) -> str:
         RULES.row("rule", "files", "bytes", "saved an epoch", "gain", "range"),
         *(_rule(rule) for rule in advice.rules),
     ]
+    if advice.rest is not None:
+        return "\n".join(lines)
     best = advice.chosen.saved_thread_s
     if advice.rules[1].saved_thread_s >= 0.99 * best:
         lines.append(_as_good(advice))

@@ -13,7 +13,7 @@ def which_epoch(later: LaterEpochs) -> str:
 
 
 def later_gain(later: LaterEpochs) -> str:
-    """Says what later epochs gain and why that is not known, without a full stop; "" where they gain alike."""
+    """Says what later epochs gain, and why that is not known; "" where they gain alike. Has no full stop."""
     if later.known:
         return ""
     if later.measured:
@@ -24,8 +24,8 @@ def later_gain(later: LaterEpochs) -> str:
     if later.kept_share < 1:
         least, kept = f"{percent(1 - later.kept_share, 1)} of it", f"what it can of the {size}"
     return (
-        f"later epochs gain as much at most, and {least} if the page cache keeps {kept}{memory}: a session of "
-        "two epochs shows whether it does"
+        f"later epochs gain as much at most, and {least} if the page cache keeps {kept}{memory}: "
+        "a session of two epochs shows whether it does"
     )
 
 

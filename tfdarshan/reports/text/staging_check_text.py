@@ -57,9 +57,8 @@ def _later(check: Check) -> list[str]:
     """Says that a mean is held against a promise for the first epoch."""
     if not check.first_promised:
         return []
-    return [
-        f"  Promised is a run's first epoch; obtained is the mean of {check.epochs:g}: memory may serve later ones."
-    ]
+    mean = f"obtained is the mean of {check.epochs:g}"
+    return [f"  Promised is a run's first epoch; {mean}: memory may serve later ones."]
 
 
 def _read(check: Check) -> str:

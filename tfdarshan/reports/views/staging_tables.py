@@ -134,6 +134,9 @@ def tiers_table(source: Source, advice: Advice) -> Table:
             if source.redaction is not None and point:
                 point = source.redaction.folder(point)
             name = f"{point or '?'} ({tier.mount.fs_type or '?'})"
+        if tier.place:
+            hidden = source.redaction if tier.place.startswith("/") else None
+            name = tier.place if hidden is None else hidden.folder(tier.place)
         cells.append([Cell(name), *_model(tier.model), Cell(tier.model.note or "fitted")])
     fast = advice.fast_tier
     cells.append([Cell("fast tier"), *_model(fast.model), Cell(fast.note)])

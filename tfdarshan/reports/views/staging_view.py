@@ -82,7 +82,7 @@ def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) 
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
 
     def ask(room: int) -> Decision:
-        return decide_on(use, facts, Question(fast=FAST, room_bytes=room), tier)
+        return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=True), tier)
 
     if query.room_bytes is not None:
         return ask(query.room_bytes)
@@ -153,12 +153,13 @@ def _epochs_note(advice: Advice) -> str:
 def _curve(advice: Advice) -> Chart:
     expected = [advice.expected_at(point) for point in advice.curve]
     start = _nearest([point.bytes for point in advice.curve], advice.chosen.bytes)
+    epoch = which_epoch(advice.later)
     points = [
         SliderPoint(
             point.bytes,
             point.bytes,
             e.saved_s,
-            f"{human_bytes(point.bytes)} for {point.files:,} {units_of(advice)}: {which_epoch(advice.later)} takes "
+            f"{human_bytes(point.bytes)} for {point.files:,} {units_of(advice)}: {epoch} takes "
             f"{human_seconds(e.epoch_s - e.saved_s)} instead of {human_seconds(e.epoch_s)}, {_gain(e)}",
         )
         for point, e in zip(advice.curve, expected, strict=True)
