@@ -297,12 +297,15 @@ def _result(name: str, valuation: Valuation, rows: Array, facts: RunFacts, quest
 
 
 def _read_alike(use: FileUse, found: Candidates) -> bool:
-    """Compares how often files were read: by their passes, and by how often their bytes were."""
-    if not len(found.rows):
+    """Compares how often files were read, at any time and in what epochs are counted in; a size says so.
+
+    Of a file of unknown size nobody knows how much of it a read is.
+    """
+    rows, size = found.rows, use.size_bytes[found.rows]
+    if len(rows) < 2 or (size <= 0).any():
         return False
-    size = use.size_bytes[found.rows]
-    again = np.where(size > 0, use.bytes_read[found.rows] / np.maximum(size, 1), found.passes)
-    return all(float(often.max()) <= ALIKE * float(often.min()) for often in (found.passes, again))
+    counts = (use.times_read[rows], found.passes, use.bytes_read[rows] / size)
+    return all(float(often.max()) <= ALIKE * float(often.min()) for often in counts)
 
 
 def _cache_facts(use: FileUse, found: Candidates) -> CacheFacts:

@@ -75,6 +75,20 @@ def test_files_that_are_opened_once_and_read_again_and_again_are_not_read_alike(
     assert ALIKE not in said(use, room_bytes=room)
 
 
+@pytest.mark.parametrize("known", ["size", "steps"])
+def test_files_of_which_it_is_not_known_are_not_called_alike(known):
+    # GIVEN files opened once each, ten of them read six times as much: of unknown size, or outside of the steps
+    use = file_use(GROWING, np.ones(100))
+    room = int(GROWING[:40].sum())
+    assert ALIKE in said(use, room_bytes=room)
+    if known == "steps":
+        use.times_read[:10] *= 6
+    else:
+        use = dataclasses.replace(use, size_bytes=np.full(100, -1))
+
+    assert ALIKE not in said(use, room_bytes=room)
+
+
 @pytest.mark.parametrize(("files_of_room", "share"), [(1.5, "50.0 %"), (3, None)])
 def test_what_another_choice_could_save_more(files_of_room, share):
     # GIVEN three files of which one fits, or all
