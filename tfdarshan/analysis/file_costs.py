@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class FileCosts:
         stat_s: Of `other_s`, stats. Of calls without segments, the share of those beyond one an open: that
             one is an fstat of the open file, as a rule, and costs next to nothing.
         log_read: The natural logarithms of the reads' durations in ns, added up: what a read takes as a rule,
-            of which a single slow one changes little.
+            of which a single slow one changes little. None where calls have no segments.
     """
 
     opens: Array
@@ -45,13 +46,7 @@ class FileCosts:
     slow_s: Array
     slow_bytes: Array
     stat_s: Array
-    log_read: Array
-
-    @property
-    def typical_read_s(self) -> Array:
-        """The geometric mean of the reads' durations; 0 where nothing was read."""
-        mean = np.exp(self.log_read / np.maximum(self.reads, 1)) / 1e9
-        return np.where(self.reads > 0, mean, 0.0)
+    log_read: Array | None = None
 
     @property
     def call_s(self) -> Array:
@@ -100,8 +95,11 @@ def add_costs(parts: Sequence[FileCosts], places: Sequence[Array], chosen: Array
     """
     if len(parts) == 1 and len(places[0]) == len(chosen):
         return parts[0]
-    sums = {}
+    sums: dict[str, Any] = {}
     for field in dataclasses.fields(FileCosts):
+        if any(getattr(costs, field.name) is None for costs in parts):
+            sums[field.name] = None
+            continue
         whole = np.zeros(len(chosen))
         for costs, place in zip(parts, places, strict=True):
             whole[place] += getattr(costs, field.name)
@@ -119,7 +117,7 @@ class CostSums:
     def __init__(self, size_bytes: Array) -> None:
         self._sums = {name: np.zeros(len(size_bytes), np.int64) for name in COUNTED + TIMED}
         self._passes = StoragePasses(size_bytes)
-        self._log_read = np.zeros(len(size_bytes))
+        self._log_read = np.zeros(0)
 
     def add(
         self, file: Array, thread: Array, kind: Array, length: Array, times_ns: tuple[Array, Array]
@@ -138,6 +136,8 @@ class CostSums:
             ("stat_ns", kind == KIND["stat"], duration),
         ):
             np.add.at(self._sums[name], file[chosen], 1 if values is None else values[chosen])
+        if not len(self._log_read):
+            self._log_read = np.zeros(len(self._sums["opens"]))
         np.add.at(self._log_read, file[reads], np.log(np.maximum(duration[reads], 1)))
         self._passes.add(file, thread, kind, length, times_ns)
 
@@ -177,13 +177,15 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
         share_bytes = traced.slow_bytes / np.maximum(traced.read_bytes, 1)
         slow_s = np.where(known, read_s * share_s, slow_s)
         slow_bytes = np.where(known, read_bytes * share_bytes, slow_bytes)
-    stat_s = meta_s * np.maximum(stats - opens, 0) / np.maximum(stats + opens, 1)
+    # Zeros that take no memory, however many files there are.
+    stat_s: Array = np.broadcast_to(np.zeros(1), len(files))
+    if stats.any():
+        stat_s = meta_s * np.maximum(stats - opens, 0) / np.maximum(stats + opens, 1)
     if traced is not None:
         asked = traced.other_s > 0
         stat_s = np.where(asked, meta_s * traced.stat_s / np.maximum(traced.other_s, 1e-12), stat_s)
-    log_read = reads * np.log(np.maximum(read_s / np.maximum(reads, 1), 1e-9) * 1e9)
     opens = np.maximum(opens, read_bytes > 0)
-    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes, stat_s, log_read)
+    return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes, stat_s)
 
 
 def _chosen(values: Array, is_input: Array) -> Array:

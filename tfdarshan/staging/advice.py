@@ -186,7 +186,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         everything=whole.expected,
         later=whole.later,
         rest=rest,
-        stat_s=total(use.stat_s[found.rows]) / valuation.epochs,
+        stat_s=total(use.stat_s[found.rows]) / valuation.epochs if use.stat_s.any() else 0.0,
         reasons=find_reasons(
             question=question,
             facts=facts,
@@ -231,7 +231,9 @@ def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
     value, weight = units.total(valuation.saved_s), units.total(valuation.size)
     order = density_order(value, weight)
     choice = choose(value, weight, question.room_bytes, order)
-    small = None if question.everything else small_set(value, weight, choice.items)
+    taken = np.zeros(units.count, bool)
+    taken[choice.items] = True
+    small = None if question.everything else small_set(value, weight, order[taken[order]])
     return _Picked(
         units,
         choice,
@@ -304,8 +306,11 @@ def _read_alike(use: FileUse, found: Candidates) -> bool:
     rows, size = found.rows, use.size_bytes[found.rows]
     if len(rows) < 2 or (size <= 0).any():
         return False
-    counts = (use.times_read[rows], found.passes, use.bytes_read[rows] / size)
-    return all(float(often.max()) <= ALIKE * float(often.min()) for often in counts)
+
+    def alike(often: Array) -> bool:
+        return float(often.max()) <= ALIKE * float(often.min())
+
+    return alike(found.passes) and alike(use.times_read[rows]) and alike(use.bytes_read[rows] / size)
 
 
 def _cache_facts(use: FileUse, found: Candidates) -> CacheFacts:

@@ -43,7 +43,6 @@ class FileUse:
         read_s: Threads' time in reads.
         meta_s: Threads' time in open, close, seek ...
         stat_s: Threads' time in stats: `run --staged` leaves them on the slow tier.
-        typical_read_s: What a read takes as a rule: the geometric mean, of all reads.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
         mount: Index into `mounts`.
@@ -52,6 +51,7 @@ class FileUse:
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
         samples: For each session, passes that storage served.
         reading: For each session, when its files were read; none where one has not all calls.
+        log_read: What each file's reads take as a rule (`analysis.file_costs`), None if unknown.
     """
 
     paths: Any
@@ -68,7 +68,6 @@ class FileUse:
     read_s: Array
     meta_s: Array
     stat_s: Array
-    typical_read_s: Array
     storage_s: Array
     storage_bytes: Array
     mount: Array
@@ -77,9 +76,19 @@ class FileUse:
     traced_share: float = 0.0
     samples: tuple[PassSample, ...] = ()
     reading: tuple[ReadingTimes, ...] = ()
+    log_read: Array | None = None
 
     def __len__(self) -> int:
         return len(self.size_bytes)
+
+    def typical_read_s(self, rows: Array) -> Array:
+        """Gives what a read of some files takes as a rule: the geometric mean, else the mean."""
+        reads = np.maximum(self.reads[rows], 1)
+        if self.log_read is None:
+            mean: Array = self.read_s[rows] / reads
+            return mean
+        typical: Array = np.exp(self.log_read[rows] / reads) / 1e9
+        return typical
 
     def reading_s(self, chosen: Array) -> float | None:
         """Gives the time from the first read of some files to the last one, of all sessions together.
@@ -131,9 +140,8 @@ def file_use(
         bytes_written=written,
         moves=rows["moves"].to_numpy(),
         read_s=costs.read_s,
-        meta_s=np.subtract(costs.other_s, costs.stat_s),
+        meta_s=np.subtract(costs.other_s, costs.stat_s) if costs.stat_s.any() else costs.other_s,
         stat_s=costs.stat_s,
-        typical_read_s=costs.typical_read_s,
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,
         mount=mount,
@@ -142,6 +150,7 @@ def file_use(
         traced_share=traced_share,
         samples=tuple(samples),
         reading=tuple(reading),
+        log_read=costs.log_read,
     )
 
 

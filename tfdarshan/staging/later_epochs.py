@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.staging.candidate import MEMORY_FILE_SYSTEMS, Candidates
+from tfdarshan.staging.candidate import MEMORY_FILE_SYSTEMS
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import RunFacts
+from tfdarshan.staging.valuation import Valuation
 from tfdarshan.units import percent
 
 # A session that reads its files more often than this has later epochs itself.
@@ -81,23 +82,21 @@ class LaterEpochs:
         return None if later_s <= 0 else 1 + math.ceil((copy_s - saved_s) / later_s)
 
 
-def later_epochs(use: FileUse, facts: RunFacts, found: Candidates, epochs: float) -> LaterEpochs:
+def later_epochs(use: FileUse, facts: RunFacts, valuation: Valuation) -> LaterEpochs:
     """Works out what the page cache may serve.
 
     Args:
         use: What the files were used for.
         facts: The run.
-        found: The files that can be staged.
-        epochs: Epochs in the sessions.
+        valuation: The files that can be staged, and the epochs in the sessions.
     """
-    rows, sessions = found.rows, max(len(facts.paths), 1)
-    if use.emulated or not len(rows) or epochs / sessions >= SEVERAL:
+    found, sessions = valuation.found, max(len(facts.paths), 1)
+    if use.emulated or not len(found.rows) or valuation.epochs / sessions >= SEVERAL:
         return LaterEpochs()
-    kinds = [use.mounts[code].fs_type for code in np.unique(use.mount[rows]).tolist()]
+    kinds = [use.mounts[code].fs_type for code in np.unique(use.mount[found.rows]).tolist()]
     if all(kind in MEMORY_FILE_SYSTEMS for kind in kinds):
         return LaterEpochs()
-    size = np.maximum(use.size_bytes[rows], found.pass_bytes)
-    input_bytes, memory = int(size.sum(dtype=np.float64)), facts.memory_bytes
+    input_bytes, memory = valuation.input_bytes, facts.memory_bytes
     if sessions == 1 and found.reread_share >= ENOUGH_AGAIN and found.reread_storage_share is not None:
         kept = 1 - found.reread_storage_share
         return LaterEpochs(kept if kept >= NOTABLE else 0.0, True, True, input_bytes, memory)

@@ -28,6 +28,10 @@ MOST_READS, MOST_FILES = 0.6, 0.1
 # As many times a place has to be slow, with others read in between, or as many files beside it.
 SEVERAL, MOST = 3, 0.9
 FITTED = 400
+# With more files than this only mounts are told apart: naming all folders would take longer than the rest.
+MOST_CANDIDATES = 1_000_000
+# More folders than this are no exceptions.
+MOST_PLACES = 1_000
 ORDINARY = 0
 
 
@@ -41,19 +45,21 @@ class SlowPlaces:
 
 def slow_places(use: FileUse, found: Candidates) -> SlowPlaces:
     """Finds slow folders, and else slow files."""
-    place = np.zeros(len(found.rows), np.int32)
+    place = np.zeros(len(found.rows), np.int16)
+    if len(place) > MOST_CANDIDATES:
+        return SlowPlaces(place)
     chosen = np.flatnonzero((found.storage_passes >= FEWEST_PASSES) & (use.reads[found.rows] > 0))
     if len(chosen) < SEVERAL:
         return SlowPlaces(place)
     rows = found.rows[chosen]
     reads = use.reads[rows].astype(np.float64)
-    typical = np.maximum(use.typical_read_s[rows], 1e-9)
+    typical = np.maximum(use.typical_read_s(rows), 1e-9)
     times = typical / _usual_s(use.bytes_read[rows] / reads, typical)
     times = times / _quarter(times, reads)
     folder, names = _folders(use, rows)
     slow = _slow_folders(times, reads, folder, len(names))
     alone = len(slow) == 1 and bool(reads[folder == slow[0]].sum() >= MANY_READS)
-    if len(slow) and _apart(use, rows, np.isin(folder, slow), times, alone=alone):
+    if 0 < len(slow) < MOST_PLACES and _apart(use, rows, np.isin(folder, slow), times, alone=alone):
         for number, code in enumerate(slow.tolist(), 1):
             place[chosen[folder == code]] = number
         return SlowPlaces(place, tuple(names[code].as_py() for code in slow.tolist()))

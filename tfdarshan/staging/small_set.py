@@ -11,7 +11,6 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.staging.expectation import Expectation
-from tfdarshan.staging.knapsack import density_order
 
 # The small set saves this share of what all of the chosen save ...
 MOST = 0.7
@@ -21,15 +20,14 @@ TIMES_AS_MUCH = 10.0
 AS_SHORT = 1.1
 
 
-def small_set(value: Array, weight: Array, items: Array) -> Array | None:
+def small_set(value: Array, weight: Array, order: Array) -> Array | None:
     """Gives the small set among some items by their seconds, sorted; None where each of them counts.
 
     Args:
         value: What each item saves.
         weight: Bytes of each item.
-        items: The items that were chosen.
+        order: The items that were chosen, the most value per weight first.
     """
-    order = items[density_order(value[items], weight[items])]
     if len(order) < 2:
         return None
     saved = np.cumsum(value[order], dtype=np.float64)

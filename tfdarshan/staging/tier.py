@@ -47,7 +47,7 @@ def slow_tiers(use: FileUse, found: Candidates, readers: float) -> tuple[tuple[S
     slow = slow_places(use, found)
     tiers: list[SlowTier] = []
     rest = slow.place == ORDINARY
-    tier_of = np.zeros(len(codes), np.int32)
+    tier_of = np.zeros(len(codes), np.int16)
     for number, name in enumerate(slow.names, 1):
         here = slow.place == number
         model = _fit(found, here & fitted)

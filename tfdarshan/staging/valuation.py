@@ -31,6 +31,7 @@ class Valuation:
         tier_of: The place in `tiers` of each candidate's.
         slow_s: Thread seconds per epoch where the file is.
         fast_s: Thread seconds per epoch on the fast tier, at most `slow_s`.
+        input_bytes: What a pass over all of them reads, without the rest of the last block.
         all_fast_s: What all of them would take there, the files that are slower there too.
         size: Bytes that the file takes on the fast tier, in whole blocks.
     """
@@ -42,6 +43,7 @@ class Valuation:
     slow_s: Array
     fast_s: Array
     size: Array
+    input_bytes: int
     all_fast_s: float
 
     @property
@@ -99,8 +101,11 @@ def value_candidates(
     fast_s = np.minimum(fast_s, slow_s)
     size = use.size_bytes[found.rows]
     size = np.where(size > 0, size, found.pass_bytes).astype(np.float64)
+    input_bytes = int(total(size))
     size = np.ceil(np.maximum(size, 1) / block_bytes) * block_bytes
-    return Valuation(found, epochs, tiers, tier_of, slow_s * per_epoch, fast_s * per_epoch, size, all_fast_s)
+    return Valuation(
+        found, epochs, tiers, tier_of, slow_s * per_epoch, fast_s * per_epoch, size, input_bytes, all_fast_s
+    )
 
 
 def copy_seconds(

@@ -68,4 +68,4 @@ def stage_all(
     )
     wait = facts.input_wait if input_wait is None else input_wait
     expected = expect(facts, valuation.epochs, valuation.thread_time(), wait)
-    return WholeInput(found, valuation, expected, later_epochs(use, facts, found, valuation.epochs))
+    return WholeInput(found, valuation, expected, later_epochs(use, facts, valuation))

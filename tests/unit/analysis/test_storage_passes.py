@@ -62,7 +62,7 @@ def costs(read, slow):
     """Gives the costs of files of which so many bytes were read, a byte a nanosecond, and so many slowly."""
     read, slow = np.array(read, float), np.array(slow, float)
     zeros = np.zeros(len(read))
-    return FileCosts(zeros, zeros + 1, read, read / 1e9, zeros, zeros, slow / 1e9, slow, zeros, zeros)
+    return FileCosts(zeros, zeros + 1, read, read / 1e9, zeros, zeros, slow / 1e9, slow, zeros)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
         read_s=seconds.astype(np.float32),
         meta_s=zeros,
         stat_s=zeros,
-        typical_read_s=(seconds / np.maximum(2 * opens, 1)).astype(np.float64),
         storage_s=seconds.astype(np.float32),
         storage_bytes=(served * size).astype(np.float32),
         mount=np.zeros(len(size), np.int16),

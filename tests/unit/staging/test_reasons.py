@@ -77,7 +77,7 @@ def test_files_that_are_opened_once_and_read_again_and_again_are_not_read_alike(
 
 @pytest.mark.parametrize("known", ["size", "steps"])
 def test_files_of_which_it_is_not_known_are_not_called_alike(known):
-    # GIVEN files opened once each, ten of them read six times as much: of unknown size, or outside of the steps
+    # GIVEN files opened once each: of unknown size, or ten of them read five times more outside of the steps
     use = file_use(GROWING, np.ones(100))
     room = int(GROWING[:40].sum())
     assert ALIKE in said(use, room_bytes=room)
