@@ -17,7 +17,7 @@ from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.later_epochs import SEVERAL
-from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.plan import STATE_FOLDER, Plan
 from tfdarshan.staging.question import Promise
 from tfdarshan.staging.run_facts import RunFacts, read_run
 from tfdarshan.units import plural
@@ -253,9 +253,11 @@ def _each(total: float, count: float) -> float:
 def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     """Marks the copies that were read, the originals of copies, and the other files of the data set.
 
-    In a mirror the others are below the fast root too, as links.
+    In a mirror the others are below the fast root too, as links. The stager's own journal, which
+    `run --staged` reads, is none of them.
     """
-    read = use.bytes_read > 0
+    own = _flags(pc.starts_with(use.paths, f"{plan.fast_root.rstrip('/')}/{STATE_FOLDER}/"))
+    read = (use.bytes_read > 0) & ~own
     names = pa.array([_as_in_session(file.name) for file in plan.files], pa.large_string())
     planned, below = {}, {}
     for root in (plan.fast_root, plan.slow_root):

@@ -118,6 +118,26 @@ def test_originals_read_all_the_same_are_counted():
     assert (found.copies_read, found.originals_read) == (len(plan.files) - len(stays), len(stays))
 
 
+def test_the_journal_that_a_staged_run_reads_is_no_file_of_the_data_set():
+    # GIVEN a plan of all files, and a run that reads the copies and the journal beside them
+    plan, decision, use = staged_run()
+    paths = use.paths.to_pylist()
+    stays = next(row for row in range(COUNT) if row not in {int(file.name) for file in plan.files})
+    paths[stays] = "/fast/.tfdarshan-stage/journal"
+    named = dataclasses.replace(use, paths=pa.chunked_array([pa.array(paths, pa.large_string())]))
+
+    # WHEN
+    before, found = (
+        {one.name: one for one in check(plan, decision, each).assumptions} for each in (use, named)
+    )
+
+    # THEN
+    each = before["a pass on the slow tier"], found["a pass on the slow tier"]
+    passes = COUNT - len(plan.files)
+    taken_s = each[0].obtained * passes - float(use.read_s[stays])
+    assert each[1].obtained == pytest.approx(taken_s / (passes - 1))
+
+
 def test_there_is_nothing_to_check_if_no_copy_is_read():
     plan, decision, _ = staged_run()
     use = file_use(malware_like(COUNT), np.ones(COUNT))

@@ -40,4 +40,4 @@ def pays(copy: CopyCost, later: LaterEpochs) -> str:
     at_worst = f"by the first epochs of {epoch} runs" if kept is None else f"in epoch {kept}"
     if later.measured:
         return f"won back {at_worst}"
-    return f"{text}, or {at_worst} if the page cache keeps what it can"
+    return f"won back {at_worst} if the page cache keeps what it can, in epoch {epoch} if it keeps nothing"
