@@ -11,6 +11,9 @@ from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.staging import NAME
 from tfdarshan.reports.text.advice_text import WIDTH, render
+from tfdarshan.reports.views.panel import Text, Tiles
+from tfdarshan.reports.views.staging_view import StagingQuery, staging_view
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.small_set import small_set
@@ -100,6 +103,19 @@ def test_all_are_staged_if_asked_for(tmp_path, capsys):
     found = [json.loads(_said(capsys, [*words, *more]))["advice"] for more in ([], ["--all"])]
     assert [advice["rules"][0]["files"] for advice in found] == [12, FILES]
     assert [advice["rest"] is None for advice in found] == [False, True]
+
+
+def test_the_commands_of_the_tab_write_the_plan_that_it_shows(tmp_path):
+    # GIVEN the tab, which stages what is asked for by the room
+    panels = staging_view(Source(job(tmp_path, times)), StagingQuery(room_bytes=50 * MB))
+
+    # WHEN
+    commands = next(panel.code for panel in panels if isinstance(panel, Text) and panel.code)
+    tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
+
+    # THEN
+    assert int(tiles["Files to copy"].value.text) > 12
+    assert " --all " in commands
 
 
 def _said(capsys, words):

@@ -181,7 +181,7 @@ def _how(source: Source, decision: Decision) -> Text:
     where = "LOGDIR" if source.redaction is not None else str(source.whole.path)
     room = max(decision.advice.chosen.bytes, 1)
     code = (
-        f"tfdarshan advise --logdir {where} --fast DIR --capacity {room} -o plan.json\n"
+        f"tfdarshan advise --logdir {where} --fast DIR --capacity {room} --all -o plan.json\n"
         "tfdarshan stage apply plan.json"
     )
     measured = source.fast_tier is not None
