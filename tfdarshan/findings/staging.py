@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
@@ -81,12 +83,24 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=min(stall_s, gain.expected_s),
-        cure=Cure(
-            f"Stage {human_bytes(staged_bytes)} to a local disk{whole.later.condition}.",
-            "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json",
-        ),
+        cure=_cure(measures, rows[files.staged], staged_bytes, whole.later.condition),
         gain=gain,
         not_worth=_not_worth(whole.later),
+    )
+
+
+def _cure(measures: Measures, rows: Array, size: float, condition: str) -> Cure:
+    """Words it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
+    by_sqlite = databases(measures.files.paths)[rows]
+    if not by_sqlite.all():
+        return Cure(
+            f"Stage {human_bytes(size)} to a local disk{condition}.",
+            "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json",
+        )
+    (first,) = measures.paths_of(rows, 1)
+    return Cure(
+        f"Copy {human_bytes(size)} of SQLite's to a local disk{condition}, and open the copy.",
+        f'database = sqlite3.connect(shutil.copy({json.dumps(first)}, "DIR"))',
     )
 
 

@@ -21,6 +21,13 @@ MEMORY_FILE_SYSTEMS = frozenset(("tmpfs", "ramfs", "proc", "sysfs", "devtmpfs", 
 BEYOND_CAP = PATHS_OF_NO_FILE[1]
 PROGRAMS = "programs, libraries, system folders (--slow DIR looks at what is below it)"
 
+DATABASES = "SQLite's, opened for writing: copy them yourself, and have the program open the copy"
+JOURNAL = r"-(journal|wal)$"
+# An open and close of a file of a local file system takes a tenth of that.
+SLOW_OPEN_S = 300e-6
+# `run --staged` looks at the original at each open: of one whose bytes memory has it spares so much.
+SPARED_OF_OPENS = 0.5
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -40,7 +47,7 @@ class Candidates:
         pass_bytes: Bytes of one pass: what is read from one open to the next.
         pass_s: Time of one pass that storage serves, opens and stats included.
         passes: Passes in the sessions.
-        storage_passes: Of these, as many as storage served.
+        storage_passes: Of these, as many as storage served; all, where opening the file asks a slow server.
         recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
             of them that storage served; where a file was read once, one.
         left_out: Why other files are none.
@@ -59,15 +66,18 @@ class Candidates:
     reread_storage_share: float | None
 
 
-def find_candidates(use: FileUse, *, slow: str | None = None, fast: str | None = None) -> Candidates:
+def find_candidates(
+    use: FileUse, *, slow: str | None = None, fast: str | None = None, by_hand: bool = False
+) -> Candidates:
     """Sorts out the files that can be staged.
 
     Args:
         use: What the files were used for.
         slow: Only files below this folder; None for all data files.
         fast: Folder of the fast tier; what is there is none.
+        by_hand: Databases, too: what cannot be redirected can be copied and opened by its new name.
     """
-    rows, left_out = _selected(use, slow, fast)
+    rows, left_out = _selected(use, slow, fast, by_hand=by_hand)
     bytes_read = np.maximum(use.bytes_read[rows], 1).astype(np.float32)
     size = use.size_bytes[rows]
     # A file that stays open is passed over as often as its bytes are read.
@@ -78,9 +88,16 @@ def find_candidates(use: FileUse, *, slow: str | None = None, fast: str | None =
     again = np.maximum(passes - 1, 0)
     missed = np.clip(storage_passes - 1, 0, None)
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
-    seconds = use.storage_s[rows] + use.meta_s[rows] * share
+    counted = share
+    asked = _asks_server(use, rows)
+    if asked.any():
+        # A server that is slow to open a file is so at each open, though memory has the bytes.
+        counted = np.where(asked, np.maximum(share, SPARED_OF_OPENS), share)
+        storage_passes, recurring = (np.where(asked, passes, one) for one in (storage_passes, recurring))
+    seconds = use.storage_s[rows] + use.meta_s[rows] * counted
+    per_byte = np.where(asked, 1, share) * bytes_read
     with np.errstate(divide="ignore", invalid="ignore"):
-        pass_s = np.where(storage_passes > 0, seconds / np.maximum(share * bytes_read, 1), 0)
+        pass_s = np.where(storage_passes > 0, seconds / np.maximum(per_byte, 1), 0)
     pass_bytes = bytes_read / passes
     return Candidates(
         rows=rows,
@@ -95,7 +112,25 @@ def find_candidates(use: FileUse, *, slow: str | None = None, fast: str | None =
     )
 
 
-def _selected(use: FileUse, slow: str | None, fast: str | None) -> tuple[Array, tuple[LeftOut, ...]]:
+def _asks_server(use: FileUse, rows: Array) -> Array:
+    """Says of which files an open takes longer than a local file system's, bool."""
+    opens = use.opens[rows]
+    found: Array = (opens > 0) & (use.meta_s[rows] > SLOW_OPEN_S * opens)
+    return found
+
+
+def databases(paths: Any) -> Array:
+    """Says which files are SQLite's: it asks for their journals, and opens them for writing."""
+    journals = pc.match_substring_regex(paths, JOURNAL)
+    named = paths.filter(journals)
+    if not len(named):
+        return np.zeros(len(paths), bool)
+    return _any([pc.is_in(paths, pc.replace_substring_regex(named, JOURNAL, ""))])
+
+
+def _selected(
+    use: FileUse, slow: str | None, fast: str | None, *, by_hand: bool
+) -> tuple[Array, tuple[LeftOut, ...]]:
     """Gives the rows of the candidates, and what the others are."""
     memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
     tests: list[tuple[str, Any]] = [
@@ -114,6 +149,8 @@ def _selected(use: FileUse, slow: str | None, fast: str | None) -> tuple[Array, 
             lambda: _any([pc.match_substring(use.paths, f"/{BURST_CONTROL}/")]),
         ),
     ]
+    if not by_hand:
+        tests.append((DATABASES, lambda: databases(use.paths)))
     if slow is not None:
         tests.append((f"not below {slow}", lambda: ~_starts(use.paths, (_folder(slow),))))
     else:

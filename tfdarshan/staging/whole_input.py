@@ -57,12 +57,12 @@ def stage_all(
         use: What the files were used for.
         facts: The run.
         fast_tier: The tier that they go to.
-        found: The files that can be staged; by default all that are input.
+        found: The files that can be staged; by default all that are input, databases too.
         session_epochs: Epochs in the sessions; None to take the median of how often files were read.
         input_wait: Share of the time in which training waits for input; None to take what the steps say.
         block_bytes: What the fast tier allots space in.
     """
-    found = find_candidates(use) if found is None else found
+    found = find_candidates(use, by_hand=True) if found is None else found
     valuation = value_candidates(
         use, found, fast_tier, readers=facts.readers, epochs=session_epochs, block_bytes=block_bytes
     )

@@ -1,0 +1,65 @@
+"""Which files can be staged, and what of their time."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
+from tfdarshan.staging.candidate import find_candidates
+
+KB = 1_000
+
+
+def candidates(session):
+    return find_candidates(measure(session).use_and_facts[0])
+
+
+def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=()):
+    """Gives a session that reads files in epochs, of which memory serves all but the first."""
+    at, calls = 0.0, []
+    for epoch in range(epochs):
+        for file in range(files):
+            end = at + open_ms + (5.0 if epoch == 0 else cached_ms)
+            calls += [
+                (at, at + open_ms, 1, "open", file, 0),
+                (at + open_ms, end, 1, "read", file, 100 * KB),
+            ]
+            at = end
+    paths = [f"/data/{file:03}.sqlite" for file in range(files)] + list(more)
+    calls += [(at, at + 0.01, 1, "stat", files + place, 0) for place in range(len(more))]
+    steps = epochs_of_steps(int(at // 20) + 1, 20, 19)
+    return training(logdir, calls, steps, paths=paths, sizes=[100 * KB] * files + [-1] * len(more))
+
+
+def test_slow_opens_are_to_be_gained_though_memory_has_the_bytes(tmp_path):
+    # GIVEN opens of 10 ms in each of three epochs, and reads of 5 ms in the first
+    slow, quick = (candidates(job(tmp_path / str(ms), open_ms=ms)) for ms in (10.0, 0.05))
+
+    # THEN half of the opens' time and the reads' are gained where opens are slow, and next to nothing else
+    assert float((slow.pass_s * slow.recurring).sum()) == pytest.approx(40 * (3 * 5 + 5) / 1e3, rel=0.05)
+    assert float((quick.pass_s * quick.recurring).sum()) < 0.005
+
+
+def test_databases_are_left_out_by_name(tmp_path):
+    # GIVEN a file whose journal the job asks for
+    found = candidates(job(tmp_path, open_ms=10.0, more=["/data/007.sqlite-journal"]))
+
+    # THEN it, and no other, is left out of plans
+    (reason,) = [one for one in found.left_out if "SQLite" in one.reason]
+    assert reason.files == 1
+    assert len(found.rows) == 39
+
+
+def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):
+    calls = [(20.0 * n, 20.0 * n + 19, 1, "pread", 0, 4096, 4096 * n) for n in range(600)]
+    session = training(
+        tmp_path,
+        [*calls, (12_000, 12_001, 1, "stat", 1, 0)],
+        epochs_of_steps(600, 20, 19),
+        paths=["/data/samples.sqlite", "/data/samples.sqlite-journal"],
+        sizes=[600 * 4096, -1],
+    )
+
+    cure = next(one.cure for one in diagnose(session).findings if one.name == "staging")
+
+    assert 'shutil.copy("/data/samples.sqlite", "DIR")' in cure.line
