@@ -10,12 +10,23 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from tfdarshan.sessions.checked_json import Count, Integer, Number, Offset, ProcessId, Span
+from tfdarshan.sessions.checked_json import (
+    LARGEST,
+    Amount,
+    Count,
+    Integer,
+    Number,
+    Offset,
+    ProcessId,
+    Span,
+)
 
 # Nanoseconds since the epoch, of dates up to the year 2116.
 Instant = Annotated[int, Meta(ge=0, le=1 << 62)]
 # Of 64 bits without a sign, for which msgspec knows no upper bound.
 Record = Annotated[int, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Positive = Annotated[float, Meta(gt=0, le=LARGEST)]
 # Of a path, so that it is in the folder where it is looked for.
 HostName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\A[^/\0]*\Z")]
 
@@ -224,6 +235,60 @@ class MachineShape(Struct, frozen=True):
     cpu_s: Number | None = None
 
 
+class LevelShape(Struct, frozen=True):
+    """What so many readers got of storage."""
+
+    readers: Annotated[int, Meta(ge=1, le=1 << 20)]
+    call_s: Positive
+    calls_per_s: Positive
+    bytes_per_s: Amount
+
+
+class ScalingShape(Struct, frozen=True):
+    """How reads of one size go with the number of readers."""
+
+    size: Positive
+    levels: Annotated[list[LevelShape], Meta(min_length=1)]
+    share: Share | None = None
+    low: Share = 0.0
+    high: Share = 1.0
+
+
+class PlacesShape(Struct, frozen=True):
+    """Whether slowness goes with files or with times."""
+
+    files: Count = 0
+    slow_files: list[tuple[str, Amount]] = []
+    moments: Count = 0
+    slow_share: Share = 0.0
+    slow_times: Amount = 1.0
+
+
+class ProbeShape(Struct, frozen=True):
+    """What a probe of the storage under a folder found."""
+
+    folder: str
+    mount_point: str
+    fs_type: str
+    host: HostName
+    at_ns: Instant
+    seconds: Amount
+    bytes_read: Count
+    files: Count
+    unreadable: Count
+    direct: bool
+    idle: bool
+    seed: Integer
+    cached_share: Share | None = None
+    open_s: Amount | None = None
+    base_s: Amount | None = None
+    s_per_byte: Amount | None = None
+    small: ScalingShape | None = None
+    large: ScalingShape | None = None
+    places: PlacesShape | None = None
+    note: str = ""
+
+
 class ModelShape(Struct, frozen=True):
     """A storage model."""
 
@@ -311,6 +376,7 @@ class MetaShape(Struct, frozen=True):
     steps: StepsShape | None = None
     pipelines: PipelinesShape | None = None
     machine: MachineShape | None = None
+    probes: list[ProbeShape] = []
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None
     darshan: LogShape | None = None

@@ -1,0 +1,119 @@
+"""Probes the storage that a session's input lies on, and keeps what was found in the session's metadata."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.file_table import NO_FILE, FileTable, load_files
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.summary_data import emulation_of
+from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.file_name import exact_name
+from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.session_directory import META_SUFFIX, write_json
+from tfdarshan.storage_probe.folder_probe import probe_folder
+from tfdarshan.storage_probe.probe_result import StorageProbe, probe_of_dict
+from tfdarshan.storage_probe.prober import Bounds
+
+# Mounts that are probed, of those that took this share of the time in calls on input.
+MOST_MOUNTS, LEAST_SHARE = 2, 0.1
+# Probes that a session keeps, and files of it that one is given.
+MOST_KEPT, MOST_OWN = 16, 20_000
+FILES_SUFFIX = ".files.parquet"
+
+
+def probe_session(
+    session: SessionData, bounds: Bounds | None = None, seed: int | None = None
+) -> list[StorageProbe]:
+    """Measures the storage under a session's input: of each mount that took much of its time.
+
+    The bounds are for all of them together.
+
+    Raises:
+        ConfigurationError: The session's storage was emulated, or it has no input.
+        StorageError: The input's folder cannot be looked at, or storage hangs.
+    """
+    if emulation_of(session.meta[0]) is not None:
+        raise ConfigurationError(
+            f"the storage of {session.path} was emulated (as_if): a probe would measure another one."
+        )
+    folders = _folders(load_files(session.processes))
+    if not folders:
+        raise ConfigurationError(f"the session {session.path} read no input: name a folder to probe instead.")
+    whole = bounds or Bounds()
+    each = replace(
+        whole,
+        seconds=whole.seconds / len(folders),
+        most_bytes=max(whole.most_bytes // len(folders), 1_000_000),
+    )
+    return [probe_folder(folder, each, seed, own) for folder, own in folders]
+
+
+def keep_probes(session: SessionData, probes: Sequence[StorageProbe]) -> None:
+    """Adds probes to the metadata of a session's owner, which findings read.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    meta = session.meta[0]
+    kept = [*meta.get("probes", []), *(probe.as_dict() for probe in probes)][-MOST_KEPT:]
+    path = session.path / f"{meta['tables']['files']['file'].removesuffix(FILES_SUFFIX)}{META_SUFFIX}"
+    try:
+        path.stat()
+        write_json(path, {**meta, "probes": kept})
+    except OSError as error:
+        raise StorageError(
+            f"what the probe found cannot be kept in {session.path}: {reason(error)}; its findings do not "
+            "know of it."
+        ) from error
+
+
+def probe_kept(meta: dict[str, Any], mount_point: str) -> StorageProbe | None:
+    """Gives the newest probe of a mount that a session's metadata has.
+
+    Args:
+        meta: The owner's metadata, checked.
+        mount_point: As the tables write it.
+    """
+    if emulation_of(meta) is not None:
+        return None
+    found = [probe_of_dict(block) for block in meta.get("probes", ())]
+    found = [probe for probe in found if probe.mount_point == mount_point and not probe.note]
+    return max(found, key=lambda probe: probe.at_ns, default=None)
+
+
+def main_mount(files: FileTable, seconds: Any) -> str:
+    """Gives the mount with the most of some seconds, one entry per file; "" if that is not known."""
+    points = files.rows["mount_point"].astype(str)
+    sums = pd.Series(np.asarray(seconds, float)).groupby(points.to_numpy()).sum()
+    return "" if sums.empty or sums.max() <= 0 else str(sums.idxmax())
+
+
+def _folders(files: FileTable) -> list[tuple[str, list[str]]]:
+    """Lists for each mount worth it the folder of its input, and the files; the slowest mount first."""
+    rows = files.rows[input_files(files)].drop(index=NO_FILE, errors="ignore")
+    rows = rows[rows["bytes_read"] > 0]
+    if rows.empty:
+        return []
+    sums = rows.groupby(rows["mount_point"].astype(str))["time_s"].sum().sort_values(ascending=False)
+    chosen = [point for point in sums.index[:MOST_MOUNTS] if sums[point] >= LEAST_SHARE * sums.sum()]
+    found = []
+    for point in chosen:
+        own = rows[rows["mount_point"].astype(str) == point].nlargest(MOST_OWN, "time_s")
+        paths = [exact_name(path) for path in own["path"]]
+        found.append((_folder_of(paths, exact_name(point)), paths))
+    return found
+
+
+def _folder_of(paths: Sequence[str], mount_point: str) -> str:
+    """Gives the folder that has all files, or that of the slowest one if it would be a whole mount."""
+    folders = [str(Path(path).parent) for path in paths]
+    whole = os.path.commonpath(folders)
+    return folders[0] if whole in ("/", mount_point) and len(set(folders)) > 1 else whole
