@@ -1,0 +1,44 @@
+"""Storage of a known kind for probes: the laboratory's FUSE server over files of a known size."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+import pytest
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.workloads.laboratory.fuse_mount import build_server, check_fuse, fuse_mount
+
+
+def possible() -> bool:
+    """Says whether this machine lets this user mount by FUSE."""
+    try:
+        check_fuse()
+    except ConfigurationError:
+        return False
+    return True
+
+
+needs_fuse = pytest.mark.skipif(not possible(), reason="needs root, /dev/fuse, gcc and Debian's libfuse3-dev")
+
+
+def make_server(folder):
+    """Compiles the server; gives its path."""
+    return build_server(folder)
+
+
+def make_files(folder, count, size):
+    """Makes files; gives the folder."""
+    folder.mkdir(parents=True)
+    for number in range(count):
+        (folder / f"{number:04}").write_bytes(os.urandom(size))
+    return folder
+
+
+@contextmanager
+def storage(server, backing, mount_point, **model):
+    """Mounts it, and begins; what it keeps in the page cache is nothing by default."""
+    with fuse_mount(server, backing, mount_point, {"page_cache": 0, **model}) as mount:
+        mount.begin()
+        yield mount.mount_point
