@@ -79,10 +79,13 @@ class Options:
     tf_profiler_max_s: int = _option(
         60, "seconds after which that ends, because its trace grows in memory; the I/O session goes on"
     )
+    probe: bool = _option(
+        False, "when the session has ended, measure the storage under its input for up to 5 s (docs/probe.md)"
+    )
 
     def __post_init__(self) -> None:
         _check_engine(self.engine)
-        for name in ("default_excludes", "trace", "follow_children"):
+        for name in ("default_excludes", "trace", "follow_children", "probe"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
         for name in ("include", "exclude", "as_if_paths"):
@@ -103,6 +106,10 @@ class Options:
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
 
         _check_as_if(self.as_if, self.as_if_paths, self.engine)
+        if self.probe and self.as_if is not None:
+            raise ConfigurationError(
+                "probe measures the storage that there is, and as_if emulates another: give one of the two."
+            )
 
     @property
     def trace_limit_mb(self) -> int:

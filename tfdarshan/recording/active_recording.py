@@ -20,6 +20,7 @@ from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_machine import cpu_seconds, machine_block
+from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -157,6 +158,8 @@ class Recording:
         except BaseException:
             remove_spool(self.spool_directory)
             raise
+        if self.options.probe:
+            probe_storage_of(self.directory)
 
     def _darshan_counts(self) -> tuple[DarshanCounts | None, Engine]:
         """Gives what libdarshan counted, or the builtin engine where it has none to give."""
