@@ -5,11 +5,10 @@ from __future__ import annotations
 from tfdarshan.findings import too_many_threads
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
-from tfdarshan.units import human_bytes, percent
+from tfdarshan.findings.more_readers import serial_share
+from tfdarshan.units import human_bytes
 
 NAME = "full_storage"
-# From this share of a call on, more readers give at most 1.4 times as much.
-FULL = 0.7
 # Calls of so much of the time are worth a word.
 BUSY = 0.5
 
@@ -17,13 +16,14 @@ BUSY = 0.5
 def find(measures: Measures) -> Finding | None:
     """Finds it where calls take longer the more of them run, so that together they get no further.
 
-    Where fewer at a time get further, that is said instead.
+    Where fewer at a time get further, that is said instead. A probe may show it where the session does not.
     """
-    found, model = measures.contention, measures.model
-    if found is None or not is_full(measures) or model.most_wait_s < LEAST_SHARE * model.unit_s:
+    model = measures.model
+    if not measures.traced or not is_full(measures) or model.most_wait_s < LEAST_SHARE * model.unit_s:
         return None
     if isinstance(too_many_threads.find(measures), Finding):
         return None
+    share = serial_share(measures)
     levels = measures.pipeline.levels.iloc[1:]
     busy_s, calls = float(levels["seconds"].sum()), measures.input_calls.calls
     if busy_s < BUSY * model.storage_s * model.units or busy_s <= 0:
@@ -34,17 +34,13 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         kind="note",
         title=f"storage gives {human_bytes(bandwidth)}/s however many reads run at a time",
-        what=f"It gives {gives} with up to {found.depth:.0f} of them under way: a call takes the longer the "
-        "more others run. More readers give nothing.",
+        what=f"It gives {gives}{_up_to(measures)}: a call takes the longer the more others run. More readers "
+        "give nothing.",
         evidence=(
             Evidence("bandwidth", f"{human_bytes(bandwidth)}/s", bandwidth),
             Evidence("calls a second", f"{rate:,.0f}", rate),
-            Evidence("calls compared", f"{found.calls:,}", found.calls),
-            Evidence(
-                "of a call, served one at a time",
-                f"{percent(found.share, 1)} ({percent(found.low, 1)} to {percent(found.high, 1)})",
-                found.share,
-            ),
+            *_compared(measures),
+            Evidence("of a call, served one at a time", share.words, share.expected),
         ),
         unit=model.unit,
         cure=Cure(
@@ -55,5 +51,19 @@ def find(measures: Measures) -> Finding | None:
 
 
 def is_full(measures: Measures) -> bool:
-    """Says whether the session shows that more reads at a time give nothing."""
-    return measures.contention is not None and measures.contention.low >= FULL
+    """Says whether the session, or a probe, shows that more reads at a time give nothing."""
+    return serial_share(measures).is_full
+
+
+def _up_to(measures: Measures) -> str:
+    """Words how many reads ran at a time: the session's, or the probe's, which got no more by them."""
+    if measures.contention is not None:
+        return f" with up to {measures.contention.depth:.0f} of them under way"
+    most = serial_share(measures).most_readers
+    return f", and a probe got no more with {most:.0f} reads at a time than with one"
+
+
+def _compared(measures: Measures) -> tuple[Evidence, ...]:
+    """Gives the calls that show it, where they are the session's."""
+    found = measures.contention
+    return () if found is None else (Evidence("calls compared", f"{found.calls:,}", found.calls),)

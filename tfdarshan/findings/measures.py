@@ -38,6 +38,8 @@ from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.sessions.traces.tf_device_time import device_time
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import Run, RunFacts, put_together
+from tfdarshan.storage_probe.probe_result import StorageProbe
+from tfdarshan.storage_probe.session_probes import main_mount, probe_kept
 from tfdarshan.units import human_seconds, plural
 
 if TYPE_CHECKING:
@@ -174,6 +176,11 @@ class Measures:
     def contention(self) -> Contention | None:
         """What of a call storage serves one at a time; None where the session does not show it."""
         return contention_of(self.segments, self.places, self.kinds)
+
+    @cached_property
+    def probe(self) -> StorageProbe | None:
+        """What was measured of the storage under most of the input by itself, None if nothing was."""
+        return probe_kept(self.run.session.meta[0], main_mount(self.files, self.costs.call_s))
 
     @cached_property
     def phases(self) -> DepthPhases | None:

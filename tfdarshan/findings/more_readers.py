@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from tfdarshan.analysis.contention import call_time
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.probed_share import probed_share
 from tfdarshan.findings.read_split import waits_share
 from tfdarshan.units import percent
 
 # What of a wait, and of a transfer, is expected to be served one at a time where nothing shows it: servers
 # wait side by side, and most disks and links are a pipe that one reader fills.
 WAITS, TRANSFERS = 0.08, 0.8
+# From this share of a call on, more readers give at most 1.4 times as much.
+FULL = 0.7
 # Storage is known to bear as many readers as were seen, and is trusted to bear so many times more.
 FURTHER = 2.0
 
@@ -25,7 +29,9 @@ class SerialShare:
         low: Lower bound.
         high: Upper bound; 1 where the session does not show it.
         most_readers: Up to how many the session supports it; 1 where it does not.
-        known: Whether the session shows it.
+        known: Whether the session shows it, or a probe.
+        source: What shows it in place of the session: which probe; "" where the session does, or nothing.
+        command: The command that would show it, "" where there is none.
     """
 
     expected: float
@@ -33,24 +39,45 @@ class SerialShare:
     high: float
     most_readers: float
     known: bool
+    source: str = ""
+    command: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is shown that more reads at a time give next to nothing."""
+        return self.known and self.low >= FULL
 
     @property
     def words(self) -> str:
         """It in words."""
         if not self.known:
-            return "not shown by this session, which always had as many under way"
-        return f"{percent(self.expected, 1)} ({percent(self.low, 1)} to {percent(self.high, 1)})"
+            to_know = f"; to know it: `{self.command}`" if self.command else ""
+            return f"not shown by this session, which always had as many under way{to_know}"
+        by = f", measured by {self.source}" if self.source else ""
+        return f"{percent(self.expected, 1)} ({percent(self.low, 1)} to {percent(self.high, 1)}){by}"
 
 
 def serial_share(measures: Measures) -> SerialShare:
-    """Gives it: as measured, or what is usual, and then with no lower bound of what more readers give."""
+    """Gives it: by the session, else by a probe, else what is usual, which has no lower bound of any gain."""
     found = measures.contention
     if found is not None:
         return SerialShare(found.share, found.low, found.high, FURTHER * found.depth, True)
+    probed = probed_share(measures)
+    if probed is not None and measures.probe is not None:
+        words = measures.probe.words
+        return SerialShare(probed.expected, probed.low, probed.high, probed.most_readers, True, words)
     waits = waits_share(measures, 1)
-    return SerialShare(waits * WAITS + (1 - waits) * TRANSFERS, 0.0, 1.0, 1.0, False)
+    usual = waits * WAITS + (1 - waits) * TRANSFERS
+    return SerialShare(usual, 0.0, 1.0, 1.0, False, command=probe_command(measures))
 
 
 def times_as_long(share: float, before: float, after: float) -> float:
     """Gives what calls take of a unit with other readers, as a share of what they took before."""
     return (call_time(share, after) / after) / (call_time(share, before) / before)
+
+
+def probe_command(measures: Measures) -> str:
+    """Gives the command that would show it; "" where the storage was emulated, or is of another machine."""
+    if measures.imported or measures.summary.emulation is not None:
+        return ""
+    return f"tfdarshan probe --logdir {shlex.quote(str(measures.run.session.path))}"

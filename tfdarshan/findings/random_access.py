@@ -10,7 +10,7 @@ from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
-from tfdarshan.findings.read_split import seconds_per_byte, wait_of_a_read
+from tfdarshan.findings.read_split import seconds_per_byte, split_evidence, wait_of_a_read
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "random_access"
@@ -49,6 +49,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean size", human_bytes(mean), mean),
             Evidence("mean time", human_seconds(each_s), each_s),
             Evidence("time in them, over all threads", human_seconds(found.thread_s), found.thread_s),
+            *split_evidence(measures),
         ),
         files=measures.paths_of(found.files),
         unit=measures.model.unit,

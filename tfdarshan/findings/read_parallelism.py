@@ -23,6 +23,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
         return None
     share = serial_share(measures)
+    if share.is_full:
+        # `full_storage` says so.
+        return None
     choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
     saved = [_saved(measures, n, share.expected, other=1.0) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])

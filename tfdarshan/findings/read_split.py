@@ -1,8 +1,10 @@
-"""What of a read is waiting, and what is moving bytes."""
+"""What of a read waits, and what moves bytes: by the session, else by a probe, else what is usual."""
 
 from __future__ import annotations
 
+from tfdarshan.findings.finding import Evidence
 from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds
 
 # Where all reads are of one size the session does not show what a byte costs. Then a stream is taken to give
 # at least, about, and at most so many bytes per second.
@@ -13,11 +15,14 @@ EXPLAINED = 0.3
 # Where this share of the bytes is streamed, reading ahead hides what each part would wait.
 STREAMED = 0.8
 DOUBT = (0.7, 1.0, 1.2)
+LEAST_S = 1e-12
 
 
 def seconds_per_byte(measures: Measures) -> tuple[float, float, float]:
     """Gives what a byte costs one reader: at most, as expected, at least."""
     fitted = seconds_per_byte_shown(measures)
+    if fitted is None:
+        fitted = seconds_per_byte_probed(measures)
     if fitted is not None:
         return 1.2 * fitted, fitted, 0.5 * fitted
     slow, usual, quick = (1 / stream for stream in STREAMS_BYTES)
@@ -33,10 +38,13 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
     mean_s, size = reads.thread_s / reads.calls, reads.moved_bytes / reads.calls
     if fitted is not None:
         low, expected, high = (min(mean_s, doubt * measures.read_cost.base_s) for doubt in DOUBT)
+        return low, expected, high
+    if seconds_per_byte_probed(measures) is not None:
+        low, expected, high = (mean_s * share for share in _waiting_probed(measures, size))
     else:
         low, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in seconds_per_byte(measures))
-        if measures.streamed_share >= STREAMED:
-            low, expected = 0.0, 0.0
+    if measures.streamed_share >= STREAMED:
+        low, expected = 0.0, 0.0
     return low, expected, high
 
 
@@ -61,3 +69,38 @@ def seconds_per_byte_shown(measures: Measures) -> float | None:
         and size * model.s_per_byte > SHOWN * model.seconds(size)
     )
     return model.s_per_byte if shown else None
+
+
+def seconds_per_byte_probed(measures: Measures) -> float | None:
+    """Gives the seconds of a byte by a probe; None without one, and where the session itself shows them."""
+    probe = measures.probe
+    if probe is None or seconds_per_byte_shown(measures) is not None:
+        return None
+    return None if probe.base_s is None else probe.s_per_byte
+
+
+def bytes_are_told(measures: Measures) -> bool:
+    """Says whether it is known what a byte costs: by the session, or by a probe."""
+    return seconds_per_byte_shown(measures) is not None or seconds_per_byte_probed(measures) is not None
+
+
+def split_evidence(measures: Measures) -> tuple[Evidence, ...]:
+    """Gives what to say of a probe that told latency from bandwidth, nothing where the session does."""
+    probe, byte_s = measures.probe, seconds_per_byte_probed(measures)
+    if probe is None or byte_s is None or probe.base_s is None:
+        return ()
+    moving = f"{human_seconds(byte_s * 1e6)} per MB"
+    text = f"{human_seconds(probe.base_s)} a read and {moving}, measured by {probe.words}"
+    return (Evidence("latency and bandwidth", text, probe.base_s),)
+
+
+def _waiting_probed(measures: Measures, size: float) -> list[float]:
+    """Gives the share of a read that is waiting, by a probe: at least, as expected, at most.
+
+    The session's reads may take longer than the probe's, beside others: both parts do.
+    """
+    probe = measures.probe
+    assert probe is not None
+    base_s, byte_s = probe.base_s or 0.0, probe.s_per_byte or 0.0
+    waits = (doubt * base_s for doubt in DOUBT)
+    return [min(1.0, wait / max(base_s + size * byte_s, LEAST_S)) for wait in waits]

@@ -9,7 +9,7 @@ import numpy as np
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.read_split import seconds_per_byte_shown, wait_of_a_read
+from tfdarshan.findings.read_split import bytes_are_told, split_evidence, wait_of_a_read
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
@@ -36,7 +36,7 @@ def find(measures: Measures) -> Finding | None:
     waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
     shares = [(part * other_s + wait) / calls_s for part, wait in zip((0.7, 1.0, 1.0), waits, strict=True)]
     low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
-    if is_full(measures) and seconds_per_byte_shown(measures) is None:
+    if is_full(measures) and not bytes_are_told(measures):
         # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
         low, expected = 0.0, expected / 2
     gain, stall_s = measures.without(measures.input_calls, low, expected, high)
@@ -58,6 +58,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("opens, closes, stats, over all threads", human_seconds(other_s), other_s),
             Evidence("waits of reads, over all threads", human_seconds(waits[1]), waits[1]),
             Evidence("converting pays after", pays, None),
+            *split_evidence(measures),
         ),
         files=measures.paths_of(order[: min(5, files)]),
         unit=measures.model.unit,
