@@ -173,8 +173,8 @@ def test_broken_pipe_is_quiet(logdir):
 
 
 def verb(module):
-    """`import` cannot be a module's name."""
-    return module.__name__.rpartition(".")[2].removesuffix("_log")
+    """`import` cannot be a module's name, and `probe` is another module's."""
+    return module.__name__.rpartition(".")[2].removesuffix("_log").removesuffix("_data")
 
 
 @pytest.mark.parametrize("module", COMMANDS, ids=verb)

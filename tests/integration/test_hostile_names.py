@@ -85,6 +85,7 @@ def lines_of(job):
         "rebuild": (["rebuild", logs], 0),
         "recover": (["recover", logs], 0),
         "burst status": (["burst", "status", job], 1),
+        "probe": (["probe", job / "data", "--seconds", "1"], 1),
     }  # fmt: skip
 
 
@@ -108,14 +109,16 @@ def test_text_is_harmless(verb, job, capfd):
     found = run(words)
 
     said = harmless(capfd)
-    assert found in (code, 2) if verb == "burst status" else found == code, said.err
+    # What was just written is in the page cache, or in memory, unless the machine had other use for that.
+    allowed = {"burst status": (code, 2), "probe": (code, 0)}.get(verb, (code,))
+    assert found in allowed, said.err
     assert said.out or said.err
 
 
 @pytest.mark.parametrize("verb", [module.__name__.rpartition(".")[2] for module in COMMANDS])
 def test_errors_are_harmless(verb, capfd, tmp_path):
     # GIVEN a name of nothing that is there, and an option of such a name
-    name, missing = verb.replace("import_log", "import"), str(tmp_path / os.fsdecode(FOLDER))
+    name, missing = verb.removesuffix("_log").removesuffix("_data"), str(tmp_path / os.fsdecode(FOLDER))
     wrong = {
         "run": ["run", missing, "\x1b"],
         "compare": ["compare", missing, missing],

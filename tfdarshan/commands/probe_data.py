@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json, say
+from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.errors import ConfigurationError, StorageError, TfdarshanError
 
 if TYPE_CHECKING:
@@ -63,9 +63,11 @@ def command(arguments: argparse.Namespace) -> int:
     unkept = None if session is None else _keep(session, probes)
     if arguments.json:
         kept = session.path if session is not None and unkept is None else None
-        print_json({"probes": [_plain(probe) for probe in probes], "kept_in": kept})
+        overlap = {} if session is None else overlap_of(session)
+        print_json({"probes": [_plain(probe) for probe in probes], "kept_in": kept} | overlap)
     else:
-        sys.stdout.write("\n".join(map(probe_text, probes)))
+        head = "" if session is None else overlap_text(session)
+        sys.stdout.write(head + "\n".join(map(probe_text, probes)))
         if session is not None and unkept is None:
             say(f"kept in {session.path}; see what it changes with: tfdarshan findings {session.path}")
     if unkept is not None:
