@@ -104,6 +104,16 @@ def test_equal_reads_are_divided_as_the_probe_divides_them(tmp_path, storage, sh
     assert low <= expected <= high <= 0.0051
 
 
+def test_waiting_for_others_in_a_pipe_is_no_latency(tmp_path):
+    # GIVEN four readers that always share a pipe: a read of 100 kB takes 20 ms, 5 ms of it its own
+    calls = calls_of(Queue(0, 5), readers=4, rest_ms=lambda noise: 0.0)
+    measures = measure(with_probe(job(tmp_path, calls), PIPE))
+    assert measures.contention is None
+
+    assert wait_of_a_read(measures)[2] < 0.002
+    assert serial_share(measures).is_full
+
+
 def test_reads_of_a_size_between_are_between(tmp_path):
     # GIVEN 3 ms of waiting, and 100 MB/s: of 4 KiB nearly all is waiting, of 128 KiB a third is the pipe's
     storage = lambda: Queue(3, 0, 1 / 100_000)  # noqa: E731

@@ -36,6 +36,14 @@ def test_a_slow_time_is_slow_for_all_files():
     assert found.slow_times == pytest.approx(10, rel=0.2)
 
 
+def test_slow_files_are_no_slow_times():
+    # GIVEN twelve files of which five are slow, and read one after the other: at such moments most reads are
+    found = slow_places(cells(lambda file, at_ms: 60 if file < 5 else 3))
+
+    assert {path for path, _ in found.slow_files} == {f"/data/{file}" for file in range(5)}
+    assert found.slow_share == 0.0
+
+
 def test_even_storage_has_neither():
     found = slow_places(cells(lambda file, at_ms: 3 + file % 3))
 
