@@ -30,8 +30,10 @@ def is_resident(handle: int, offset: int, length: int) -> bool | None:
         length: In bytes, at least 1.
     """
     pages = _pages_by_cachestat(handle, offset, length)
-    if pages is None and _may_ask_mincore(handle):
-        pages = _pages_by_mincore(handle, offset, length)
+    # Of an overlay's file, as containers have them, cachestat sees no page: those are the file's below.
+    if not pages and _may_ask_mincore(handle):
+        mapped = _pages_by_mincore(handle, offset, length)
+        pages = pages if mapped is None else mapped
     return None if pages is None else pages > 0
 
 

@@ -44,6 +44,13 @@ def test_mincore_says_the_same(handle, monkeypatch, offset):
     assert is_resident(handle, offset, SIZE) == before == (offset == 0)
 
 
+def test_what_cachestat_does_not_see_mincore_does(handle, monkeypatch):
+    # GIVEN a file of an overlay, as in a container
+    monkeypatch.setattr(residency, "_pages_by_cachestat", lambda handle, offset, length: 0)
+
+    assert is_resident(handle, 0, SIZE) is True
+
+
 def test_asking_brings_nothing_in(handle, monkeypatch):
     # GIVEN a range that nothing has read
     os.ftruncate(handle, 4 * SIZE)
