@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,12 @@ from tfdarshan.storage_probe.prober import Cell
 # A call of which the probe's own work is a larger part says nothing about storage.
 OWN = 0.3
 # The share is known no better than so, and where one round is all there is, than the second.
-LEAST_ERROR, ONE_ROUND = 0.02, 0.1
+LEAST_ERROR, ONE_ROUND = 0.02, 0.06
 # A queue that the model does not fit makes the share as uncertain as this part of the misfit.
 MISFIT = 0.25
+# Of the rounds.
+Middle = Callable[[list[float]], Any]
+MIDDLES: tuple[Middle, ...] = (np.median, np.mean)
 # Fewer readers at a time than this at most show nothing.
 LEAST_DEPTH = 4
 
@@ -96,24 +100,36 @@ def _level(readers: int, cells: Sequence[Cell], slow: Collection[str]) -> Level:
 
 
 def _fit(cells: Sequence[Cell], slow: Collection[str]) -> tuple[float, float]:
-    """Gives the share and its standard error: by leaving out a round at a time, and by the misfit."""
-    share, misfit = _best(cells, slow)
+    """Gives the share and its standard error: by leaving out a round at a time, and by the misfit.
+
+    The rounds' median is wrong of storage that lends at times, their mean of storage that is slow at times:
+    if the two differ, the share is known no better than that.
+    """
+    fits = [_best(cells, slow, middle) for middle in MIDDLES]
+    errors = [_error(cells, slow, middle, share) for middle, (share, _) in zip(MIDDLES, fits, strict=True)]
+    (one, misfit), (other, _) = fits
+    return (one + other) / 2, max(*errors, abs(one - other) / 2, LEAST_ERROR, MISFIT * misfit)
+
+
+def _error(cells: Sequence[Cell], slow: Collection[str], middle: Middle, share: float) -> float:
+    """Gives the standard error by leaving out a round at a time: the jackknife's."""
     turns = sorted({cell.turn for cell in cells})
-    error = ONE_ROUND
-    if len(turns) > 1:
-        rests = [[cell for cell in cells if cell.turn != turn] for turn in turns]
-        without = [
-            _best(rest, slow)[0] for rest in rests if {cell.readers for cell in rest} >= {1, LEAST_DEPTH}
-        ]
-        error = math.sqrt((len(turns) - 1) / len(turns) * sum((other - share) ** 2 for other in without))
-        error = max(error, ONE_ROUND / max(len(without), 1))
-    return share, max(error, LEAST_ERROR, MISFIT * misfit)
+    rests = [[cell for cell in cells if cell.turn != turn] for turn in turns]
+    without = [
+        _best(rest, slow, middle)[0] for rest in rests if {cell.readers for cell in rest} >= {1, LEAST_DEPTH}
+    ]
+    if not without:
+        return ONE_ROUND
+    error = math.sqrt((len(turns) - 1) / len(turns) * sum((other - share) ** 2 for other in without))
+    return max(error, ONE_ROUND / len(without))
 
 
-def _best(cells: Sequence[Cell], slow: Collection[str]) -> tuple[float, float]:
+def _best(cells: Sequence[Cell], slow: Collection[str], middle: Middle) -> tuple[float, float]:
     """Gives the share that explains best what calls took at each depth, and by how much it is off."""
     depths = sorted({cell.readers for cell in cells})
-    taken = np.log([_level(depth, [c for c in cells if c.readers == depth], slow).call_s for depth in depths])
+    taken = np.log(
+        [middle([cell.call_s_without(slow) for cell in cells if cell.readers == depth]) for depth in depths]
+    )
     offs = []
     for share in SHARES:
         off = taken - np.log([call_time(float(share), depth) for depth in depths])

@@ -6,10 +6,10 @@ import errno
 import os
 import random
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 
 from tfdarshan.storage_probe.residency import is_resident
 
@@ -69,7 +69,7 @@ class Ranges:
         error: Why the last of the unreadable ones is.
     """
 
-    paths: Iterator[str]
+    paths: deque[str]
     noise: random.Random
     clock: Callable[[], float]
     open_all: OpenAll
@@ -81,6 +81,11 @@ class Ranges:
     blind: int = 0
     opened: int = 0
     error: OSError | None = None
+
+    @property
+    def left(self) -> int:
+        """How many ranges there are still, at least as far as is known."""
+        return len(self.paths) + sum(len(file.offsets) for file in self.files)
 
     def take(self, count: int, until: float) -> list[FileRange]:
         """Gives so many, of one file after the other; fewer where there are no more, or it takes too long."""
@@ -108,6 +113,11 @@ class Ranges:
                 self.files.append(file)
                 file.offsets = [] if self._is_blind(file) else before[file.path]
 
+    def give_back(self, parts: Sequence[FileRange]) -> None:
+        """Takes back ranges that were not read."""
+        for part in parts:
+            part.file.offsets.append(part.offset)
+
     def leave_out(self, paths: Collection[str]) -> None:
         """Takes no more of files that cannot be read."""
         for file in self.files:
@@ -134,7 +144,7 @@ class Ranges:
         # Of a large file there is enough; of different files all the same there should be some.
         if have >= count and len(self.files) >= FEWEST_OPEN:
             return 0
-        paths = list(islice(self.paths, max(room, 0)))
+        paths = [self.paths.popleft() for _ in range(max(min(room, len(self.paths)), 0))]
         for opened in self.open_all(paths):
             self._take_in(opened)
         return len(paths)

@@ -8,7 +8,8 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -20,11 +21,19 @@ from tfdarshan.storage_probe.residency import is_resident
 SMALL_BYTES = 4_096
 SECONDS, BYTES = 5.0, 64_000_000
 # Readers at a time, and how many reads they make in a round: some each, and not too many of all.
-DEPTHS = {1: 8, 2: 8, 4: 12, 8: 24, 16: 48}
+DEPTHS = {1: 16, 2: 16, 4: 16, 8: 24, 16: 32}
+# Once it has lasted so long, a cell ends with so many reads, or with two of each reader.
+CELL_S, LEAST_READS = 0.25, 8
+# Storage that lends, such as a throttled volume, gives what it saved up at full speed: that is spent first.
+# Where the second half of these reads takes so many times as long as the first, it was, and they go on.
+WARM_READERS, WARM_READS = 16, 32
+SPENT, MOST_WARMINGS = 1.5, 3
+# With less to read than this, all of it is compared.
+FEW_RANGES = 256
 # What is worth most comes first, in case the time is short.
 FIRST_ROUND = (1, 16, 4, 8, 2)
 # From this part of its bytes on a probe makes small reads alone, with pauses: it is to see other times, too.
-LARGE_PART = 0.75
+LARGE_PART = 0.85
 # Opens that are made alone, and what of its time they may take.
 FEWEST_OPENS, OPENING = 8, 0.1
 PAUSE_S = 0.1
@@ -117,7 +126,7 @@ ReadRange = Callable[[FileRange, int], int]
 
 
 def probe_files(
-    paths: Iterator[str],
+    paths: Iterable[str],
     bounds: Bounds,
     noise: random.Random,
     *,
@@ -140,7 +149,7 @@ def probe_files(
     """
     with ReaderThreads(max(DEPTHS)) as threads:
         prober = _Prober(bounds, noise, clock, threads, read or read_range)
-        ranges = Ranges(paths, noise, clock, prober.open_all, resident)
+        ranges = Ranges(deque(paths), noise, clock, prober.open_all, resident)
         memory = _in_memory()
         try:
             prober.go(ranges, memory)
@@ -176,7 +185,10 @@ class _Prober:
         """Goes on round after round, until there is no time, no budget or no range left."""
         self._try_direct(ranges)
         for turn in count():
-            for readers, small in self._plan(turn):
+            plan = self._plan(turn)
+            for small in {small for _, small in plan}:
+                self._warm_up(small, ranges)
+            for readers, small in plan:
                 if not self._cell(turn, readers, small, ranges, memory):
                     self.found.seconds = self.clock() - self.started
                     return
@@ -213,7 +225,7 @@ class _Prober:
 
     def _plan(self, turn: int) -> list[tuple[int, bool]]:
         """Gives the cells of a round: numbers of readers, and whether their reads are small."""
-        large_bytes = sum(DEPTHS.values()) * RANGE_BYTES
+        large_bytes = (WARM_READS + sum(DEPTHS.values())) * RANGE_BYTES
         only_small = turn > 0 and self.found.moved + large_bytes > LARGE_PART * self.most_bytes
         plan = [
             (readers, small) for readers in FIRST_ROUND for small in (True, False) if small or not only_small
@@ -224,6 +236,31 @@ class _Prober:
             self.sleep(min(PAUSE_S, max(self.until - self.clock(), 0.0)))
         return plan
 
+    def _warm_up(self, small: bool, ranges: Ranges) -> None:
+        """Spends what storage lends: reads that are not compared, until they get no slower."""
+        size = SMALL_BYTES if small else RANGE_BYTES
+        for _ in range(MOST_WARMINGS):
+            if ranges.left < FEW_RANGES:
+                return
+            room = (self.most_bytes - self.found.moved) // (2 * size)
+            parts = ranges.take(min(WARM_READS, room), self.until)
+            reads = self._reads(parts, WARM_READERS, size, least=0)
+            self._settle(parts, reads, ranges)
+            ends = sorted(read.end_s for read in reads)
+            if len(ends) < WARM_READS:
+                return
+            began = min(read.start_s for read in reads)
+            half = ends[len(ends) // 2 - 1]
+            if ends[-1] - half < SPENT * (half - began):
+                return
+
+    def _settle(self, parts: Sequence[FileRange], reads: Sequence[Read], ranges: Ranges) -> None:
+        """Counts reads, gives back ranges that were not read, and closes files of which nothing is left."""
+        self.found.moved += sum(read.moved for read in reads)
+        ranges.give_back(parts[len(reads) :])
+        ranges.leave_out({read.path for read in reads if read.error and read.error != errno.EINVAL})
+        ranges.release()
+
     def _cell(self, turn: int, readers: int, small: bool, ranges: Ranges, memory: OpenFile) -> bool:
         """Makes the reads of a cell; says whether it is worth going on."""
         size = SMALL_BYTES if small else RANGE_BYTES
@@ -232,24 +269,30 @@ class _Prober:
         parts = ranges.take(wanted, self.until)
         if parts:
             own = self._reads([FileRange(memory, 0, size)] * len(parts), readers, size, by=read_range)
-            reads = self._reads(parts, readers, size)
-            self.found.moved += sum(read.moved for read in reads)
+            reads = self._reads(parts, readers, size, least=max(2 * readers, LEAST_READS))
+            direct = all(part.file.direct for part in parts)
+            self._settle(parts, reads, ranges)
             if self._leave_direct(reads, ranges):
                 return self._cell(turn, readers, small, ranges, memory)
             self._note(Cell(turn, small, readers, tuple(read for read in reads if read.moved > 0)), own)
-            ranges.leave_out({read.path for read in reads if read.error})
-            self.found.direct &= all(part.file.direct for part in parts)
-        ranges.release()
+            self.found.direct &= direct
         return len(parts) == DEPTHS[readers] and self.clock() < self.until
 
     def _note(self, cell: Cell, own: Sequence[Read]) -> None:
         """Keeps a cell; with fewer reads than two each, fewer were under way than was meant."""
-        if len(cell.reads) >= max(2 * cell.readers, DEPTHS[1] // 2) and own:
+        if len(cell.reads) >= max(2 * cell.readers, LEAST_READS // 2) and own:
             self.found.cells.append(replace(cell, own_s=replace(cell, reads=tuple(own)).call_s))
 
     def _reads(
-        self, parts: Sequence[FileRange], readers: int, size: int, by: ReadRange | None = None
+        self,
+        parts: Sequence[FileRange],
+        readers: int,
+        size: int,
+        *,
+        by: ReadRange | None = None,
+        least: int | None = None,
     ) -> list[Read]:
+        """Reads parts; only `least` of them, from the first on, if these take long."""
         read = by or self.read
 
         def timed(part: FileRange) -> Read:
@@ -261,7 +304,8 @@ class _Prober:
                 number = error.errno or errno.EIO
             return Read(start_s, self.clock(), part.file.path, moved, number)
 
-        return self.threads.run(timed, parts, readers, self.until, self.clock)
+        enough = None if least is None else (least, CELL_S)
+        return self.threads.run(timed, parts, readers, self.until, self.clock, enough)
 
 
 _buffers = threading.local()

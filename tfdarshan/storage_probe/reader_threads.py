@@ -49,9 +49,24 @@ class ReaderThreads:
         for orders in self._orders:
             orders.put(None)
 
-    def run(self, function: Callable[[Work], Found], work: Sequence[Work], readers: int, until: float,
-            clock: Callable[[], float] = time.perf_counter) -> list[Found]:  # fmt: skip
-        """Does the work with so many threads at a time; gives what was done when `until` came, in any order.
+    def run(
+        self,
+        function: Callable[[Work], Found],
+        work: Sequence[Work],
+        readers: int,
+        until: float,
+        clock: Callable[[], float] = time.perf_counter,
+        enough: tuple[int, float] | None = None,
+    ) -> list[Found]:
+        """Does the work with so many threads at a time; gives what was done, in any order.
+
+        Args:
+            function: What is done with each piece, taken from the first on.
+            work: The pieces.
+            readers: Threads.
+            until: When none is begun any more.
+            clock: Seconds.
+            enough: How many pieces are enough once it has lasted so many seconds.
 
         Raises:
             StorageError: A call hangs.
@@ -59,12 +74,18 @@ class ReaderThreads:
         waiting, found = deque(work), SimpleQueue[Any]()
         readers = min(readers, len(work), len(self._orders))
         together = threading.Barrier(readers) if readers else None
+        least, seconds = enough or (len(work), 0.0)
+        soon = clock() + seconds
+
+        def goes_on() -> bool:
+            now = clock()
+            return now < until and (now < soon or len(work) - len(waiting) < least)
 
         def take_turns() -> None:
             try:
                 if together is not None:
                     together.wait()
-                while waiting and clock() < until:
+                while waiting and goes_on():
                     found.put(function(waiting.popleft()))
             except IndexError:  # another one took the last
                 pass

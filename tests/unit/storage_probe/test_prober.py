@@ -145,8 +145,8 @@ def test_seconds_are_bounded(files):
 @pytest.mark.parametrize("good", [0, 5])
 def test_a_file_system_whose_direct_reads_fail_is_read_through_the_page_cache(files, good):
     # GIVEN one that refuses them all, or at times: after the first five
-    refused = lambda part: part.file.direct and len(storage.seen) > good  # noqa: E731
-    storage = MadeUp(fail=lambda part: errno.EINVAL if refused(part) else 0)
+    storage = MadeUp()
+    storage.fail = lambda part: errno.EINVAL if part.file.direct and len(storage.seen) > good else 0
 
     found = probe(files, storage, Bounds(1.0))
 
