@@ -16,8 +16,10 @@ FEWEST_READS, FEWEST_FILES = 4, 3
 # Reads are compared with those of their number of readers and size; a moment is so many, one after the other.
 MOMENT_READS = 6
 FEWEST_MOMENTS = 8
-# More than this share of the files, or of the moments, is the rule and not slow.
-RULE = 0.5
+# A file is slow beside the reads around its own, so many of them.
+AROUND = 12
+# More than these shares of the files, and of the moments, are the rule and not slow.
+MOST_FILES, MOST_MOMENTS = 0.25, 0.5
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ def slow_places(cells: Sequence[Cell]) -> SlowPlaces:
     moments = _moments(reads, told)
     late = [(span_s, times) for span_s, times in moments if times > SLOW]
     several, enough = len(told) >= FEWEST_FILES, len(moments) >= FEWEST_MOMENTS
-    shown = enough and 0 < len(late) <= RULE * len(moments)
+    shown = enough and 0 < len(late) <= MOST_MOMENTS * len(moments)
     whole_s = sum(span_s for span_s, _ in moments)
     return SlowPlaces(
         files=len(told) if several else 0,
-        slow_files=tuple(slow) if several and len(slow) <= RULE * len(told) else (),
+        slow_files=tuple(slow) if several and len(slow) <= MOST_FILES * len(told) else (),
         moments=len(moments) if enough else 0,
         slow_share=sum(span_s for span_s, _ in late) / whole_s if shown else 0.0,
         slow_times=float(np.median([times for _, times in late])) if shown else 1.0,
@@ -66,9 +68,13 @@ def _usual_of_files(reads: Sequence[Relative]) -> dict[str, float]:
     """Gives how many times as slow each file is that was read several times, and not all at once."""
     by_file: dict[str, list[float]] = defaultdict(list)
     moments_of: dict[str, set[int]] = defaultdict(set)
-    for place, (read, times) in enumerate(reads):
-        by_file[read.path].append(times)
-        moments_of[read.path].add(place // MOMENT_READS)
+    for first in range(0, len(reads), AROUND):
+        around = reads[first : first + AROUND]
+        # At a slow moment a file that is as slow as all others is none.
+        usual = max(float(np.median([times for _, times in around])), 1.0)
+        for read, times in around:
+            by_file[read.path].append(times / usual)
+            moments_of[read.path].add(first)
     return {
         path: float(np.median(times))
         for path, times in by_file.items()

@@ -73,6 +73,17 @@ def test_240_calls_a_second(capsys, server, backing, tmp_path):
     assert found["base_s"] > 0.8 * found["large"]["levels"][0]["call_s"]
 
 
+def test_what_storage_lends_is_not_its_bandwidth(capsys, server, backing, tmp_path):
+    # GIVEN 20 MB/s, and 6 MB at once whenever that was saved up
+    with storage(server, backing, tmp_path / "m", bucket_rate=20e6, bucket_burst=6e6) as folder:
+        found = probed(capsys, folder)
+
+    # THEN nobody takes it for storage that gives more to more readers
+    large = found["large"]
+    assert at_depth(large, 16)["bytes_per_s"] < 60e6
+    assert large["high"] > 0.6
+
+
 def test_what_is_in_the_page_cache_is_said_and_not_measured(capsys, server, backing, tmp_path):
     # GIVEN files that were all read, on a mount that keeps pages
     with storage(server, backing, tmp_path / "m", page_cache=1, read_s=0.001) as folder:
