@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 from tfdarshan.analysis.contention import call_time
+from tfdarshan.findings.finding import Evidence
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.probed_share import probed_share
 from tfdarshan.findings.read_split import waits_share
@@ -74,6 +75,12 @@ def serial_share(measures: Measures) -> SerialShare:
 def times_as_long(share: float, before: float, after: float) -> float:
     """Gives what calls take of a unit with other readers, as a share of what they took before."""
     return (call_time(share, after) / after) / (call_time(share, before) / before)
+
+
+def probe_evidence(measures: Measures) -> tuple[Evidence, ...]:
+    """Gives what to say of the share if it is a probe's, nothing else."""
+    share = serial_share(measures)
+    return (Evidence("of a call, served one at a time", share.words),) if share.source else ()
 
 
 def probe_command(measures: Measures) -> str:

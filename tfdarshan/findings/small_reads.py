@@ -11,7 +11,7 @@ from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import DATABASES
-from tfdarshan.findings.read_split import seconds_per_byte
+from tfdarshan.findings.read_split import seconds_per_byte, split_evidence
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_reads"
@@ -77,6 +77,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of them served by storage", f"{reads:,}", reads),
             Evidence("time of one", human_seconds(each_s), each_s),
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
+            *split_evidence(measures),
         ),
         files=measures.paths_of(order[: min(5, int(small.sum()))]),
         unit=measures.model.unit,

@@ -9,7 +9,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array, union_ns
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import serial_share, times_as_long
+from tfdarshan.findings.more_readers import probe_evidence, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import validation_cure
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -81,6 +81,7 @@ def find(measures: Measures) -> Finding | None:
             ),
             Evidence("files", f"{len(pauses.rows):,}", len(pauses.rows)),
             Evidence("times read", f"{passes:.1f}", passes),
+            *probe_evidence(measures),
         ),
         files=measures.paths_of(pauses.rows),
         unit=model.unit,
