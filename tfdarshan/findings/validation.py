@@ -81,7 +81,7 @@ def find(measures: Measures) -> Finding | None:
             ),
             Evidence("files", f"{len(pauses.rows):,}", len(pauses.rows)),
             Evidence("times read", f"{passes:.1f}", passes),
-            *probe_evidence(measures),
+            *(() if fits else probe_evidence(measures)),
         ),
         files=measures.paths_of(pauses.rows),
         unit=model.unit,

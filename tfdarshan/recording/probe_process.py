@@ -24,7 +24,7 @@ def probe_storage_of(session: Path) -> None:
     paths = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "tfdarshan", "probe", "--logdir", str(session)],
+            [sys.executable or "python3", "-m", "tfdarshan", "probe", "--logdir", str(session)],
             # Where no module of the job's stands for one of Python's.
             cwd="/",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
