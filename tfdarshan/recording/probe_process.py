@@ -6,8 +6,8 @@ There no session records, no thread holds it up, and a mount that hangs keeps no
 from __future__ import annotations
 
 import os
+import shlex
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,29 +21,38 @@ INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 def probe_storage_of(session: Path) -> None:
     """Has the storage under a session's input measured, and kept in the session; says why if it cannot be."""
-    paths = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
     try:
-        done = subprocess.run(
-            [sys.executable or "python3", "-m", "tfdarshan", "probe", "--logdir", str(session)],
-            # Where no module of the job's stands for one of Python's.
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=LONGEST_S,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        warn(f"the storage was not probed: {str(error).rstrip('.')}; {_later(session)}.")
-        return
-    if done.returncode and done.returncode not in INTERRUPTED:
-        lines = done.stderr.decode("utf-8", "backslashreplace").strip().splitlines() or [
-            "no reason was given"
-        ]
+        code, said = _run(session)
+    except Exception as error:  # the job goes on, and its session is written
+        code, said = 1, str(error)
+    if code and code not in INTERRUPTED:
+        lines = said.strip().splitlines() or ["no reason was given"]
         why = lines[-1].removeprefix("tfdarshan: ").rstrip(".")
-        warn(f"the storage was not probed: {why}; {_later(session)}.")
+        command = f"tfdarshan probe --logdir {shlex.quote(str(session))}"
+        warn(f"the storage was not probed: {why}; to try again: {command}.")
 
 
-def _later(session: Path) -> str:
-    return f"to try again: tfdarshan probe --logdir {session}"
+def _run(session: Path) -> tuple[int, str]:
+    """Runs the probe; gives its exit code, and what it says on stderr."""
+    import subprocess
+
+    paths = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        [sys.executable or "python3", "-m", "tfdarshan", "probe", "--logdir", str(session)],
+        # Where no module of the job's stands for one of Python's.
+        cwd="/",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        _, said = process.communicate(timeout=LONGEST_S)
+    except subprocess.TimeoutExpired:
+        # In a call that hangs it does not even end when it is killed: it is not waited for.
+        process.kill()
+        process.returncode = -signal.SIGKILL
+        if process.stderr is not None:
+            process.stderr.close()
+        return 1, f"it did not end within {LONGEST_S:.0f} s: the mount hangs"
+    return process.returncode, said.decode("utf-8", "backslashreplace")

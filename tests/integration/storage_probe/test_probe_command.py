@@ -10,6 +10,7 @@ import pytest
 import tfdarshan
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.commands import main
+from tfdarshan.recording import probe_process
 from tfdarshan.storage_probe import folder_probe
 
 
@@ -113,3 +114,15 @@ def test_what_is_kept_is_checked_when_it_is_read(tmp_path):
     # THEN
     with pytest.raises(tfdarshan.SessionDataError, match="probes"):
         tfdarshan.open_session(session.path)
+
+
+def test_a_probe_that_hangs_is_left_alone(monkeypatch, tmp_path):
+    # GIVEN a Python that does not end
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nexec sleep 30\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(probe_process, "LONGEST_S", 0.2)
+
+    with pytest.warns(RuntimeWarning, match="not probed: it did not end within 0 s: the mount hangs"):
+        probe_process.probe_storage_of(tmp_path)
