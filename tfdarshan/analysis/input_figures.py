@@ -26,7 +26,7 @@ from tfdarshan.analysis.segments import Thread
 from tfdarshan.analysis.session_readers import untraced_readers
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows
-from tfdarshan.analysis.storage_share import fetched_bytes
+from tfdarshan.analysis.storage_share import fetched_bytes, fetched_in_steps
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.sessions.process_data import ProcessData
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The kernel counts what is fetched for these only.
+PAGE_BYTES = 4096
 BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
 
 
@@ -134,7 +135,14 @@ def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: File
     kinds = files.rows["fs_type"].cat
     used = np.unique(kinds.codes.to_numpy()[costs.read_bytes > 0])
     counts = {str(kinds.categories[code]) for code in used.tolist()} <= BLOCK_FILE_SYSTEMS
-    return fetched_bytes(metas) if counts else None
+    fetched = fetched_bytes(metas) if counts else None
+    if fetched is None or len(metas) > 1:
+        return fetched
+    size = files.rows["size_bytes"].to_numpy()[(costs.read_bytes > 0)]
+    size = size[size > 0].astype(np.float64)
+    pages = float((np.ceil(size / PAGE_BYTES) * PAGE_BYTES).sum())
+    in_steps = fetched_in_steps(metas[0], pages / max(float(size.sum()), 1.0))
+    return fetched if in_steps is None else min(fetched, in_steps)
 
 
 def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.coverage import Coverage
+
+STEPS_TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,28 @@ def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
     if not all(meta["kernel"]["valid"] for meta in sources):
         return None
     return sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
+
+
+def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:
+    """Gives what storage was asked for by reads within a process's steps, without what mapped files took.
+
+    A library that is loaded fetches pages that no read returned: of a few steps together no more counts than
+    their reads returned.
+
+    Args:
+        meta: The process's metadata.
+        page_rounding: Bytes of the pages that hold the input, for each byte of it.
+
+    Returns:
+        None where a step does not say, or there are none.
+    """
+    rows = (meta.get("steps") or {}).get("rows", [])
+    if not rows or any(len(row) < 7 or min(row[5:7]) < 0 for row in rows):
+        return None
+    figures = np.array([row[5:7] for row in rows], np.float64)
+    # A page that was read ahead in one step is returned in a later one.
+    sums = np.add.reduceat(figures, np.arange(0, len(figures), STEPS_TOGETHER))
+    return int(np.minimum(sums[:, 0], sums[:, 1] / max(page_rounding, 1.0)).sum())
 
 
 def storage_by_step(steps: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from tests.unit.findings.made_up_training import training
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.storage_passes import StoragePasses
+from tfdarshan.analysis.storage_share import fetched_in_steps
 from tfdarshan.findings.measures import measure
 
 KB, MB = 1_000, 1_000_000
@@ -107,3 +108,15 @@ def test_what_a_file_takes_is_the_time_of_all_threads_that_read_it(tmp_path):
 
     assert found.costs.read_s.sum() == pytest.approx(0.4)
     assert dataclasses.asdict(found.figures.pipeline.readers)["readers"] == pytest.approx(4)
+
+
+def test_pages_of_libraries_are_no_input():
+    # GIVEN 32 steps that read 1 MB each, of which the first 8 fetch it, and one of these a library of 30 MB
+    rows = [[n, n, n + 1, -1, "", 1_000_000, 1_500_000 if n < 8 else 0] for n in range(32)]
+    rows[3][6] += 30_000_000
+
+    # THEN the kernel fetched as much input as these 8 steps read, in pages half as large again as the input
+    assert fetched_in_steps({"steps": {"rows": rows}}, 1.5) == 8_000_000
+    # ... and it is not known if a step does not say
+    assert fetched_in_steps({"steps": {"rows": [*rows, [32, 32, 33, -1, ""]]}}, 1.5) is None
+    assert fetched_in_steps({}, 1.5) is None
