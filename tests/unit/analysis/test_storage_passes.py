@@ -112,8 +112,11 @@ def test_what_a_file_takes_is_the_time_of_all_threads_that_read_it(tmp_path):
 
 def test_pages_of_libraries_are_no_input():
     # GIVEN 32 steps that read 1 MB each, of which the first 8 fetch it, and one of these a library of 30 MB
-    rows = [[n, n, n + 1, -1, "", 1_000_000, 1_500_000 if n < 8 else 0] for n in range(32)]
-    rows[3][6] += 30_000_000
+    library = 30_000_000
+    rows: list[list] = [
+        [n, n, n + 1, -1, "", 1_000_000, (1_500_000 if n < 8 else 0) + (library if n == 3 else 0)]
+        for n in range(32)
+    ]
 
     # THEN the kernel fetched as much input as these 8 steps read, in pages half as large again as the input
     assert fetched_in_steps({"steps": {"rows": rows}}, 1.5) == 8_000_000
