@@ -10,10 +10,10 @@ from tfdarshan.analysis.checkpoint_bursts import SAVER_SUFFIX, SHARD, checkpoint
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
 from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.small_writes import SMALL_BYTES
-from tfdarshan.units import human_bytes, human_seconds, plural
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "checkpoint_stall"
 # A file of whose bytes this share is read again was read back.
@@ -53,7 +53,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     units = measures.model.units
     stall, most = stall_s / units, max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
     beside = measures.pace_beside(*(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
-    gain = measures.gain(0, 0, 0, stall_s=(LIKELY[0] * stall, LIKELY[1] * stall, most), beside=beside)
+    assumed = Assumption(
+        "a checkpoint can be written while training goes on",
+        f"{plural(len(bursts), 'checkpoint')}, {percent(stall_s, measures.model.all_s)} of the time",
+        "the next one is due before the last one is written",
+    )
+    gain = measures.gain(
+        0, 0, 0, assumed=[assumed], stall_s=(LIKELY[0] * stall, LIKELY[1] * stall, most), beside=beside
+    )
     longest = bursts.iloc[int(np.argmax(stalls))]
     return Finding(
         name=NAME,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
-from tfdarshan.findings.finding import Evidence, Finding, Gain, Unknown
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, keep_decoded, more_decoding
 from tfdarshan.units import human_seconds, percent
@@ -67,7 +67,8 @@ def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
     """
     model, cpus = measures.model, measures.machine.cpus
     if busy is None or not cpus:
-        return measures.gain(0.0, 0.3 * rest_s, rest_s)
+        less = Assumption("decoding less takes less time", "", "decoding is a small part of this work")
+        return measures.gain(0.0, 0.3 * rest_s, rest_s, assumed=[less])
     # What one processor does, all of them do in this part of the time; at most, the reads of a call that
     # decodes go side by side as well. At least nothing is gained: how many calls decode at a time is not
     # known, and as many as there are processors may do so already.
@@ -75,4 +76,7 @@ def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
     spared = 1 - max(busy, 1 / cpus)
     # Whose processor time it was is not known: the pipeline's alone, or that of all that went on beside it.
     likely = 1 - max((busy + at_work) / 2, 1 / cpus)
-    return measures.gain(0.0, 0.8 * likely * model.other_s, 1.1 * spared * model.pipeline_s)
+    fewer = Assumption(
+        "fewer calls decode at a time than there are processors", "", "all processors decode already"
+    )
+    return measures.gain(0.0, 0.8 * likely * model.other_s, 1.1 * spared * model.pipeline_s, assumed=[fewer])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
@@ -16,7 +16,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
     if not probes.calls:
         return None
-    gain, stall_s = measures.without(probes, 0.5, 1.0, 1.0)
+    assumed = Assumption(
+        "a file's size is known before it is read",
+        f"{probes.calls:,.0f} reads at the end of files",
+        "files grow while they are read",
+    )
+    gain, stall_s = measures.without(probes, 0.5, 1.0, 1.0, [assumed])
     each_s = probes.thread_s / probes.calls
     return Finding(
         name=NAME,

@@ -13,8 +13,25 @@ KINDS: tuple[Kind, ...] = ("doubt", "problem", "note")
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """One thing that the lower bound of a gain rests on.
+
+    Attributes:
+        claim: What is taken to be so.
+        support: What of the session shows it, with a figure; "" if nothing does.
+        refuted_by: What would show that it is not so, to be read after "wrong if".
+    """
+
+    claim: str
+    support: str
+    refuted_by: str
+
+
+@dataclass(frozen=True)
 class Gain:
     """What a cure alone, applied to the run as it was recorded, saves of each unit of time.
+
+    Nothing is saved for certain if one of the assumptions has no support, or if none is named.
 
     Attributes:
         unit: "step" or "session": what the seconds are of.
@@ -22,6 +39,7 @@ class Gain:
         low_s: Lower bound of what is saved of it.
         expected_s: What is saved by the model.
         high_s: Upper bound.
+        assumptions: What the lower bound rests on.
     """
 
     unit: str
@@ -29,6 +47,16 @@ class Gain:
     low_s: float
     expected_s: float
     high_s: float
+    assumptions: tuple[Assumption, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.supported:
+            object.__setattr__(self, "low_s", min(self.low_s, 0.0))
+
+    @property
+    def supported(self) -> bool:
+        """Whether the session supports all that is assumed."""
+        return bool(self.assumptions) and all(entry.support for entry in self.assumptions)
 
     @property
     def speedup(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
-from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import keep_in_memory
 from tfdarshan.units import human_bytes, percent
@@ -37,8 +37,20 @@ def find(measures: Measures) -> Finding | None:
     needless = CallGroup(
         calls.calls * share, calls.moved_bytes * share, calls.beside_s * share, calls.within_s * share
     )
-    gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0)
     room = percent(measures.unique_bytes, memory)
+    assumed = (
+        Assumption(
+            "the input stays in memory",
+            f"{human_bytes(measures.unique_bytes)} are {room} of it",
+            "the job itself needs the memory, or decoded data is far larger",
+        ),
+        Assumption(
+            "storage serves what is read again",
+            f"{percent(needless_s, whole)} of the time in calls",
+            "later epochs are as quick as memory",
+        ),
+    )
+    gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed)
     order = np.argsort(-(again * costs.slow_s), kind="stable")
     return Finding(
         name=NAME,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_seconds, plural
+from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "fsync"
 CURE = Cure(
@@ -33,7 +33,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     whole_s = float(duration.sum()) / 1e9
     stall = whole_s / measures.model.units
     beside = measures.pace_beside(segments.start_ns[places], segments.end_ns[places])
-    gain = measures.gain(0, 0, 0, stall_s=(0.5 * stall, 0.95 * stall, stall), beside=beside)
+    assumed = Assumption(
+        "the device can sync beside what the job does next",
+        f"{plural(len(places), 'sync')}, {percent(whole_s, measures.model.all_s)} of the time",
+        "the next sync waits for the one before",
+    )
+    gain = measures.gain(
+        0, 0, 0, assumed=[assumed], stall_s=(0.5 * stall, 0.95 * stall, stall), beside=beside
+    )
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     each_s = whole_s / len(places)

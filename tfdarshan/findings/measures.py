@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -30,7 +30,13 @@ from tfdarshan.analysis.summary_data import SummaryData, summary_of
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, pipelines_of
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.wall_clock import measure_wall_clock
-from tfdarshan.findings.finding import Gain, Unknown
+from tfdarshan.findings.finding import Assumption, Gain, Unknown
+from tfdarshan.findings.model_assumptions import (
+    made_up_for,
+    readers_share,
+    stands_still,
+    waits_for_input,
+)
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
@@ -257,15 +263,17 @@ class Measures:
         expected_s: float,
         high_s: float,
         *,
+        assumed: Sequence[Assumption],
         stall_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
         beside: float | None = None,
     ) -> Gain:
-        """Makes a gain, within what is waited for; its lower bound is 0 where nobody knows whether it is.
+        """Makes a gain, within what is waited for.
 
         Args:
             low_s: Lower bound of what a unit's pipeline time P is shorter by.
             expected_s: What it is expected to be shorter by.
             high_s: Upper bound.
+            assumed: What the finding assumes; what the model does is added.
             stall_s: The same three of what the training loop itself need not stand still for any more.
             beside: The share of its full pace at which the pipeline works meanwhile; as beside all compute by
                 default.
@@ -289,12 +297,29 @@ class Measures:
         )
         # A pipeline that the steps hold back may be just as quick as they are.
         low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
-        if not model.certain:
+        assumed = list(assumed)
+        if stall_s[1] > 0:
+            assumed.append(stands_still(model, self.loop, stall_s[1]))
+            assumed += [made_up_for(beside)] if beside > 0 else []
+        if not model.certain and stall_s[0] > 0:
+            # Nothing else is counted, so it does not matter whether the job waits.
             low = min(low, stall_s[0])
+        elif expected_s > 0:
+            assumed.insert(0, self.waited)
         # Steps are not equally long: a run that changes nothing differs by so much, too.
         noise_s = NOISE * model.unit_s
         low = max(0.0, min(low, expected) - noise_s)
-        return Gain(model.unit, model.unit_s, low, expected, max(high, expected) + noise_s)
+        return Gain(model.unit, model.unit_s, low, expected, max(high, expected) + noise_s, tuple(assumed))
+
+    @property
+    def waited(self) -> Assumption:
+        """That the job waits for its input."""
+        return waits_for_input(self.model)
+
+    @property
+    def shared(self) -> list[Assumption]:
+        """That readers share the calls."""
+        return readers_share(self.model.readers, self.pipeline.readers)
 
     def pace_beside(self, start_ns: Array, end_ns: Array) -> float:
         """Gives how much the pipeline works in some stretches, as a share of what it does in the waits.
@@ -321,7 +346,9 @@ class Measures:
             else min(1.0, shares[0] / self.model.readers)
         )
 
-    def without(self, calls: CallGroup, low: float, expected: float, high: float) -> tuple[Gain, float]:
+    def without(
+        self, calls: CallGroup, low: float, expected: float, high: float, assumed: Sequence[Assumption]
+    ) -> tuple[Gain, float]:
         """Gives the gain when such shares of calls are not made, and what of it is no input wait.
 
         At most, the time in which readers wait for each other shrinks as the calls do.
@@ -332,6 +359,7 @@ class Measures:
             low * pipeline,
             expected * pipeline,
             high * (pipeline + share * self.model.idle_s),
+            assumed=[*assumed, *(self.shared if calls.beside_s > calls.within_s else ())],
             stall_s=(low * loop, expected * loop, high * loop),
         )
         return gain, expected * loop

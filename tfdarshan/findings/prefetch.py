@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
 from tfdarshan.units import human_seconds, percent
@@ -28,10 +28,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     hidden_s = windows.hidden_wait_s((1 - model.overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
-    # A pipeline that works beside steps at all has a buffer: whether a larger one helps is not certain.
-    if _cpus_are_busy(measures) or model.overlap > BUFFERED:
-        low = 0.0
-    gain = measures.gain(low, expected, high)
+    gain = measures.gain(low, expected, high, assumed=_assumed(measures))
     return Finding(
         name=NAME,
         kind="problem",
@@ -53,8 +50,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _cpus_are_busy(measures: Measures) -> bool:
-    machine = measures.machine
-    if machine.cpus is None or machine.cpu_s is None:
-        return False
-    return machine.cpu_s > BUSY_CPUS * machine.cpus * measures.summary.duration_s
+def _assumed(measures: Measures) -> list[Assumption]:
+    """Gives what has to be so: nothing is prepared now, and processors are free to."""
+    overlap, machine = measures.model.overlap, measures.machine
+    # A pipeline that works beside steps at all has a buffer: whether a larger one helps is not certain.
+    rests = f"it works {percent(overlap, 1)} as much as in waits" if overlap <= BUFFERED else ""
+    found = [
+        Assumption("the pipeline rests while steps compute", rests, "a larger buffer changes nothing"),
+    ]
+    if machine.cpus is not None and machine.cpu_s is not None:
+        busy = machine.cpu_s / max(machine.cpus * measures.summary.duration_s, 1e-9)
+        free = f"they are busy {percent(busy, 1)} of the time" if busy <= BUSY_CPUS else ""
+        found.append(Assumption("processors are free for it", free, "steps take longer beside the pipeline"))
+    return found

@@ -7,10 +7,15 @@ import numpy as np
 from tfdarshan.analysis.access_order import scattered_reads
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
-from tfdarshan.findings.read_split import seconds_per_byte, split_evidence, wait_of_a_read
+from tfdarshan.findings.read_split import (
+    seconds_per_byte,
+    split_evidence,
+    wait_of_a_read,
+)
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "random_access"
@@ -35,8 +40,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
     share = found.thread_s / max(float(measures.costs.read_s.sum()), found.thread_s)
     saved = [share * (1 - seconds / found.thread_s) for seconds in _sequential_s(measures, needed)]
     low, expected, high = (max(0.0, value) for value in saved)
-    gain, stall_s = measures.without(reads, 0.7 * low, expected, high)
     each_s = found.thread_s / found.reads
+    per_byte = seconds_per_byte(measures)[0]
+    # Storage that is full of bytes gives no more of them in order.
+    full = is_full(measures) and not bytes_are_told(measures)
+    assumed = Assumption(
+        f"a reader gets {human_bytes(1 / per_byte)}/s or more in order",
+        "" if full else f"{human_bytes(mean / each_s)}/s in {found.reads:,} reads that jump about",
+        "reads in order are no quicker",
+    )
+    gain, stall_s = measures.without(reads, 0.7 * low, expected, high, [assumed])
     return Finding(
         name=NAME,
         kind="problem",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.analysis.contention import call_time
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import serial_share, times_as_long
+from tfdarshan.findings.more_readers import SerialShare, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, waits_elsewhere
 from tfdarshan.units import human_seconds, percent
 
@@ -36,6 +37,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         _saved(measures, min(n, max(share.most_readers, readers)), share.high, other=1.0),
         _saved(measures, n, share.expected, other=readers / n if waits_elsewhere(measures) else likely),
         _saved(measures, n, share.low, other=readers / n),
+        assumed=[_assumed(measures, share)],
     )
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
@@ -59,6 +61,24 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cure=more_readers(measures, n, shown),
         gain=gain,
         not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
+    )
+
+
+def _assumed(measures: Measures, share: SerialShare) -> Assumption:
+    """Gives what has to be so of storage, and what shows it."""
+    seen, found = "", measures.contention
+    if share.known and found is not None and found.depth > 1:
+        times = call_time(found.share, found.depth)
+        seen = (
+            f"calls take {times:.1f} times as long with {found.depth:.0f} under way as alone, "
+            f"of {found.calls:,} calls"
+        )
+    elif share.known:
+        seen = f"{share.words} of a call is served one at a time"
+    return Assumption(
+        "storage serves more reads at a time",
+        seen,
+        "calls take as many times longer as there are",
     )
 
 

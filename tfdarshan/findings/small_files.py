@@ -6,10 +6,16 @@ import math
 
 import numpy as np
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.read_split import bytes_are_told, split_evidence, wait_of_a_read
+from tfdarshan.findings.read_split import (
+    STREAMS_BYTES,
+    bytes_are_told,
+    seconds_per_byte_shown,
+    split_evidence,
+    wait_of_a_read,
+)
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
@@ -36,10 +42,19 @@ def find(measures: Measures) -> Finding | None:
     waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
     shares = [(part * other_s + wait) / calls_s for part, wait in zip((0.7, 1.0, 1.0), waits, strict=True)]
     low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
+    fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
+    supported = True
     if is_full(measures) and not bytes_are_told(measures):
         # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
-        low, expected = 0.0, expected / 2
-    gain, stall_s = measures.without(measures.input_calls, low, expected, high)
+        supported, expected = False, expected / 2
+    assumed = Assumption(
+        f"{fixed} of a file's time does not depend on its size",
+        _seen(measures, shares[0] * calls_s / max(float(costs.call_s[whole].sum()), 1e-9))
+        if supported
+        else "",
+        "larger files take as many times longer",
+    )
+    gain, stall_s = measures.without(measures.input_calls, min(low, expected), expected, high, [assumed])
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
     mean, each_s = moved / passes, float(costs.call_s[whole].sum()) / passes
@@ -50,7 +65,7 @@ def find(measures: Measures) -> Finding | None:
         kind="problem",
         title=f"the input is {files:,} small files of {human_bytes(mean)}",
         what=f"Each is opened, read and closed in {human_seconds(each_s)}, of which "
-        f"{percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))} do not depend on its size.",
+        f"{fixed} do not depend on its size.",
         evidence=(
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),
@@ -73,6 +88,14 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
     )
+
+
+def _seen(measures: Measures, least: float) -> str:
+    """Words what shows how much of a file's time its bytes are not."""
+    per_byte = seconds_per_byte_shown(measures)
+    if per_byte is not None:
+        return f"a byte of a read takes {per_byte * 1e9:.2f} ns, by reads of other sizes"
+    return f"{percent(least, 1)} even if a reader gets no more than {human_bytes(STREAMS_BYTES[0])}/s"
 
 
 def _epochs_to_pay(measures: Measures, saved_s: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, human_seconds
 
@@ -39,7 +39,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     saved = (whole_s - left_s) / measures.model.units
     beside = measures.pace_beside(segments.start_ns[places][small], segments.end_ns[places][small])
     stall_s = (0.6 * saved, 0.95 * saved, whole_s / measures.model.units)
-    gain = measures.gain(0, 0, 0, stall_s=stall_s, beside=beside)
+    assumed = Assumption(
+        "a write costs what it does whatever its size",
+        f"{human_seconds(each_s)} for {human_bytes(moved / count)}, {count:,} times",
+        "larger writes take as many times longer",
+    )
+    gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=stall_s, beside=beside)
     per_file = np.bincount(segments.file[places][small], duration[small], minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     return Finding(

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.time_model import TimeModel
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
@@ -25,6 +25,8 @@ NAME = "staging"
 LOCAL_SSD = TierProbe(TimeModel(150e-6, 1 / 1e9, 0, 1.0, 0.0), 1e9, True, "assumed: a local SSD")
 # Less than this is no input that anybody would copy.
 LEAST_BYTES = 1 << 20
+# A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
+MARGIN = 4.0
 # The files that give this share of the gain are the hot ones.
 MOST_OF_IT = 0.9
 
@@ -56,7 +58,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     files, expected = _worth(whole, facts, size)
-    gain = _gain(measures, whole, expected)
+    gain = _gain(measures, whole, expected, fast_tier)
     stall_s = facts.loop_share * float(saved[files.staged].sum()) * valuation.epochs / measures.model.units
     slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
     storage_bytes = float(use.storage_bytes[rows].sum())
@@ -129,8 +131,25 @@ def _not_worth(later: LaterEpochs) -> str:
     )
 
 
-def _gain(measures: Measures, whole: WholeInput, expected: Expectation) -> Gain:
+def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tier: TierProbe) -> Gain:
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
-    return Gain(model.unit, model.unit_s, low, likely, high)
+    by_loop = measures.use_and_facts[1].loop_share > 0
+    waited = [measures.waited] if model.certain or not by_loop else []
+    assumed = (*waited, *measures.shared, _faster(whole, fast_tier))
+    return Gain(model.unit, model.unit_s, low, likely, high, assumed)
+
+
+def _faster(whole: WholeInput, fast_tier: TierProbe) -> Assumption:
+    """Gives what has to be so of the fast tier; the bounds hold if it is so much slower than was assumed."""
+    slow_s, fast_s = (float(values.sum()) for values in (whole.valuation.slow_s, whole.valuation.fast_s))
+    margin = slow_s / max(fast_s, 1e-12)
+    cost = fast_tier.model
+    measured = fast_tier is not LOCAL_SSD
+    speed = f"{human_seconds(cost.base_s)} a file and {human_bytes(1 / max(cost.s_per_byte, 1e-12))}/s"
+    return Assumption(
+        f"{'the fast tier' if measured else 'a local disk, which was not measured,'} takes {speed}",
+        f"storage takes {margin:.1f} times as long" if measured or margin >= MARGIN else "",
+        "the fast tier is busy otherwise" if measured else "`tfdarshan advise` measures less",
+    )

@@ -6,7 +6,7 @@ import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds
 
@@ -26,7 +26,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if needless.thread_s <= 0:
         return None
     # At most, opens need no stat of their own either.
-    gain, stall_s = measures.without(needless, 0.7, 1.0, stats.thread_s / needless.thread_s)
+    assumed = Assumption(
+        "files do not change, so one answer will do",
+        f"{stats.calls:,.0f} stats for {opens.calls:,.0f} opens",
+        "the job waits for files that others write",
+    )
+    gain, stall_s = measures.without(needless, 0.7, 1.0, stats.thread_s / needless.thread_s, [assumed])
     rows = measures.files.rows["stats"].to_numpy()
     most = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
     each_s = stats.thread_s / stats.calls

@@ -15,7 +15,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.slow_moments import slow_moments
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.cache_share import from_memory
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Gain
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import human_seconds, percent, plural
 
@@ -92,7 +92,12 @@ def find(measures: Measures) -> Finding | None:
     if slow is None or (not measures.imported and from_memory(measures, slow.rows)):
         return None
     whole = max(float(costs.call_s.sum()), slow.excess_s)
-    gain, stall_s = _gain(measures, slow.excess_s / whole)
+    assumed = Assumption(
+        "elsewhere they would take as long as the others",
+        f"{slow.times:.1f} times as long as others of their size",
+        "they are as slow after they were moved",
+    )
+    gain, stall_s = _gain(measures, slow.excess_s / whole, assumed)
     chosen = np.isin(rows, slow.rows)
     order = np.argsort(-taken[chosen], kind="stable")
     share = percent(float(taken[chosen].sum()), whole)
@@ -138,12 +143,18 @@ def _reads(measures: Measures) -> Reads:
     return Reads(file, times, taken_s - usual_s, depth, slow, slow_moments(file, slow), stored)
 
 
-def _gain(measures: Measures, share: float) -> tuple[Gain, float]:
+def _gain(measures: Measures, share: float, assumed: Assumption) -> tuple[Gain, float]:
     """Gives the gain when such a share of the calls' time is gone, and what of it is no input wait."""
     calls = measures.input_calls.scaled(share)
     pipeline, loop = measures.pipeline_s(calls.beside_s), calls.within_s / measures.model.units
     # Where batches keep their order, a slow file holds up others that are ready: at most every one.
-    gain = measures.gain(0.6 * pipeline, pipeline, 2 * pipeline, stall_s=(0.6 * loop, loop, loop))
+    gain = measures.gain(
+        0.6 * pipeline,
+        pipeline,
+        2 * pipeline,
+        assumed=[assumed, *measures.shared],
+        stall_s=(0.6 * loop, loop, loop),
+    )
     return gain, loop
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import fewer_readers
 from tfdarshan.units import human_bytes, plural
@@ -47,10 +47,18 @@ def find(measures: Measures) -> Finding | Unknown | None:
     # Fewer readers are also fewer threads that do the rest, as far as processors let them.
     cpus = measures.machine.cpus or 1.0
     more_s = measures.model.other_s * max(0.0, min(usual, cpus) / min(n, cpus) - 1)
+    quartile = np.percentile(phases.shallow_rate, QUARTILES[0])
+    assumed = Assumption(
+        "storage gives more with fewer reads at a time throughout",
+        f"{human_bytes(quartile)}/s or more in three quarters of {plural(phases.shallow_phases, 'phase')} "
+        f"with {shallow:.1f}",
+        "those phases read other files, or the page cache",
+    )
     gain = measures.gain(
         LIKELY[0] * slower[0] * served - more_s,
         LIKELY[1] * slower[1] * served - more_s / 2,
         LIKELY[2] * slower[2] * served,
+        assumed=[assumed],
     )
     return Finding(
         name=NAME,

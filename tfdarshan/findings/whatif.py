@@ -118,11 +118,18 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     if change.fast is not None:
         storage_s, (step_s, *bounds) = _staged(measures, change, readers, other_s)
     bounds += [step_s]
-    if not model.certain:
-        bounds.append(before_s)
     known = storage_served(measures)
     device_parts = model.data_s, model.weights_s
-    gain = Gain(model.unit, before_s, before_s - max(bounds), before_s - step_s, before_s - min(bounds))
+    if not model.certain:
+        bounds.append(before_s)
+    gain = Gain(
+        model.unit,
+        before_s,
+        before_s - max(bounds),
+        before_s - step_s,
+        before_s - min(bounds),
+        (measures.waited,),
+    )
     return WhatIf(
         model.unit,
         model.units,

@@ -1,5 +1,7 @@
 """What holds for the findings of every session, whatever its calls."""
 
+import re
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +63,8 @@ def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wa
         gain = finding.gain
         assert 0 <= gain.low_s <= gain.expected_s <= gain.high_s
         assert gain.expected_s <= model.most_wait_s + finding.stall_s + 1e-9
+        assert gain.low_s == 0 or all(entry.support for entry in gain.assumptions)
+        assert all(re.search(r"\d", entry.support or "0") for entry in gain.assumptions)
         if not model.certain:
             assert gain.low_s <= finding.stall_s + 1e-12
     # ... the most important first

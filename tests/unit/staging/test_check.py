@@ -22,7 +22,9 @@ def staged_run(fast=(20e-6, 1 / 2e9), slow=HDD, opens=None):
     """Gives plan and promise for a job, and the use and run of the same job on its mirror."""
     size, before = malware_like(COUNT), np.ones(COUNT)
     use = file_use(size, before)
-    question = Question(fast="/fast", room_bytes=int(size.sum() // 4), slow="/data", block_bytes=1)
+    room_bytes = int(size.sum() // 4)
+    # Somebody knows that it does nothing but to wait: without that no promise has a lower bound.
+    question = Question(fast="/fast", room_bytes=room_bytes, slow="/data", block_bytes=1, input_wait=1.0)
     decision = decide_on(use, run_of(use, other_s=0.3), question, FAST)
     names = [f"{row:06}" for row in decision.rows]
     plan = Plan("/data", "/fast", tuple(PlannedFile(name, 1, 1) for name in names))

@@ -159,6 +159,8 @@ function buildCard(card, actions) {
       card.instead_of ? element("span", { class: "before" }, `${card.instead_of.replace(/^/gm, "- ")}\n`) : null,
       element("span", { class: "after" }, card.instead_of ? card.line.replace(/^/gm, "+ ") : card.line)) : null,
     card.gain ? element("p", { class: "gain" }, element("b", {}, "Gain: "), card.gain) : null,
+    card.assumes.length ? element("div", { class: "assumes" }, element("b", {}, "This assumes"),
+      element("ul", {}, ...card.assumes.map((text) => element("li", {}, text)))) : null,
     numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null);
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
+from collections.abc import Sequence
 
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.findings.finding import Assumption, Finding, Gain
 from tfdarshan.units import human_seconds, percent, shortened
 
 WIDTH = 100
@@ -26,10 +28,16 @@ def findings_text(diagnosis: Diagnosis) -> str:
     parts = [verdict_text(diagnosis)]
     if diagnosis.trace_span is not None:
         parts.append("\n".join(textwrap.wrap(diagnosis.trace_span.sentence, WIDTH)) + "\n")
+    common = _common(diagnosis)
     for kind, heading in HEADINGS.items():
         found = [finding for finding in diagnosis.findings if finding.kind == kind]
         if found:
-            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding) for finding in found))
+            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, common) for finding in found))
+    if common:
+        lines = ["Gains above assume as well"]
+        for entry in common:
+            lines += _wrapped(assumption_text(entry), "  ")
+        parts.append("\n".join(lines) + "\n")
     if diagnosis.unknown:
         lines = ["Not known"]
         for entry in diagnosis.unknown:
@@ -48,6 +56,12 @@ def gain_text(gain: Gain) -> str:
     )
 
 
+def assumption_text(entry: Assumption) -> str:
+    """Words an assumption: what is assumed, what shows it, what would refute it."""
+    seen = f"seen: {entry.support}" if entry.support else "not seen here, so no gain is certain"
+    return f"{entry.claim} ({seen}; wrong if {entry.refuted_by})."
+
+
 def cost_text(finding: Finding) -> str:
     """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where nothing."""
     if finding.cost_s <= 0:
@@ -55,7 +69,14 @@ def cost_text(finding: Finding) -> str:
     return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
 
 
-def _finding(finding: Finding) -> str:
+def _common(diagnosis: Diagnosis) -> list[Assumption]:
+    """Gives what several gains assume: it is said once."""
+    gains = [finding.gain for finding in diagnosis.findings if finding.gain is not None]
+    counted = Counter(entry for gain in gains for entry in gain.assumptions)
+    return [entry for entry, count in counted.items() if count > 1]
+
+
+def _finding(finding: Finding, common: Sequence[Assumption]) -> str:
     cost = cost_text(finding)
     lines = _wrapped(f"* {finding.title}{f': {cost}' if cost else ''} [{finding.name}]", "  ", hang="    ")
     lines += _wrapped(finding.what, "    ")
@@ -65,6 +86,8 @@ def _finding(finding: Finding) -> str:
         lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")
+        for entry in finding.gain.assumptions:
+            lines += [] if entry in common else _wrapped(f"Assumes: {assumption_text(entry)}", "    ")
     numbers = "; ".join(f"{entry.label} {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", "    ") if numbers else []
     lines += [f"      {shortened(printable(path), WIDTH - 6)}" for path in finding.files]

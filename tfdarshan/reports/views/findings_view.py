@@ -7,7 +7,7 @@ import dataclasses
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import measure
-from tfdarshan.reports.text.findings_text import cost_text, gain_text
+from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Text
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
@@ -53,6 +53,7 @@ def _card(finding: Finding) -> Card:
         title=finding.title,
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
         gain=gain_text(finding.gain) if finding.gain is not None else "",
+        assumes=[assumption_text(entry) for entry in finding.gain.assumptions] if finding.gain else [],
         what=finding.what,
         cure=cure.what if cure is not None else "",
         line=cure.line if cure is not None else "",

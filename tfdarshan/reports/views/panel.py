@@ -117,6 +117,7 @@ class Card:
     title: str
     cost: Cell
     gain: str
+    assumes: Sequence[str]
     what: str
     cure: str
     line: str

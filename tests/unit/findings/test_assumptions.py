@@ -1,0 +1,134 @@
+"""What gains assume: each says it, with what of the session shows it, and none is certain without."""
+
+import re
+from functools import partial
+
+import pytest
+
+from tests.scenario_sessions import SKETCHES, sketched
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.findings.all_findings import NAMES
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.finding import Assumption, Gain
+from tfdarshan.findings.plain import plain_diagnosis
+from tfdarshan.reports.text.findings_text import findings_text
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import Cards
+
+SEEN = Assumption("steps wait", "3 ms of 10 ms", "they do not")
+UNSEEN = Assumption("storage serves more", "", "it is full")
+
+
+@pytest.mark.parametrize(("assumed", "least"), [((SEEN,), 1.25), ((SEEN, UNSEEN), 1.0), ((), 1.0)])
+def test_no_gain_is_certain_without_support(assumed, least):
+    # GIVEN a gain of 20 % to 60 % of a step of 10 ms
+
+    # WHEN something that it assumes is not seen, or nothing is said of what it assumes
+    gain = Gain("step", 0.010, 0.002, 0.004, 0.006, assumed)
+
+    # THEN its lower bound promises nothing, and the rest is as it was
+    assert gain.speedup_range == (pytest.approx(least), pytest.approx(2.5))
+    assert gain.speedup == pytest.approx(1 / 0.6)
+
+
+def test_what_costs_time_is_not_made_up_for():
+    assert Gain("step", 1.0, -0.5, -0.2, 0.1).low_s == -0.5
+
+
+def jumping(folder):
+    """Writes a session of reads anywhere in two files, 5 ms each."""
+    calls = [
+        (at, at + 5, tid, "pread", tid % 2, 8_000, (at * 7919 + tid * 104_729) % 40_000 * 1_000)
+        for at in range(0, 2_000, 5)
+        for tid in range(1, 17)
+    ]
+    return training(folder, calls, WAITING, paths=("/data/a", "/data/b"), sizes=[40_000_000] * 2)
+
+
+def crowded(folder):
+    """Writes a session of 2 readers at 400 MB/s for a fifth of each half second, else 16 at 25 MB/s."""
+    calls = []
+    for at in range(0, 2_000, 4):
+        readers, length = (16, 6_250) if at % 500 < 400 else (2, 800_000)
+        calls += [(at, at + 4, tid + 1, "pread", tid, length, at * 1_000_000) for tid in range(readers)]
+    return training(folder, calls, WAITING, paths=[f"/data/{n}" for n in range(16)], sizes=[10**11] * 16)
+
+
+def decoding(folder):
+    """Writes a session of one reader that reads 1 of 10 ms, and decodes the rest, on four processors."""
+    calls = [(at, at + 1, 1, "read", 0, 100_000, at * 1_000_000) for at in range(0, 2_000, 10)]
+    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 1.8}}
+    return training(folder, calls, WAITING, sizes=[10**10], meta=machine)
+
+
+WAITING = epochs_of_steps(20, 100, 90)
+MAKERS = {name: partial(sketched, sketch=sketch) for name, sketch in SKETCHES.items()}
+MAKERS |= {maker.__name__: maker for maker in (jumping, crowded, decoding)}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_gain_says_what_it_assumes(name, tmp_path):
+    # GIVEN
+    session = MAKERS[name](tmp_path)
+
+    # WHEN
+    gains = {found.name: found.gain for found in diagnose(session).findings if found.gain is not None}
+
+    # THEN
+    for gain in gains.values():
+        assert gain.assumptions
+        assert len(set(gain.assumptions)) == len(gain.assumptions)
+        for entry in gain.assumptions:
+            assert entry.claim
+            assert entry.refuted_by
+            assert not entry.support or re.search(r"\d", entry.support), entry
+        if not all(entry.support for entry in gain.assumptions):
+            assert gain.speedup_range[0] == 1
+
+
+def test_each_finding_that_promises_something_is_among_them(tmp_path):
+    # GIVEN these sessions
+    promising = set()
+    for name, maker in MAKERS.items():
+        for one in diagnose(maker(tmp_path / name)).findings:
+            promising |= {one.name} if one.gain is not None else set()
+
+    # THEN
+    assert promising == set(NAMES) - {
+        "input_bound", "page_cache", "low_coverage", "truncated_trace", "full_storage",
+    }  # fmt: skip
+
+
+def test_what_is_assumed_is_shown(tmp_path):
+    # GIVEN one reader with the same files under way all the time
+    diagnosis = diagnose(sketched(tmp_path, SKETCHES["one reader"]))
+    (found,) = (one for one in diagnosis.findings if one.name == "read_parallelism")
+
+    # WHEN it is shown
+    text = " ".join(findings_text(diagnosis).split())
+    cards = next(panel for panel in findings_panels(diagnosis) if isinstance(panel, Cards))
+    (card,) = (one for one in cards.items if one.name == "read_parallelism")
+    plain = next(one for one in plain_diagnosis(diagnosis)["findings"] if one["name"] == "read_parallelism")
+
+    # THEN it says what nothing shows, and what would refute it
+    said = "storage serves more reads at a time (not seen here, so no gain is certain; wrong if calls"
+    assert found.gain.speedup_range[0] == 1
+    assert said in text
+    assert any(said in line for line in card.assumes)
+    assert "storage serves more reads at a time" in [one["claim"] for one in plain["gain"]["assumptions"]]
+    # ... and what all gains assume once
+    assert text.count("steps wait for these files (seen: ") == 1
+
+
+def test_a_job_without_steps_is_promised_nothing_for_certain(tmp_path):
+    # GIVEN a job whose three readers never rest, and that marks no steps
+    calls = [(n * 10.0, n * 10 + 9.9, tid, "pread", n % 40, 100_000) for n in range(60) for tid in (1, 2, 3)]
+    paths = [f"/data/{number}" for number in range(40)]
+    session = training(tmp_path, calls, paths=paths, sizes=[100_000] * 40)
+
+    # WHEN
+    found = [one for one in diagnose(session).findings if one.gain is not None]
+
+    # THEN nobody says that it waits for them
+    assert "staging" in [one.name for one in found]
+    assert all(one.gain.low_s == 0 for one in found)
