@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.findings.finding import Cure, Finding, Gain
+from tfdarshan.findings.finding import Assumption, Cure, Finding, Gain
 from tfdarshan.workloads.scenarios import before_after
 from tfdarshan.workloads.scenarios.before_after import Outcome, judged, run_quickly
 from tfdarshan.workloads.scenarios.cure_line import number_in
@@ -35,7 +35,8 @@ def outcome(
     of: Scenario, *found: list[tuple[str, str]], after_s: float = 1.0, steps: tuple[int, int] = (10, 10)
 ) -> Outcome:
     # From 4 s a unit between 1 and 3 s are saved: 1.33x to 4x.
-    gain = Gain("step", 4.0, 1.0, 2.0, 3.0) if of.cured else None
+    seen = Assumption("steps wait", "3 s of 4 s", "they do not")
+    gain = Gain("step", 4.0, 1.0, 2.0, 3.0, (seen,)) if of.cured else None
     after = [after_s] if of.cured else []
     return Outcome(of, steps, list(found), "verdict", gain, [2.0, 3.0, 2.0], after, [])
 

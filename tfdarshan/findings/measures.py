@@ -281,18 +281,13 @@ class Measures:
         model = self.model
         if beside is None:
             beside = model.overlap
-        # The first batch is waited for whatever is done.
-        curable_s = tuple(
-            min(most * model.most_wait_s, model.most_wait_s - most_first * model.first_wait_s)
-            for most, most_first in zip(model.most_of_wait, FIRST_WAIT, strict=True)
-        )
         paces = (min(1.0, SURELY_BESIDE * beside), beside, 0.0)
         low, expected, high = (
             min(model.saved_s(pipeline), curable)
             + model.saved_s(pipeline, stall, pace)
             - model.saved_s(pipeline)
             for pipeline, stall, pace, curable in zip(
-                (low_s, expected_s, high_s), stall_s, paces, curable_s, strict=True
+                (low_s, expected_s, high_s), stall_s, paces, self.curable_s, strict=True
             )
         )
         # A pipeline that the steps hold back may be just as quick as they are.
@@ -320,6 +315,16 @@ class Measures:
     def shared(self) -> list[Assumption]:
         """That readers share the calls."""
         return readers_share(self.model.readers, self.pipeline.readers)
+
+    @property
+    def curable_s(self) -> tuple[float, float, float]:
+        """What of the wait can be saved, at least, as expected, at most: the first batch is waited for."""
+        model = self.model
+        low, expected, high = (
+            min(most * model.most_wait_s, model.most_wait_s - most_first * model.first_wait_s)
+            for most, most_first in zip(model.most_of_wait, FIRST_WAIT, strict=True)
+        )
+        return low, expected, high
 
     def pace_beside(self, start_ns: Array, end_ns: Array) -> float:
         """Gives how much the pipeline works in some stretches, as a share of what it does in the waits.

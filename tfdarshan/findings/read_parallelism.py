@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from tfdarshan.analysis.contention import call_time
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import SerialShare, serial_share, times_as_long
-from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, waits_elsewhere
+from tfdarshan.findings.more_readers import SerialShare, serial_share
+from tfdarshan.findings.pipeline_api import more_readers, reads_as_many
+from tfdarshan.findings.reader_change import with_readers
+from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
@@ -21,22 +25,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.traced:
         return measures.untraced(NAME, "how many calls ran at a time")
     readers = model.readers
-    if readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
+    if crowding(measures) is not None or readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
         return None
     share = serial_share(measures)
     if share.is_full:
         # `full_storage` says so.
         return None
     choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
-    saved = [_saved(measures, n, share.expected, other=1.0) for n in choices]
+    # What it gives beyond the calls is the processors', and wants no more readers than these.
+    saved = [dataclasses.replace(with_readers(measures, n)[1], other=1.0).saved_s(measures) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     if reads_as_many(measures, n):
         return None
-    likely = 1.0 if model.storage_s < model.other_s else None
     gain = measures.gain(
-        _saved(measures, min(n, max(share.most_readers, readers)), share.high, other=1.0),
-        _saved(measures, n, share.expected, other=readers / n if waits_elsewhere(measures) else likely),
-        _saved(measures, n, share.low, other=readers / n),
+        *(change.saved_s(measures) for change in with_readers(measures, n)),
         assumed=[_assumed(measures, share)],
     )
     calls = measures.input_calls
@@ -80,21 +82,3 @@ def _assumed(measures: Measures, share: SerialShare) -> Assumption:
         seen,
         "calls take as many times longer as there are",
     )
-
-
-def _saved(measures: Measures, readers: float, share: float, *, other: float | None = None) -> float:
-    """Gives what P is shorter by with so many readers.
-
-    Args:
-        measures: The session.
-        readers: How many.
-        share: What of a call storage serves one at a time.
-        other: What then is left of what is no call; as many times less as processors share it by default.
-    """
-    model, cpus = measures.model, measures.machine.cpus or 1.0
-    # What the page cache served is the processors' work.
-    served = model.storage_s * measures.slow_share
-    if other is None:
-        other = min(model.readers, cpus) / min(readers, cpus)
-    left = times_as_long(share, model.readers, readers)
-    return float(served * (1 - left) + model.other_s * (1 - other))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.analysis.depth_phases import DepthPhases
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import fewer_readers
@@ -22,11 +24,24 @@ QUARTILES = (25, 50, 75)
 LIKELY = (0.6, 0.9, 1.1)
 
 
-def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where storage moved more in each of several phases with fewer reads at a time."""
-    if not measures.traced:
-        return measures.untraced(NAME, "what the device gives at what queue depth")
-    phases = measures.phases
+@dataclass(frozen=True)
+class Crowding:
+    """Phases in which storage gave more to fewer readers.
+
+    Attributes:
+        phases: They, beside the others.
+        readers: How many reads were under way in them.
+        left: What calls take there of what they take now: at worst, as expected, at best.
+    """
+
+    phases: DepthPhases
+    readers: int
+    left: tuple[float, float, float]
+
+
+def crowding(measures: Measures) -> Crowding | None:
+    """Gives them where storage moved more in each of several phases with fewer reads at a time."""
+    phases = measures.phases if measures.traced else None
     if phases is None or phases.shallow_phases < FEWEST_PHASES:
         return None
     slower = [
@@ -40,10 +55,21 @@ def find(measures: Measures) -> Finding | Unknown | None:
     # Even the slower ones of the shallow windows have to move more than the quicker ones of the others.
     if slower[0] < 1 - 1 / FALLS:
         return None
+    low, expected, high = (max(0.0, 1 - likely * part) for likely, part in zip(LIKELY, slower, strict=True))
+    return Crowding(phases, max(1, math.floor(phases.shallow_depth + 0.5)), (low, expected, high))
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
+    """Finds it where fewer readers would get more."""
+    if not measures.traced:
+        return measures.untraced(NAME, "what the device gives at what queue depth")
+    found = crowding(measures)
+    if found is None:
+        return None
+    phases, n = found.phases, found.readers
     now, best = float(np.median(phases.usual_rate)), float(np.median(phases.shallow_rate))
     served = measures.model.storage_s * measures.slow_share
     shallow, usual = phases.shallow_depth, phases.usual_depth
-    n = max(1, math.floor(shallow + 0.5))
     # Fewer readers are also fewer threads that do the rest, as far as processors let them.
     cpus = measures.machine.cpus or 1.0
     more_s = measures.model.other_s * max(0.0, min(usual, cpus) / min(n, cpus) - 1)
@@ -55,9 +81,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "those phases read other files, or the page cache",
     )
     gain = measures.gain(
-        LIKELY[0] * slower[0] * served - more_s,
-        LIKELY[1] * slower[1] * served - more_s / 2,
-        LIKELY[2] * slower[2] * served,
+        (1 - found.left[0]) * served - more_s,
+        (1 - found.left[1]) * served - more_s / 2,
+        (1 - found.left[2]) * served,
         assumed=[assumed],
     )
     return Finding(

@@ -11,8 +11,10 @@ from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import serial_share, times_as_long
-from tfdarshan.findings.read_split import wait_of_a_read
+from tfdarshan.findings.model_assumptions import stands_still
+from tfdarshan.findings.more_readers import serial_share
+from tfdarshan.findings.reader_change import ReaderChange, with_readers
+from tfdarshan.findings.stored_reads import stored_reads
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.whole_input import stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
@@ -98,57 +100,54 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     model, reads = measures.model, measures.group("read")
     if not reads.calls or model.storage_s <= 0:
         raise ConfigurationError("the session has no reads of input: nothing would change.")
-    devices = [_device(measures, place) for place in range(3)]
-    expected = devices[1]
     readers = float(change.threads or model.readers)
-    cached_s = model.storage_s * (1 - measures.slow_share)
-    other_s = (model.other_s + cached_s) * _share_of_work(measures, readers)
-    requests, moved = reads.calls / model.units, reads.moved_bytes / model.units
-
-    def step_with(device: StorageDevice, serial: float | None) -> tuple[StorageDevice | None, float, float]:
-        """Gives the changed device, its part of the pipeline, and the step."""
-        changed, storage_s = _changed(measures, device, change, readers, serial)
-        return changed, storage_s, _step_s(model, storage_s + other_s)
-
-    share = serial_share(measures)
-    changed, storage_s, step_s = step_with(expected, share.expected if share.known else None)
-    serials = (share.low, share.high) if change.threads else (None,)
-    bounds = [step_with(device, serial)[2] for device in devices for serial in serials]
-    before_s = model.unit_s
+    sharing = with_readers(measures, readers) if change.threads else (ReaderChange(),) * 3
+    devices = [_device(measures, place) for place in range(3)]
+    likely = _after(measures, devices[1], change, sharing[1])
+    storage_s, other_s = likely.storage_s, likely.other_s
     if change.fast is not None:
-        storage_s, (step_s, *bounds) = _staged(measures, change, readers, other_s)
-    bounds += [step_s]
+        storage_s, saved_s = _staged(measures, change, readers, other_s)
+    else:
+        others = [
+            after.pipeline_s + more_s
+            for after in (_after(measures, device, change, one) for device in devices for one in sharing)
+            for more_s in (0.0, after.idle_s)
+        ]
+        taken_s = sorted((likely.pipeline_s, *others))
+        saved_s = [
+            _saved_s(measures, taken, place)
+            for place, taken in enumerate((taken_s[-1], likely.pipeline_s, taken_s[0]))
+        ]
+    bounds = [*saved_s]
+    # A tier has its gain by the loop's own reads, too, and what-if nothing for certain without a wait.
+    by_loop = change.fast is not None and not change.threads and measures.use_and_facts[1].loop_share > 0
+    if not model.certain and not by_loop:
+        bounds.append(0.0)
+    before_s, expected_s = model.unit_s, saved_s[1]
+    waited = stands_still(model, measures.loop, min(bounds)) if by_loop else measures.waited
+    gain = Gain(model.unit, before_s, min(bounds), expected_s, max(bounds), (waited,))
     known = storage_served(measures)
     device_parts = model.data_s, model.weights_s
-    if not model.certain:
-        bounds.append(before_s)
-    gain = Gain(
-        model.unit,
-        before_s,
-        before_s - max(bounds),
-        before_s - step_s,
-        before_s - min(bounds),
-        (measures.waited,),
-    )
+    served_s = model.storage_s * measures.slow_share
     return WhatIf(
         model.unit,
         model.units,
-        requests,
-        moved,
+        reads.calls / model.units,
+        reads.moved_bytes / model.units,
         Parts(
-            expected if known else None,
-            model.storage_s - cached_s,
-            model.other_s + cached_s,
+            devices[1] if known else None,
+            served_s,
+            model.other_s + model.storage_s - served_s,
             model.compute_s,
             before_s,
             *device_parts,
         ),
         Parts(
-            changed if known and change.fast is None else None,
+            likely.device if known and change.fast is None else None,
             storage_s,
             other_s,
             model.compute_s,
-            step_s,
+            before_s - expected_s,
             *device_parts,
         ),
         gain,
@@ -161,51 +160,76 @@ def storage_served(measures: Measures) -> bool:
     return measures.slow_share > 1 - SERVED
 
 
+@dataclass(frozen=True)
+class _After:
+    """The device and the parts of P after a change; `idle_s` is what else readers wait for each other."""
+
+    device: StorageDevice
+    storage_s: float
+    other_s: float
+    idle_s: float
+
+    @property
+    def pipeline_s(self) -> float:
+        return self.storage_s + self.other_s
+
+
 def _device(measures: Measures, place: int) -> StorageDevice:
-    """Gives the storage whose model says exactly what was measured; `place` of `wait_of_a_read`.
+    """Gives the storage whose model says exactly what was measured; `place` of `StoredReads.waiting`.
 
     Opens, closes and stats are part of a request's latency.
     """
-    model, reads = measures.model, measures.group("read")
+    model, reads, stored = measures.model, measures.group("read"), stored_reads(measures)
     share = measures.slow_share
     thread_s = model.storage_s * model.readers * model.units * share
-    waits_s = (wait_of_a_read(measures)[place] * reads.calls + _other_calls_s(measures)) * share
+    waits_s = (
+        stored.waiting[place] * reads.thread_s + measures.input_calls.thread_s - reads.thread_s
+    ) * share
     waiting = min(thread_s, waits_s)
     moving = max(thread_s - waiting, LEAST_S)
     return StorageDevice(
-        latency_s=waiting / reads.calls,
-        bandwidth_bytes=max(reads.moved_bytes, 1.0) * model.readers / moving,
+        latency_s=waiting / max(stored.calls, 1.0),
+        bandwidth_bytes=max(stored.moved_bytes, 1.0) * model.readers / moving,
         concurrency=model.readers,
     )
 
 
-def _other_calls_s(measures: Measures) -> float:
-    return measures.input_calls.thread_s - measures.group("read").thread_s
-
-
-def _changed(
-    measures: Measures, device: StorageDevice, change: StorageChange, readers: float, serial: float | None
-) -> tuple[StorageDevice | None, float]:
-    """Gives the device after the change, and storage's part of the pipeline.
+def _after(measures: Measures, device: StorageDevice, change: StorageChange, sharing: ReaderChange) -> _After:
+    """Gives the device after the change, and the parts of the pipeline.
 
     Args:
         measures: The session.
         device: The device before.
         change: What is different.
-        readers: Readers after.
-        serial: What of a call is served one at a time; by default all of what its bytes take, and no more.
+        sharing: What other readers make of it.
     """
-    model, reads = measures.model, measures.group("read")
-    changed = StorageDevice(
+    model, stored = measures.model, stored_reads(measures)
+    changed = dataclasses.replace(
+        device,
         latency_s=device.latency_s * change.latency,
         bandwidth_bytes=device.bandwidth_bytes * change.bandwidth,
-        concurrency=readers,
     )
-    requests, moved = reads.calls / model.units, reads.moved_bytes / model.units
-    if change.threads is None or serial is None:
-        return changed, changed.seconds(requests, moved)
-    as_many = dataclasses.replace(changed, concurrency=model.readers)
-    return changed, as_many.seconds(requests, moved) * times_as_long(serial, model.readers, readers)
+    storage_s = changed.seconds(stored.calls / model.units, stored.moved_bytes / model.units) * sharing.calls
+    cached_s = model.storage_s * (1 - measures.slow_share)
+    shown = dataclasses.replace(changed, concurrency=float(change.threads or model.readers))
+    other_s = model.other_s * sharing.other + cached_s * sharing.cached
+    # Readers wait for each other as much longer, or shorter, as their calls do.
+    idle_s = model.idle_s * sharing.other * (storage_s / max(model.storage_s - cached_s, LEAST_S) - 1)
+    return _After(shown, storage_s, other_s, idle_s)
+
+
+def _saved_s(measures: Measures, pipeline_s: float, place: int) -> float:
+    """Gives what a unit is shorter by with another pipeline time, below 0 where it is longer.
+
+    Args:
+        measures: The session.
+        pipeline_s: P.
+        place: 0 for the lower bound, 1 for what is expected, 2 for the upper bound: `Measures.curable_s`.
+    """
+    model = measures.model
+    if pipeline_s > model.pipeline_s:
+        return model.step_s(model.pipeline_s) - model.step_s(pipeline_s)
+    return min(model.saved_s(model.pipeline_s - pipeline_s), measures.curable_s[place])
 
 
 def _step_s(model: StepModel, pipeline_s: float) -> float:
@@ -215,8 +239,10 @@ def _step_s(model: StepModel, pipeline_s: float) -> float:
 
 def _staged(
     measures: Measures, change: StorageChange, readers: float, other_s: float
-) -> tuple[float, tuple[float, ...]]:
-    """Gives storage's part of the pipeline with all input on another device, and the unit with its bounds.
+) -> tuple[float, list[float]]:
+    """Gives storage's part of the pipeline with all input on another device, and what is saved of a unit.
+
+    That is its lower bound, what is expected, and its upper bound.
 
     The answer is that of staging all files; other readers than were measured share what is left.
     """
@@ -230,18 +256,13 @@ def _staged(
     whole = stage_all(*measures.use_and_facts, dataclasses.replace(fast, model=cost))
     units = whole.valuation.epochs / model.units
     storage_s = float(whole.valuation.fast_s.sum()) * units / readers
-    found = (whole.expected.saved_s, whole.expected.low_s, whole.expected.high_s)
-    steps = tuple(model.unit_s - units * saved_s for saved_s in found)
+    found = (whole.expected.low_s, whole.expected.saved_s, whole.expected.high_s)
     if change.threads is None:
-        return storage_s, steps
-    shared_s = [_step_s(model, doubt * storage_s + other_s) for doubt in (1.0, *FAST_DOUBT)]
-    return storage_s, tuple(shared_s)
-
-
-def _share_of_work(measures: Measures, readers: float) -> float:
-    """Gives what is left of the pipeline's other work: as many threads as there are processors share it."""
-    cpus = measures.machine.cpus or 1.0
-    return min(measures.model.readers, cpus) / min(readers, cpus)
+        return storage_s, [units * saved_s for saved_s in found]
+    slower, quicker = FAST_DOUBT
+    return storage_s, [
+        model.unit_s - _step_s(model, doubt * storage_s + other_s) for doubt in (slower, 1.0, quicker)
+    ]
 
 
 def _assumptions(measures: Measures, change: StorageChange, readers: float) -> list[str]:
@@ -269,6 +290,11 @@ def _assumptions(measures: Measures, change: StorageChange, readers: float) -> l
             *_scaling_words(measures),
             f"the other work is shared by as many threads as processors ({machine.cpus or 1:g})",
         ]
+    if (change.bandwidth, change.latency) != (1.0, 1.0) and not stored_reads(measures).shown:
+        said.append(
+            "the reads' sizes and times do not tell what is waiting and what is moving bytes: from all of it "
+            "moving to all of it waiting, as far as a byte takes 1/2 GB/s"
+        )
     if change.fast is not None:
         said.append(_fast_words(change.fast))
     cached = percent(1 - measures.slow_share, 1)
@@ -286,7 +312,7 @@ def _scaling_words(measures: Measures) -> list[str]:
     if serial_share(measures).known:
         return []
     return [
-        "waits of more readers overlap, and what their bytes take does not",
+        f"{percent(serial_share(measures).expected, 1)} of a call is expected to be: of waits little",
         "more readers may give nothing (lower bound), or as many times more as there are (upper bound)",
     ]
 

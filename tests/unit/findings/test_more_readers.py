@@ -47,7 +47,7 @@ def test_a_pipe_that_is_full_is_said_to_be_and_no_reader_added(tmp_path, calls):
     # THEN more readers are nobody's cure, and what-if has them give next to nothing
     assert "read_parallelism" not in names(session)
     assert "full_storage" in names(session)
-    assert what_if(measure(session), StorageChange(threads=16)).gain.speedup_range[1] < 1.3
+    assert what_if(measure(session), StorageChange(threads=16)).gain.speedup_range[1] < 1.35
 
 
 def test_storage_that_waits_promises_for_certain(tmp_path):

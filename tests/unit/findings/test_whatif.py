@@ -8,6 +8,7 @@ from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
 from tfdarshan.staging.probe import TierProbe
@@ -48,9 +49,8 @@ def test_the_terms_are_those_of_the_reads(session):
         (StorageChange(bandwidth=2), 40 + 20),
         (StorageChange(latency=0.5), 20 + 40),
         (StorageChange(latency=2, bandwidth=0.5), 80 + 80),
-        (StorageChange(threads=4), 10 + 40),
     ],
-    ids=["bandwidth", "latency", "slower", "threads"],
+    ids=["bandwidth", "latency", "slower"],
 )
 def test_a_change_of_the_device_changes_its_part(session, change, storage_ms):
     # THEN T_s is reads x latency / readers + bytes / bandwidth, and the step is the sum
@@ -60,6 +60,21 @@ def test_a_change_of_the_device_changes_its_part(session, change, storage_ms):
     assert found.after.step_s * 1e3 == pytest.approx(storage_ms + 20)
     low, high = found.gain.speedup_range
     assert low <= found.gain.speedup <= high
+
+
+def test_more_threads_have_the_gain_that_the_finding_of_them_promises(session):
+    # GIVEN that more readers are advised
+    measures = measure(session)
+    (found,) = (one for one in diagnosis_of(measures).findings if one.name == "read_parallelism")
+
+    # WHEN what-if is asked for as many
+    said = what_if(measures, StorageChange(threads=4))
+
+    # THEN nothing shows whether storage bears them: that may give nothing
+    assert "Read with 4 calls at a time." in found.cure.what
+    assert said.gain.expected_s == pytest.approx(found.gain.expected_s)
+    assert said.gain.speedup_range[0] == found.gain.speedup_range[0] == 1
+    assert said.after.step_s == pytest.approx(said.before.step_s - said.gain.expected_s)
 
 
 def test_another_device_takes_what_it_was_measured_at(session):

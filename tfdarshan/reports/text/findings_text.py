@@ -35,8 +35,7 @@ def findings_text(diagnosis: Diagnosis) -> str:
             parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, common) for finding in found))
     if common:
         lines = ["Gains above assume as well"]
-        for entry in common:
-            lines += _wrapped(assumption_text(entry), "  ")
+        lines += [line for shared in common for line in _wrapped(assumption_text(shared), "  ")]
         parts.append("\n".join(lines) + "\n")
     if diagnosis.unknown:
         lines = ["Not known"]

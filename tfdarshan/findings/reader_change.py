@@ -1,0 +1,69 @@
+"""What the parts of a pipeline take with more readers, or with fewer: one answer for findings and what-if."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import serial_share, times_as_long
+from tfdarshan.findings.pipeline_api import waits_elsewhere
+from tfdarshan.findings.too_many_threads import Crowding, crowding
+
+
+@dataclass(frozen=True)
+class ReaderChange:
+    """Parts of P, as shares of what they took: calls that storage served, what is no call, cached calls."""
+
+    calls: float = 1.0
+    other: float = 1.0
+    cached: float = 1.0
+
+    def saved_s(self, measures: Measures) -> float:
+        """Gives what P is shorter by."""
+        model, served = measures.model, measures.slow_share
+        calls = served * (1 - self.calls) + (1 - served) * (1 - self.cached)
+        return float(model.storage_s * calls + model.other_s * (1 - self.other))
+
+
+Changes = tuple[ReaderChange, ReaderChange, ReaderChange]
+
+
+def with_readers(measures: Measures, readers: float) -> Changes:
+    """Gives it for so many readers: at worst, as expected, at best."""
+    model, cpus, share = measures.model, measures.machine.cpus or 1.0, serial_share(measures)
+    before, crowd = model.readers, crowding(measures)
+    # As many threads as there are processors share what is no call.
+    shared = min(before, cpus) / min(readers, cpus)
+    if readers < before:
+        return _with_fewer(measures, readers, shared, crowd)
+    if crowd is not None:
+        # Storage that gives less the more is asked of it.
+        return ReaderChange(1 / crowd.left[1]), ReaderChange(), ReaderChange(other=before / readers)
+    sure = min(readers, max(share.most_readers, before))
+    likely = 1.0 if model.storage_s < model.other_s else shared
+    return (
+        ReaderChange(times_as_long(share.high, before, sure)),
+        ReaderChange(
+            times_as_long(share.expected, before, readers),
+            before / readers if waits_elsewhere(measures) else likely,
+        ),
+        ReaderChange(times_as_long(share.low, before, readers), before / readers),
+    )
+
+
+def _with_fewer(measures: Measures, readers: float, shared: float, crowd: Crowding | None) -> Changes:
+    share, before = serial_share(measures), measures.model.readers
+    shares, others = (share.low, share.expected, share.high), (before / readers, shared, 1.0)
+    calls = [times_as_long(one, before, readers) for one in shares]
+    if crowd is not None and crowd.readers < before:
+        # Down to the readers of the phases that gave more, storage gives more; with fewer, less again.
+        at = max(readers, float(crowd.readers))
+        part = (before - at) / (before - crowd.readers)
+        calls = [
+            (1 - part * (1 - left)) * times_as_long(one, at, readers)
+            for left, one in zip(crowd.left, shares, strict=True)
+        ]
+    worst, expected, best = (
+        ReaderChange(call, other, other) for call, other in zip(calls, others, strict=True)
+    )
+    return worst, expected, best

@@ -1,0 +1,57 @@
+"""The reads that storage served, apart from those of the page cache: how many, and what they waited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.findings.measures import FIT_AT_MOST, Measures
+from tfdarshan.findings.read_split import DOUBT, EXPLAINED, SHOWN, STREAMED, STREAMS_BYTES, wait_of_a_read
+
+
+@dataclass(frozen=True)
+class StoredReads:
+    """They, over all units.
+
+    Attributes:
+        calls: How many.
+        moved_bytes: What they moved.
+        waiting: What share of their time is waiting, not moving bytes: at least, as expected, at most.
+        shown: Whether their sizes and times show it.
+    """
+
+    calls: float
+    moved_bytes: float
+    waiting: tuple[float, float, float]
+    shown: bool
+
+
+def stored_reads(measures: Measures) -> StoredReads:
+    """Gives them. Quick ones among them, which memory served, would be taken for what reads usually take."""
+    reads, segments = measures.group("read"), measures.segments
+    places = measures.places[measures.kinds == KIND["read"]] if measures.traced else measures.places[:0]
+    length = segments.length[places]
+    taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
+    slow = from_storage(np.ones(len(places)), length, taken_s)
+    if not slow.any():
+        waiting = [wait * reads.calls / max(reads.thread_s, 1e-12) for wait in wait_of_a_read(measures)]
+        low, expected, high = (min(1.0, share) for share in waiting)
+        return StoredReads(reads.calls, reads.moved_bytes, (0.0, expected, high), False)
+    length, taken_s = length[slow], taken_s[slow]
+    calls = reads.calls * float(slow.mean())
+    size, mean_s = float(length.mean()), float(taken_s.mean())
+    few = slice(None, None, max(1, len(length) // FIT_AT_MOST))
+    model = fit_time_model(length[few], taken_s[few])
+    shown = model.r2 >= EXPLAINED and size * model.s_per_byte > SHOWN * model.seconds(size)
+    if shown:
+        low, expected, high = (min(1.0, doubt * model.base_s / mean_s) for doubt in DOUBT)
+    else:
+        # Nothing tells them apart: it may be a pipe that is all moving.
+        _, usual, quick = (max(0.0, 1 - size / stream / mean_s) for stream in STREAMS_BYTES)
+        streamed = measures.streamed_share >= STREAMED
+        low, expected, high = 0.0, 0.0 if streamed else usual, quick
+    return StoredReads(calls, calls * size, (low, expected, high), shown)
