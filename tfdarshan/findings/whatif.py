@@ -312,7 +312,7 @@ def _scaling_words(measures: Measures) -> list[str]:
     if serial_share(measures).known:
         return []
     return [
-        f"{percent(serial_share(measures).expected, 1)} of a call is expected to be: of waits little",
+        f"{percent(serial_share(measures).expected, 1)} of a call is expected to be: 8 % of a wait, 80 % of a transfer",
         "more readers may give nothing (lower bound), or as many times more as there are (upper bound)",
     ]
 

@@ -54,6 +54,7 @@ class Judgement:
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
         noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
+        contradictions: What findings, advice and what-if say of one session and cannot all be true.
     """
 
     seed: int
@@ -71,6 +72,7 @@ class Judgement:
     noise: float = 1.0
     disturbed: float = 0.0
     crowded: float = 0.0
+    contradictions: tuple[str, ...] = ()
 
     @property
     def near_best(self) -> bool:
@@ -143,6 +145,7 @@ def judge(
     typed: str = "",
     typed_gain: float | None = None,
     again: bool | None = None,
+    contradictions: tuple[str, ...] = (),
 ) -> Judgement:
     """Gives the judgement of a job.
 
@@ -155,6 +158,7 @@ def judge(
         typed: How its cure could be applied.
         typed_gain: What that gave.
         again: Whether it was offered again then.
+        contradictions: Of all its sessions.
     """
     by_hand = truth.gain_of(said.first) if said.first else 0.0
     obtained = typed_gain if typed_gain is not None else by_hand or None
@@ -174,4 +178,5 @@ def judge(
         noise=truth.noise,
         disturbed=truth.disturbed,
         crowded=truth.crowded,
+        contradictions=contradictions,
     )

@@ -70,6 +70,12 @@ def totals(judgements: Sequence[Judgement]) -> list[Total]:
         ),
         count("cure applied as printed", printed, [one.typed == "as printed" for one in printed]),
         count("cure offered again after it was applied", applied, [bool(one.again) for one in applied], "0"),
+        count(
+            "jobs of which findings, advice and what-if contradict each other",
+            judgements,
+            [bool(one.contradictions) for one in judgements],
+            "0",
+        ),
     ]
 
 

@@ -12,6 +12,7 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
 
 from .applied import CannotTypeError, apply_lines, filled_command, is_command
+from .contradiction import contradictions
 from .job import Job
 from .judgement import Judgement, Said, judge, said_in
 from .program import Program
@@ -79,7 +80,22 @@ def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]
     return judge(
         job.seed, job.words, said, truth,
         real=job.storage.medium in REAL, typed=typed, typed_gain=gain, again=again,
+        contradictions=tuple(contradictions_of(runner.room.folder / "runs", say)),
     )  # fmt: skip
+
+
+def contradictions_of(runs: Path, say: Callable[[str], None] = lambda line: None) -> list[str]:
+    """Gives the contradictions in all sessions of a job, each with the run that it is of."""
+    found: list[str] = []
+    for logdir in sorted(runs.glob("*/logs")):
+        try:
+            sentences = contradictions(open_session(logdir))
+        except TfdarshanError:
+            continue
+        found += [f"run {logdir.parent.name}: {sentence}" for sentence in sentences]
+    for sentence in found:
+        say(f"  contradiction in {sentence}")
+    return found
 
 
 def said_of(run: TimedRun) -> Said:

@@ -1,7 +1,9 @@
 """What gains assume: each says it, with what of the session shows it, and none is certain without."""
 
 import re
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.views.findings_view import findings_panels
 from tfdarshan.reports.views.panel import Cards
+from tfdarshan.session import Session
 
 SEEN = Assumption("steps wait", "3 ms of 10 ms", "they do not")
 UNSEEN = Assumption("storage serves more", "", "it is full")
@@ -62,7 +65,9 @@ def decoding(folder):
 
 
 WAITING = epochs_of_steps(20, 100, 90)
-MAKERS = {name: partial(sketched, sketch=sketch) for name, sketch in SKETCHES.items()}
+MAKERS: dict[str, Callable[[Path], Session]] = {
+    name: partial(sketched, sketch=sketch) for name, sketch in SKETCHES.items()
+}
 MAKERS |= {maker.__name__: maker for maker in (jumping, crowded, decoding)}
 
 

@@ -165,6 +165,7 @@ def test_totals_count_what_they_say():
         "false alarm where nothing is to be cured": (1, 2),
         "cure applied as printed": (1, 1),
         "cure offered again after it was applied": (0, 1),
+        "jobs of which findings, advice and what-if contradict each other": (0, 4),
     }
     assert mean_width(outcomes()) == 2.0
     assert "right first finding: 1 of 2, 50% (9% to 91%; wanted >= 85 %)" in as_text(outcomes())

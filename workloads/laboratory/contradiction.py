@@ -1,0 +1,232 @@
+"""Where findings, advice and what-if say of one session what cannot all be true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.findings import full_storage, page_cache, read_parallelism, too_many_threads
+from tfdarshan.findings.diagnosis import diagnosis_of
+from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.findings.finding import speedup as times_faster
+from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
+from tfdarshan.findings.measures import NOISE, Measures, measure
+from tfdarshan.findings.staging import LOCAL_SSD
+from tfdarshan.findings.staging import NAME as STAGING
+from tfdarshan.findings.verdict import Verdict
+from tfdarshan.findings.whatif import StorageChange, what_if
+from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.staging.advice import decide_on
+from tfdarshan.staging.question import Question
+
+# Two figures for one thing may differ by so much: they are rounded when they are printed.
+ROUNDING = 0.005
+# A folder that no job reads.
+ELSEWHERE = "/nowhere/fast"
+# What is not worth a word in a healthy job.
+HEALTHY = 1.06
+READERS = re.compile(r"Read with (\d+) calls? at a time")
+Range = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What is said of one session. Ranges are times faster: lower bound, expected, upper bound.
+
+    Attributes:
+        findings: All that are shown, the most important first.
+        verdict: What is said first.
+        unit_s: A step, or the session.
+        wait_s: What of it can be waited for at most.
+        staged: What `advise` says of staging everything, to the disk that findings assume; None without
+            files that could be staged.
+        staged_what_if: What `whatif --fast` says of that disk; None where nothing was read.
+        not_worth: Why `advise` says that staging is not worth it, "" if it is.
+        threads: What `whatif --threads` says, by their number.
+    """
+
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+    unit_s: float
+    wait_s: float
+    staged: Range | None
+    staged_what_if: Range | None
+    not_worth: str
+    threads: Mapping[int, Range]
+
+    def named(self, name: str) -> Finding | None:
+        """Gives a finding, None if it is not among them."""
+        return next((finding for finding in self.findings if finding.name == name), None)
+
+    def is_problem(self, name: str) -> bool:
+        """Says whether something is called a problem."""
+        finding = self.named(name)
+        return finding is not None and finding.kind == "problem"
+
+
+Rule = Callable[[Answers], Iterator[str]]
+
+
+def contradictions(session: SessionData) -> list[str]:
+    """Asks every way there is, and gives what contradicts each other, a sentence each.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    return contradictions_in(asked(measure(session)))
+
+
+def contradictions_in(answers: Answers) -> list[str]:
+    """Gives those of answers that were given."""
+    return [sentence for rule in RULES for sentence in rule(answers)]
+
+
+def asked(measures: Measures) -> Answers:
+    """Asks findings, advice and what-if."""
+    found = diagnosis_of(measures)
+    question = Question(fast=ELSEWHERE, room_bytes=1 << 60, block_bytes=1)
+    advice = decide_on(*measures.use_and_facts, question, LOCAL_SSD).advice
+    everything, model = advice.everything, measures.model
+    saved = (everything.low_s, everything.saved_s, everything.high_s)
+    counts = {1, *(_readers(finding) or 1 for finding in found.findings)}
+    threads = {count: _what_if(measures, StorageChange(threads=count)) for count in sorted(counts)}
+    return Answers(
+        findings=found.findings,
+        verdict=found.verdict,
+        unit_s=model.unit_s,
+        wait_s=model.most_wait_s,
+        staged=_range(everything.epoch_s, saved) if advice.files else None,
+        staged_what_if=_what_if(measures, StorageChange(fast=LOCAL_SSD)),
+        not_worth=advice.reasons[0].code if advice.reasons else "",
+        threads={count: said for count, said in threads.items() if said is not None},
+    )
+
+
+def _what_if(measures: Measures, change: StorageChange) -> Range | None:
+    try:
+        gain = what_if(measures, change).gain
+    except ConfigurationError:
+        return None
+    return _range(gain.before_s, (gain.low_s, gain.expected_s, gain.high_s))
+
+
+def _range(before_s: float, saved_s: tuple[float, float, float]) -> Range:
+    low, expected, high = (min(times_faster(before_s, saved), 1e6) for saved in saved_s)
+    return low, expected, high
+
+
+def _of(gain: Gain) -> Range:
+    return _range(gain.before_s, (gain.low_s, gain.expected_s, gain.high_s))
+
+
+def _readers(finding: Finding) -> int | None:
+    """Gives how many calls at a time a cure names."""
+    said = READERS.search(finding.cure.what) if finding.cure is not None else None
+    return int(said[1]) if said is not None else None
+
+
+def _words(said: Range) -> str:
+    low, expected, high = said
+    return f"{expected:.2f}x ({low:.2f}x to {high:.2f}x)"
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= ROUNDING * max(abs(one), abs(other))
+
+
+def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
+    finding = answers.named(STAGING)
+    said = {"advise": answers.staged, "whatif --fast": answers.staged_what_if}
+    for name, theirs in said.items():
+        if finding is None or finding.gain is None or theirs is None:
+            continue
+        ours = _of(finding.gain)
+        # A disk that nobody measured may promise nothing for certain.
+        pairs = list(zip(ours, theirs, strict=True))[0 if finding.gain.supported else 1 :]
+        if not all(_same(*pair) for pair in pairs):
+            yield f"staging gives {_words(ours)} by findings and {_words(theirs)} by {name}"
+
+
+def _threads_have_one_gain(answers: Answers) -> Iterator[str]:
+    for name in (read_parallelism.NAME, too_many_threads.NAME):
+        finding = answers.named(name)
+        if finding is None or finding.gain is None:
+            continue
+        count = _readers(finding)
+        if count is None:
+            yield f"{name} names no number of readers"
+        elif count in answers.threads:
+            ours, theirs = _of(finding.gain), answers.threads[count]
+            overlap = ours[0] <= theirs[2] * (1 + ROUNDING) and theirs[0] <= ours[2] * (1 + ROUNDING)
+            inside = theirs[0] * (1 - ROUNDING) <= ours[1] <= theirs[2] * (1 + ROUNDING)
+            if not (overlap and inside):
+                yield f"{name} gives {_words(ours)}, and whatif --threads {count} {_words(theirs)}"
+
+
+def _more_and_fewer_readers(answers: Answers) -> Iterator[str]:
+    if answers.named(too_many_threads.NAME) and answers.named(read_parallelism.NAME):
+        yield "more and fewer readers are advised"
+
+
+def _full_storage_gives_no_more(answers: Answers) -> Iterator[str]:
+    if answers.named(full_storage.NAME) is None:
+        return
+    for name in (read_parallelism.NAME, too_many_threads.NAME):
+        finding = answers.named(name)
+        if finding is not None and finding.gain is not None and _of(finding.gain)[0] > 1 + ROUNDING:
+            yield f"storage gives the same however many read, and {name} promises {_words(_of(finding.gain))}"
+
+
+def _memory_is_not_storage(answers: Answers) -> Iterator[str]:
+    if answers.named(page_cache.NAME) is None:
+        return
+    for name in (STAGING, FITS_IN_MEMORY):
+        if answers.is_problem(name):
+            yield f"the page cache served the input, and {name} is a problem"
+
+
+def _no_gain_beyond_what_is_lost(answers: Answers) -> Iterator[str]:
+    for finding in answers.findings:
+        lost_s = answers.wait_s + finding.stall_s + NOISE * answers.unit_s
+        if finding.gain is not None and finding.gain.expected_s > lost_s:
+            yield f"{finding.name} gives more than the wait and its stall"
+
+
+def _verdict_is_of_a_finding(answers: Answers) -> Iterator[str]:
+    verdict = answers.verdict
+    if not verdict.finding:
+        if verdict.state == "healthy" and any(finding.kind == "problem" for finding in answers.findings):
+            yield "the verdict says healthy, and there is a problem"
+        return
+    finding = answers.named(verdict.finding)
+    if finding is None or (finding.gain is not None and finding.gain != verdict.gain):
+        yield f"the verdict's {verdict.finding} is not among the findings with its gain"
+
+
+def _staging_is_worth_it(answers: Answers) -> Iterator[str]:
+    if answers.not_worth and answers.is_problem(STAGING):
+        yield f"staging is a problem, and advise says that it is not worth it ({answers.not_worth})"
+
+
+def _a_healthy_job_gains_nothing(answers: Answers) -> Iterator[str]:
+    said = {"advise": answers.staged} | {
+        f"whatif --threads {count}": theirs for count, theirs in answers.threads.items()
+    }
+    for name, theirs in said.items():
+        if answers.verdict.state == "healthy" and theirs is not None and theirs[1] > HEALTHY:
+            yield f"the verdict says healthy, and {name} gives {_words(theirs)}"
+
+
+RULES: tuple[Rule, ...] = (
+    _staging_has_one_gain,
+    _threads_have_one_gain,
+    _more_and_fewer_readers,
+    _full_storage_gives_no_more,
+    _memory_is_not_storage,
+    _no_gain_beyond_what_is_lost,
+    _verdict_is_of_a_finding,
+    _staging_is_worth_it,
+    _a_healthy_job_gains_nothing,
+)
