@@ -311,8 +311,9 @@ def _assumptions(measures: Measures, change: StorageChange, readers: float) -> l
 def _scaling_words(measures: Measures) -> list[str]:
     if serial_share(measures).known:
         return []
+    expected = percent(serial_share(measures).expected, 1)
     return [
-        f"{percent(serial_share(measures).expected, 1)} of a call is expected to be: 8 % of a wait, 80 % of a transfer",
+        f"{expected} of a call is expected to be: 8 % of what waits, and 80 % of what moves bytes",
         "more readers may give nothing (lower bound), or as many times more as there are (upper bound)",
     ]
 

@@ -66,7 +66,7 @@ def answers(*findings: Finding, state: str = "slow", first: Finding | None = Non
     verdict = Verdict("-", state, 0.6, first.name if first else "", first.gain if first else None)
     given: dict[str, object] = {"staged": (1.1, 1.5, 1.8), "staged_what_if": (1.1, 1.5, 1.8)}
     given |= {"not_worth": "", "threads": {1: (1.0, 1.4, 1.7), 8: (1.0, 1.4, 1.7)}}
-    return Answers(findings=findings, verdict=verdict, unit_s=0.1, wait_s=0.06, **(given | more))
+    return Answers(findings=findings, verdict=verdict, unit_s=0.1, wait_s=0.06, own_s=0.0, **(given | more))
 
 
 @pytest.mark.parametrize("findings", [(MORE, STAGED), (FEWER, STAGED), (STAGED, FULL), (CACHED,), ()])
