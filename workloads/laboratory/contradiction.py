@@ -13,7 +13,7 @@ from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.finding import speedup as times_faster
 from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
 from tfdarshan.findings.measures import NOISE, Measures, measure
-from tfdarshan.findings.staging import LOCAL_SSD
+from tfdarshan.findings.staging import LEAST_BYTES, LOCAL_SSD
 from tfdarshan.findings.staging import NAME as STAGING
 from tfdarshan.findings.verdict import Verdict
 from tfdarshan.findings.whatif import StorageChange, what_if
@@ -25,8 +25,8 @@ from tfdarshan.staging.question import Question
 ROUNDING = 0.005
 # A folder that no job reads.
 ELSEWHERE = "/nowhere/fast"
-# What is not worth a word in a healthy job.
-HEALTHY = 1.06
+# What gives less may go unnamed, and leaves a job healthy.
+WORTH_A_WORD = 1.06
 READERS = re.compile(r"Read with (\d+) calls? at a time")
 Range = tuple[float, float, float]
 
@@ -44,6 +44,7 @@ class Answers:
         staged: What `advise` says of staging everything, to the disk that findings assume; None without
             files that could be staged.
         staged_what_if: What `whatif --fast` says of that disk; None where nothing was read.
+        staged_bytes: What of it storage served.
         not_worth: Why `advise` says that staging is not worth it, "" if it is.
         threads: What `whatif --threads` says, by their number.
     """
@@ -55,6 +56,7 @@ class Answers:
     own_s: float
     staged: Range | None
     staged_what_if: Range | None
+    staged_bytes: float
     not_worth: str
     threads: Mapping[int, Range]
 
@@ -102,6 +104,7 @@ def asked(measures: Measures) -> Answers:
         own_s=measures.input_calls.within_s / model.units,
         staged=_range(everything.epoch_s, saved) if advice.files else None,
         staged_what_if=_what_if(measures, StorageChange(fast=LOCAL_SSD)),
+        staged_bytes=float(measures.costs.slow_bytes.sum()),
         not_worth=advice.reasons[0].code if advice.reasons else "",
         threads={count: said for count, said in threads.items() if said is not None},
     )
@@ -210,8 +213,18 @@ def _verdict_is_of_a_finding(answers: Answers) -> Iterator[str]:
 
 
 def _staging_is_worth_it(answers: Answers) -> Iterator[str]:
-    if answers.not_worth and answers.is_problem(STAGING):
+    finding = answers.named(STAGING)
+    if finding is None or finding.kind != "problem" or not answers.not_worth:
+        return
+    # That the copy does not pay is no contradiction if the finding says so, too.
+    if answers.not_worth != "copy" or "epoch" not in f"{finding.what} {finding.not_worth}":
         yield f"staging is a problem, and advise says that it is not worth it ({answers.not_worth})"
+
+
+def _what_is_staged_is_found(answers: Answers) -> Iterator[str]:
+    much = answers.staged_bytes >= LEAST_BYTES and not answers.not_worth
+    if much and answers.named(STAGING) is None and answers.staged and answers.staged[1] > WORTH_A_WORD:
+        yield f"advise stages for {_words(answers.staged)}, and findings do not name it"
 
 
 def _a_healthy_job_gains_nothing(answers: Answers) -> Iterator[str]:
@@ -219,7 +232,7 @@ def _a_healthy_job_gains_nothing(answers: Answers) -> Iterator[str]:
         f"whatif --threads {count}": theirs for count, theirs in answers.threads.items()
     }
     for name, theirs in said.items():
-        if answers.verdict.state == "healthy" and theirs is not None and theirs[1] > HEALTHY:
+        if answers.verdict.state == "healthy" and theirs is not None and theirs[1] > WORTH_A_WORD:
             yield f"the verdict says healthy, and {name} gives {_words(theirs)}"
 
 
@@ -232,5 +245,6 @@ RULES: tuple[Rule, ...] = (
     _no_gain_beyond_what_is_lost,
     _verdict_is_of_a_finding,
     _staging_is_worth_it,
+    _what_is_staged_is_found,
     _a_healthy_job_gains_nothing,
 )

@@ -13,6 +13,7 @@ from tfdarshan.findings.measures import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.reports.text.findings_text import WIDTH, findings_text
 from tfdarshan.reports.text.whatif_text import whatif_text
+from tfdarshan.workloads.laboratory.contradiction import asked, contradictions_in
 
 OPERATIONS = ("open", "close", "stat", "pread", "read", "lseek", "write", "fsync", "fwrite", "fread", "mmap")
 PATHS = [f"/data/{number}" for number in range(5)] + ["/out/log", "/out/model"]
@@ -78,6 +79,8 @@ def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wa
     text = findings_text(found)
     assert all(len(line) <= WIDTH or line.lstrip().startswith(("+", "-", "/")) for line in text.splitlines())
     assert "nan" not in text.lower().replace("domi", "")
+    # ... and what-if and advice do not deny it
+    assert contradictions_in(asked(measures)) == []
     reads = measures.group("read")
     if reads.calls and model.storage_s > 0:
         answer = what_if(measures, StorageChange(bandwidth=2.0, latency=0.5, threads=4))

@@ -65,13 +65,24 @@ def answers(*findings: Finding, state: str = "slow", first: Finding | None = Non
     first = first or next((one for one in findings if one.kind == "problem"), None)
     verdict = Verdict("-", state, 0.6, first.name if first else "", first.gain if first else None)
     given: dict[str, object] = {"staged": (1.1, 1.5, 1.8), "staged_what_if": (1.1, 1.5, 1.8)}
-    given |= {"not_worth": "", "threads": {1: (1.0, 1.4, 1.7), 8: (1.0, 1.4, 1.7)}}
+    given |= {"staged_bytes": 1e9, "not_worth": "", "threads": {1: (1.0, 1.4, 1.7), 8: (1.0, 1.4, 1.7)}}
     return Answers(findings=findings, verdict=verdict, unit_s=0.1, wait_s=0.06, own_s=0.0, **(given | more))
 
 
-@pytest.mark.parametrize("findings", [(MORE, STAGED), (FEWER, STAGED), (STAGED, FULL), (CACHED,), ()])
+@pytest.mark.parametrize("findings", [(MORE, STAGED), (FEWER, STAGED), (STAGED, FULL)])
 def test_what_agrees_is_no_contradiction(findings):
     assert contradictions_in(answers(*findings)) == []
+
+
+@pytest.mark.parametrize("findings", [(CACHED,), (MORE,), ()])
+def test_what_advise_does_not_stage_need_not_be_found(findings):
+    assert contradictions_in(answers(*findings, not_worth="page_cache")) == []
+
+
+def test_a_copy_that_does_not_pay_is_said_by_both():
+    says = replace(STAGED, not_worth="for a single epoch")
+
+    assert contradictions_in(answers(says, not_worth="copy")) == []
 
 
 def test_a_disk_that_nobody_measured_may_promise_less():
@@ -93,6 +104,8 @@ CONTRADICTED = {
     "more than the wait": (answers(finding("small_files", expected=4.0, high=5.0)), "more than the wait"),
     "verdict": (answers(MORE, first=finding("read_parallelism", expected=1.6)), "the verdict's read_para"),
     "verdict of nothing": (answers(MORE, first=STAGED), "the verdict's staging"),
+    "not named": (answers(MORE), "findings do not name it"),
+    "a copy that does not pay": (answers(STAGED, not_worth="copy"), "not worth it (copy)"),
     "not worth it": (answers(STAGED, not_worth="little"), "not worth it (little)"),
     "healthy": (answers(state="healthy"), "healthy, and advise gives 1.50x"),
     "healthy, a problem": (
@@ -119,7 +132,7 @@ def test_a_stall_may_give_more_than_the_wait():
     # GIVEN a checkpoint of 30 ms a step, and a wait of 60
     stalled = finding("checkpoint_stall", expected=1 / 0.2, high=10.0, stall_s=0.03)
 
-    assert contradictions_in(answers(stalled)) == []
+    assert contradictions_in(answers(stalled, STAGED)) == []
 
 
 def test_the_laboratory_tells_and_counts_them(tmp_path: Path, monkeypatch):
