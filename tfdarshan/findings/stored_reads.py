@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.contention import call_time
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.time_model import fit_time_model
 from tfdarshan.findings.measures import FIT_AT_MOST, Measures
+from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.read_split import DOUBT, EXPLAINED, SHOWN, STREAMED, STREAMS_BYTES, wait_of_a_read
 
 
@@ -48,10 +50,28 @@ def stored_reads(measures: Measures) -> StoredReads:
     model = fit_time_model(length[few], taken_s[few])
     shown = model.r2 >= EXPLAINED and size * model.s_per_byte > SHOWN * model.seconds(size)
     if shown:
-        low, expected, high = (min(1.0, doubt * model.base_s / mean_s) for doubt in DOUBT)
+        low, expected, high = _waiting(measures, size * model.s_per_byte, mean_s)
     else:
         # Nothing tells them apart: it may be a pipe that is all moving.
         _, usual, quick = (max(0.0, 1 - size / stream / mean_s) for stream in STREAMS_BYTES)
         streamed = measures.streamed_share >= STREAMED
         low, expected, high = 0.0, 0.0 if streamed else usual, quick
     return StoredReads(calls, calls * size, (low, expected, high), shown)
+
+
+def _waiting(measures: Measures, transfer_s: float, mean_s: float) -> tuple[float, float, float]:
+    """Gives the share of a read that is waiting, if its own bytes take `transfer_s` of `mean_s`.
+
+    A read that waits for the bytes of others takes longer whatever its own size is: what the others move
+    before it is moving, too. At least all that is under way stands before it, at most nothing; it is
+    expected to be what storage serves one at a time, as far as that is bytes.
+    """
+    depth, share = measures.pipeline.readers.together, serial_share(measures).expected
+    alone_s = mean_s / call_time(share, depth)
+    served_s = max(share * alone_s, 1e-12)
+    queued_s = (mean_s - alone_s) * min(1.0, transfer_s / served_s)
+    waits_s = (mean_s - depth * transfer_s, mean_s - transfer_s - queued_s, mean_s - transfer_s)
+    low, expected, high = (
+        min(1.0, max(0.0, doubt * wait_s / mean_s)) for doubt, wait_s in zip(DOUBT, waits_s, strict=True)
+    )
+    return low, min(max(low, expected), high), high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.analysis.step_model import StepModel
@@ -13,8 +14,8 @@ from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.model_assumptions import stands_still
 from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.findings.reader_change import ReaderChange, with_readers
-from tfdarshan.findings.stored_reads import stored_reads
+from tfdarshan.findings.reader_change import Changes, ReaderChange, with_readers
+from tfdarshan.findings.stored_reads import StoredReads, stored_reads
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.whole_input import stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
@@ -98,61 +99,52 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
         ConfigurationError: The session has no input that was read.
     """
     model, reads = measures.model, measures.group("read")
-    if not reads.calls or model.storage_s <= 0:
+    if not reads.calls:
         raise ConfigurationError("the session has no reads of input: nothing would change.")
+    if model.storage_s <= 0 and change.fast is None:
+        raise ConfigurationError(
+            f"{measures.loop} reads the input itself, and no step waits for it: ask with --fast."
+        )
+    stored = stored_reads(measures)
     readers = float(change.threads or model.readers)
     sharing = with_readers(measures, readers) if change.threads else (ReaderChange(),) * 3
-    devices = [_device(measures, place) for place in range(3)]
-    likely = _after(measures, devices[1], change, sharing[1])
+    device = _device(measures, stored, 1)
+    likely = _after(measures, stored, device, change, sharing[1])
     storage_s, other_s = likely.storage_s, likely.other_s
     if change.fast is not None:
         storage_s, saved_s = _staged(measures, change, readers, other_s)
     else:
-        others = [
-            after.pipeline_s + more_s
-            for after in (_after(measures, device, change, one) for device in devices for one in sharing)
-            for more_s in (0.0, after.idle_s)
-        ]
-        taken_s = sorted((likely.pipeline_s, *others))
-        saved_s = [
-            _saved_s(measures, taken, place)
-            for place, taken in enumerate((taken_s[-1], likely.pipeline_s, taken_s[0]))
-        ]
-    bounds = [*saved_s]
-    # A tier has its gain by the loop's own reads, too, and what-if nothing for certain without a wait.
-    by_loop = change.fast is not None and not change.threads and measures.use_and_facts[1].loop_share > 0
-    if not model.certain and not by_loop:
-        bounds.append(0.0)
-    before_s, expected_s = model.unit_s, saved_s[1]
-    waited = stands_still(model, measures.loop, min(bounds)) if by_loop else measures.waited
-    gain = Gain(model.unit, before_s, min(bounds), expected_s, max(bounds), (waited,))
+        saved_s = _changed(measures, stored, change, sharing, likely)
+    gain = _gain(measures, change, saved_s)
     known = storage_served(measures)
     device_parts = model.data_s, model.weights_s
     served_s = model.storage_s * measures.slow_share
+    cached_s = model.storage_s - served_s
+    before = (served_s, model.other_s + cached_s, model.compute_s, model.unit_s)
+    after = (storage_s, other_s, model.compute_s, model.unit_s - gain.expected_s)
     return WhatIf(
         model.unit,
         model.units,
         reads.calls / model.units,
         reads.moved_bytes / model.units,
-        Parts(
-            devices[1] if known else None,
-            served_s,
-            model.other_s + model.storage_s - served_s,
-            model.compute_s,
-            before_s,
-            *device_parts,
-        ),
-        Parts(
-            likely.device if known and change.fast is None else None,
-            storage_s,
-            other_s,
-            model.compute_s,
-            before_s - expected_s,
-            *device_parts,
-        ),
+        Parts(device if known else None, *before, *device_parts),
+        Parts(likely.device if known and change.fast is None else None, *after, *device_parts),
         gain,
-        tuple(_assumptions(measures, change, readers)),
+        tuple(_assumptions(measures, change, readers, sizes_tell=stored.shown)),
     )
+
+
+def _gain(measures: Measures, change: StorageChange, saved_s: Sequence[float]) -> Gain:
+    """Gives the gain of what is saved: lower bound, expected, upper bound.
+
+    A tier quickens the loop's own reads, too: that is certain. All else is so only if the job waits.
+    """
+    model, bounds = measures.model, list(saved_s)
+    by_loop = change.fast is not None and not change.threads and measures.use_and_facts[1].loop_share > 0
+    if not model.certain and not by_loop:
+        bounds.append(0.0)
+    rests_on = stands_still(model, measures.loop, min(bounds)) if by_loop else measures.waited
+    return Gain(model.unit, model.unit_s, min(bounds), saved_s[1], max(bounds), (rests_on,))
 
 
 def storage_served(measures: Measures) -> bool:
@@ -174,12 +166,12 @@ class _After:
         return self.storage_s + self.other_s
 
 
-def _device(measures: Measures, place: int) -> StorageDevice:
+def _device(measures: Measures, stored: StoredReads, place: int) -> StorageDevice:
     """Gives the storage whose model says exactly what was measured; `place` of `StoredReads.waiting`.
 
     Opens, closes and stats are part of a request's latency.
     """
-    model, reads, stored = measures.model, measures.group("read"), stored_reads(measures)
+    model, reads = measures.model, measures.group("read")
     share = measures.slow_share
     thread_s = model.storage_s * model.readers * model.units * share
     waits_s = (
@@ -194,16 +186,43 @@ def _device(measures: Measures, place: int) -> StorageDevice:
     )
 
 
-def _after(measures: Measures, device: StorageDevice, change: StorageChange, sharing: ReaderChange) -> _After:
+def _changed(
+    measures: Measures,
+    stored: StoredReads,
+    change: StorageChange,
+    sharing: Changes,
+    likely: _After,
+) -> list[float]:
+    """Gives what a unit is shorter by: lower bound, expected, upper bound."""
+    others = [
+        after.pipeline_s + more_s
+        for place in range(3)
+        for one in sharing
+        for after in [_after(measures, stored, _device(measures, stored, place), change, one)]
+        for more_s in (0.0, after.idle_s)
+    ]
+    taken_s = sorted((likely.pipeline_s, *others))
+    in_turn = (taken_s[-1], likely.pipeline_s, taken_s[0])
+    return [_saved_s(measures, taken, place) for place, taken in enumerate(in_turn)]
+
+
+def _after(
+    measures: Measures,
+    stored: StoredReads,
+    device: StorageDevice,
+    change: StorageChange,
+    sharing: ReaderChange,
+) -> _After:
     """Gives the device after the change, and the parts of the pipeline.
 
     Args:
         measures: The session.
+        stored: The reads that storage served.
         device: The device before.
         change: What is different.
         sharing: What other readers make of it.
     """
-    model, stored = measures.model, stored_reads(measures)
+    model = measures.model
     changed = dataclasses.replace(
         device,
         latency_s=device.latency_s * change.latency,
@@ -265,7 +284,7 @@ def _staged(
     ]
 
 
-def _assumptions(measures: Measures, change: StorageChange, readers: float) -> list[str]:
+def _assumptions(measures: Measures, change: StorageChange, readers: float, *, sizes_tell: bool) -> list[str]:
     model, machine = measures.model, measures.machine
     beside = f"o = {model.overlap:.2f} of the compute time the pipeline works beside it"
     said = [
@@ -290,7 +309,7 @@ def _assumptions(measures: Measures, change: StorageChange, readers: float) -> l
             *_scaling_words(measures),
             f"the other work is shared by as many threads as processors ({machine.cpus or 1:g})",
         ]
-    if (change.bandwidth, change.latency) != (1.0, 1.0) and not stored_reads(measures).shown:
+    if (change.bandwidth, change.latency) != (1.0, 1.0) and not sizes_tell:
         said.append(
             "the reads' sizes and times do not tell what is waiting and what is moving bytes: from all of it "
             "moving to all of it waiting, as far as a byte takes 1/2 GB/s"

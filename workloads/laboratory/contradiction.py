@@ -146,7 +146,10 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
     finding = answers.named(STAGING)
     said = {"advise": answers.staged, "whatif --fast": answers.staged_what_if}
     for name, theirs in said.items():
-        if finding is None or finding.gain is None or theirs is None:
+        if finding is None or finding.gain is None:
+            continue
+        if theirs is None:
+            yield f"staging is found, and {name} has no answer"
             continue
         ours = _of(finding.gain)
         # A disk that nobody measured may promise nothing for certain.

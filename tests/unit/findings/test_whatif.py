@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
@@ -141,6 +141,25 @@ def test_what_the_page_cache_served_no_storage_makes_quicker(tmp_path, capsys, c
 def test_wrong_arguments_are_one_sentence(session, capsys, arguments):
     assert main(["whatif", str(session.path), *arguments]) == 2
     assert capsys.readouterr().err.startswith("tfdarshan: ")
+
+
+def test_a_loop_that_reads_itself_is_asked_of_another_device_only(tmp_path, capsys, monkeypatch):
+    # GIVEN a job without steps, whose main thread makes 200 reads of 10 ms, one after the other
+    calls = [(n * 11.0, n * 11 + 10.0, LOOP, "pread", n, 100_000, 0) for n in range(200)]
+    paths = [f"/data/{n}" for n in range(200)]
+    session = training(tmp_path, calls, paths=paths, sizes=[100_000] * 200)
+    fast = TierProbe(TimeModel(150e-6, 1e-9, 50, 1.0, 0.0), 1e9, direct=True, note="made up")
+    monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: fast)
+
+    # WHEN
+    assert main(["whatif", str(session.path), "--fast", str(tmp_path), "--json"]) == 0
+    gain = json.loads(capsys.readouterr().out)["gain"]
+
+    # THEN a loop that stands still gains whatever else waits
+    assert gain["speedup"] > 5
+    assert gain["speedup_low"] > 1
+    assert main(["whatif", str(session.path), "--latency", "0.5x"]) == 2
+    assert "the main thread reads the input itself" in capsys.readouterr().err
 
 
 def test_a_session_without_reads_is_one_sentence(tmp_path, capsys):

@@ -93,6 +93,7 @@ CONTRADICTED = {
     "staging, advise": (answers(STAGED, staged=(1.1, 1.6, 1.8)), "by findings and 1.60x"),
     "staging, lower bound": (answers(STAGED, staged=(1.0, 1.5, 1.8)), "by advise"),
     "staging, what-if": (answers(STAGED, staged_what_if=(1.1, 1.5, 2.2)), "by whatif --fast"),
+    "staging, no answer": (answers(STAGED, staged_what_if=None), "whatif --fast has no answer"),
     "more readers": (answers(MORE, threads={8: (1.0, 1.1, 1.2)}), "whatif --threads 8 1.10x"),
     "more readers, for certain": (answers(MORE, threads={8: (1.9, 2.0, 2.1)}), "whatif --threads 8"),
     "fewer readers": (answers(FEWER, threads={1: (0.2, 0.9, 1.0)}), "whatif --threads 1 0.90x"),
