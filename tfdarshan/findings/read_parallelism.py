@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from tfdarshan.analysis.contention import call_time
-from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import SerialShare, serial_share
+from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.pipeline_api import more_readers, reads_as_many
-from tfdarshan.findings.reader_change import with_readers
+from tfdarshan.findings.reader_change import serves_more, with_readers
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
@@ -39,7 +38,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     gain = measures.gain(
         *(change.saved_s(measures) for change in with_readers(measures, n)),
-        assumed=[_assumed(measures, share)],
+        assumed=[serves_more(measures)],
     )
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
@@ -63,22 +62,4 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cure=more_readers(measures, n, shown),
         gain=gain,
         not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
-    )
-
-
-def _assumed(measures: Measures, share: SerialShare) -> Assumption:
-    """Gives what has to be so of storage, and what shows it."""
-    seen, found = "", measures.contention
-    if share.known and found is not None and found.depth > 1:
-        times = call_time(found.share, found.depth)
-        seen = (
-            f"calls take {times:.1f} times as long with {found.depth:.0f} under way as alone, "
-            f"of {found.calls:,} calls"
-        )
-    elif share.known:
-        seen = f"{share.words} of a call is served one at a time"
-    return Assumption(
-        "storage serves more reads at a time",
-        seen,
-        "calls take as many times longer as there are",
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfdarshan.analysis.contention import call_time
+from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import waits_elsewhere
@@ -48,6 +50,22 @@ def with_readers(measures: Measures, readers: float) -> Changes:
             before / readers if waits_elsewhere(measures) else likely,
         ),
         ReaderChange(times_as_long(share.low, before, readers), before / readers),
+    )
+
+
+def serves_more(measures: Measures) -> Assumption:
+    """Gives what has to be so of storage if more readers are to help, and what shows it."""
+    share, found, seen = serial_share(measures), measures.contention, ""
+    if share.known and found is not None and found.depth > 1:
+        times = call_time(found.share, found.depth)
+        seen = (
+            f"calls take {times:.1f} times as long with {found.depth:.0f} under way as alone, "
+            f"of {found.calls:,} calls"
+        )
+    elif share.known:
+        seen = f"{share.words} of a call is served one at a time"
+    return Assumption(
+        "storage serves more reads at a time", seen, "calls take as many times longer as there are"
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import AHEAD, input_pipeline
 from tfdarshan.units import human_seconds, percent, plural
@@ -44,7 +44,13 @@ def find(measures: Measures) -> Finding | None:
     beside_s = min(fills.excess_s, model.compute_s * model.units)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
-    gain = measures.gain(low, expected, high)
+    assumed = Assumption(
+        "what fills the buffer can be read beside the steps",
+        f"they compute {human_seconds(model.compute_s * model.units)}, and waits that filled it are "
+        f"{human_seconds(fills.excess_s)} longer",
+        "an epoch's first step waits as long with a smaller buffer",
+    )
+    gain = measures.gain(low, expected, high, assumed=[assumed])
     return Finding(
         name=NAME,
         kind="problem",

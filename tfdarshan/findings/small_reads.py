@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.access_order import scattered_reads
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.storage_passes import from_storage
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import DATABASES
@@ -64,7 +64,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     low, expected, high = (seconds / all_s for seconds in saved_s)
     if expected <= 0:
         return None
-    gain, stall_s = measures.without(measures.group("read"), low, expected, high)
+    assumed = Assumption(
+        "a read waits as long whatever its size",
+        f"{human_seconds(each_s)} for {human_bytes(bytes_read / len(chosen))}, {reads:,} times",
+        "larger reads take as many times longer",
+    )
+    gain, stall_s = measures.without(measures.group("read"), low, expected, high, [assumed])
     order = np.argsort(-np.where(small, made, 0), kind="stable")
     return Finding(
         name=NAME,

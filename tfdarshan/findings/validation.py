@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array, union_ns
-from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import probe_evidence, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import validation_cure
+from tfdarshan.findings.reader_change import serves_more
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "validation"
@@ -54,7 +55,13 @@ def find(measures: Measures) -> Finding | None:
     if fits:
         again = (passes - 1) / passes
         shares = [0.7 * again, 0.95 * again, again]
+        assumed = Assumption(
+            "these files stay in memory",
+            f"{human_bytes(float(sizes.sum()))}, read {passes:.1f} times",
+            "the job itself needs the memory",
+        )
     else:
+        assumed = serves_more(measures)
         serial = serial_share(measures)
         readers = (min(MOST_READERS, max(serial.most_readers, depth)), MOST_READERS, MOST_READERS)
         shares = [
@@ -62,7 +69,7 @@ def find(measures: Measures) -> Finding | None:
             for share, count in zip((serial.high, serial.expected, serial.low), readers, strict=True)
         ]
     low, expected, high = (share * pauses.reading_s / units for share in shares)
-    gain = measures.gain(0, 0, 0, stall_s=(low, expected, high), beside=0.0)
+    gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=0.0)
     return Finding(
         name=NAME,
         kind="problem",

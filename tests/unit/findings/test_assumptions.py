@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenario_sessions import SKETCHES, sketched
+from tests.scenario_sessions import MB, SKETCHES, sketched
+from tests.unit.findings import test_shuffle_buffer, test_small_reads, test_validation
 from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.test_cures_of_pipelines import LOAD, PATHS
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Assumption, Gain
@@ -69,6 +71,14 @@ MAKERS: dict[str, Callable[[Path], Session]] = {
     name: partial(sketched, sketch=sketch) for name, sketch in SKETCHES.items()
 }
 MAKERS |= {maker.__name__: maker for maker in (jumping, crowded, decoding)}
+MAKERS |= {
+    "a buffer to be filled": lambda folder: test_shuffle_buffer.job(
+        folder, PATHS, LOAD, test_shuffle_buffer.SHUFFLE
+    ),
+    "validation": test_validation.job,
+    "validation of much": partial(test_validation.job, memory=10 * MB),
+    "small reads": partial(test_small_reads.job, taken_ms=lambda part: 3.0),
+}
 
 
 @pytest.mark.parametrize("name", MAKERS)
