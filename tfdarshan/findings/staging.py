@@ -11,6 +11,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.model_assumptions import stands_still
 from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
@@ -135,9 +136,9 @@ def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tie
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
-    by_loop = measures.use_and_facts[1].loop_share > 0
-    waited = [measures.waited] if model.certain or not by_loop else []
-    assumed = (*waited, *measures.shared, _faster(whole, fast_tier))
+    by_loop = not model.certain and measures.use_and_facts[1].loop_share > 0
+    rests_on = stands_still(model, measures.loop, low) if by_loop else measures.waited
+    assumed = (rests_on, *(() if by_loop else measures.shared), _faster(whole, fast_tier))
     return Gain(model.unit, model.unit_s, low, likely, high, assumed)
 
 
