@@ -23,6 +23,8 @@ from tfdarshan.staging.question import Question
 
 # Two figures for one thing may differ by so much: they are rounded when they are printed.
 ROUNDING = 0.005
+# A lower bound of at most this promises nothing, of more than that something.
+NOTHING, SOMETHING = 1.01, 1.05
 # A folder that no job reads.
 ELSEWHERE = "/nowhere/fast"
 # What gives less may go unnamed, and leaves a job healthy.
@@ -41,8 +43,8 @@ class Answers:
         unit_s: A step, or the session.
         wait_s: What of it can be waited for at most.
         own_s: What of it the loop spends in calls of its own on input.
-        staged: What `advise` says of staging everything, to the disk that findings assume; None without
-            files that could be staged.
+        staged: What `advise` says of staging to the disk that findings assume, with room for all; None
+            without files that could be staged.
         staged_what_if: What `whatif --fast` says of that disk; None where nothing was read.
         staged_bytes: What of it storage served.
         not_worth: Why `advise` says that staging is not worth it, "" if it is.
@@ -92,8 +94,8 @@ def asked(measures: Measures) -> Answers:
     found = diagnosis_of(measures)
     question = Question(fast=ELSEWHERE, room_bytes=1 << 60, block_bytes=1)
     advice = decide_on(*measures.use_and_facts, question, LOCAL_SSD).advice
-    everything, model = advice.everything, measures.model
-    saved = (everything.low_s, everything.saved_s, everything.high_s)
+    staged, model = advice.chosen.expected, measures.model
+    saved = (staged.low_s, staged.saved_s, staged.high_s)
     counts = {1, *(_readers(finding) or 1 for finding in found.findings)}
     threads = {count: _what_if(measures, StorageChange(threads=count)) for count in sorted(counts)}
     return Answers(
@@ -102,7 +104,7 @@ def asked(measures: Measures) -> Answers:
         unit_s=model.unit_s,
         wait_s=model.most_wait_s,
         own_s=measures.input_calls.within_s / model.units,
-        staged=_range(everything.epoch_s, saved) if advice.files else None,
+        staged=_range(staged.epoch_s, saved) if advice.files else None,
         staged_what_if=_what_if(measures, StorageChange(fast=LOCAL_SSD)),
         staged_bytes=float(measures.costs.slow_bytes.sum()),
         not_worth=advice.reasons[0].code if advice.reasons else "",
@@ -138,8 +140,9 @@ def _words(said: Range) -> str:
     return f"{expected:.2f}x ({low:.2f}x to {high:.2f}x)"
 
 
-def _same(one: float, other: float) -> bool:
-    return abs(one - other) <= ROUNDING * max(abs(one), abs(other))
+def _inside(times: float, said: Range) -> bool:
+    """Says whether a gain is inside of a range."""
+    return said[0] * (1 - ROUNDING) <= times <= said[2] * (1 + ROUNDING)
 
 
 def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
@@ -153,8 +156,9 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
             continue
         ours = _of(finding.gain)
         # A disk that nobody measured may promise nothing for certain.
-        pairs = list(zip(ours, theirs, strict=True))[0 if finding.gain.supported else 1 :]
-        if not all(_same(*pair) for pair in pairs):
+        least, most = sorted((ours[0], theirs[0]))
+        as_certain = not finding.gain.supported or least > NOTHING or most <= SOMETHING
+        if not (_inside(ours[1], theirs) and _inside(theirs[1], ours) and as_certain):
             yield f"staging gives {_words(ours)} by findings and {_words(theirs)} by {name}"
 
 
@@ -169,8 +173,7 @@ def _threads_have_one_gain(answers: Answers) -> Iterator[str]:
         elif count in answers.threads:
             ours, theirs = _of(finding.gain), answers.threads[count]
             overlap = ours[0] <= theirs[2] * (1 + ROUNDING) and theirs[0] <= ours[2] * (1 + ROUNDING)
-            inside = theirs[0] * (1 - ROUNDING) <= ours[1] <= theirs[2] * (1 + ROUNDING)
-            if not (overlap and inside):
+            if not (overlap and _inside(ours[1], theirs)):
                 yield f"{name} gives {_words(ours)}, and whatif --threads {count} {_words(theirs)}"
 
 
