@@ -20,6 +20,7 @@ from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
+from tfdarshan.staging.small_set import AS_SHORT
 
 # Two figures for one thing may differ by so much: they are rounded when they are printed.
 ROUNDING = 0.005
@@ -156,9 +157,11 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
             continue
         ours = _of(finding.gain)
         # A disk that nobody measured may promise nothing for certain.
-        least, most = sorted((ours[0], theirs[0]))
-        as_certain = not finding.gain.supported or least > NOTHING or most <= SOMETHING
-        if not (_inside(ours[1], theirs) and _inside(theirs[1], ours) and as_certain):
+        lower, higher = sorted((ours[0], theirs[0]))
+        as_certain = not finding.gain.supported or lower > NOTHING or higher <= SOMETHING
+        # All files may give a little more than the few that are staged.
+        most = max(ours[2], AS_SHORT * ours[1])
+        if not (_inside(ours[1], theirs) and _inside(theirs[1], (ours[0], ours[1], most)) and as_certain):
             yield f"staging gives {_words(ours)} by findings and {_words(theirs)} by {name}"
 
 
