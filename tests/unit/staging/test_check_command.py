@@ -28,9 +28,9 @@ def job(logdir, *, start_up_ms, read_ms, folder="/data"):
 
 @pytest.fixture
 def plan(tmp_path):
-    """The plan for a job of 0.2 s of start-up and 4.2 s of reading, all files to be staged."""
+    """The plan for a job of 0.2 s of start-up and 4.2 s of reading, which it waits for; for all files."""
     session = job(tmp_path / "before", start_up_ms=200, read_ms=40)
-    question = Question(fast="/fast", slow="/data", room_bytes=1 << 40, block_bytes=1)
+    question = Question(fast="/fast", slow="/data", room_bytes=1 << 40, block_bytes=1, input_wait=1.0)
     decision = decide([session], question, FAST)
     files = tuple(PlannedFile(f"{number:03}", SIZE, 1) for number in range(FILES))
     promise = dataclasses.asdict(decision.promise)

@@ -67,7 +67,7 @@ def test_epochs_that_the_page_cache_would_serve_do_not_pay_for_the_copy():
     assert "likely to keep the 24.0 MB" in advice.reasons[0].sentence
     # ... but it is not known of FUSE, nor if the memory hardly holds the input
     for use, memory in ((one_epoch(mount=("/data", "fuse.sshfs")), 25 * GB), (one_epoch(), 25 * MB)):
-        unsure = decided(use, memory, epochs=10).advice
+        unsure = decided(use, memory, epochs=10, input_wait=1.0).advice
         assert unsure.helps
         expected = unsure.chosen.expected
         assert unsure.later.epochs_worth(10) == 1
