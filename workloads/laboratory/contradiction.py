@@ -136,6 +136,11 @@ def _readers(finding: Finding) -> int | None:
     return int(said[1]) if said is not None else None
 
 
+def _by_hand(finding: Finding) -> bool:
+    """Says whether staging is a copy that the program itself opens: `advise` leaves such files out."""
+    return finding.cure is not None and "sqlite3" in finding.cure.line
+
+
 def _words(said: Range) -> str:
     low, expected, high = said
     return f"{expected:.2f}x ({low:.2f}x to {high:.2f}x)"
@@ -150,7 +155,7 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
     finding = answers.named(STAGING)
     said = {"advise": answers.staged, "whatif --fast": answers.staged_what_if}
     for name, theirs in said.items():
-        if finding is None or finding.gain is None:
+        if finding is None or finding.gain is None or (name == "advise" and _by_hand(finding)):
             continue
         if theirs is None:
             yield f"staging is found, and {name} has no answer"
@@ -223,7 +228,7 @@ def _verdict_is_of_a_finding(answers: Answers) -> Iterator[str]:
 
 def _staging_is_worth_it(answers: Answers) -> Iterator[str]:
     finding = answers.named(STAGING)
-    if finding is None or finding.kind != "problem" or not answers.not_worth:
+    if finding is None or finding.kind != "problem" or not answers.not_worth or _by_hand(finding):
         return
     # That the copy does not pay is no contradiction if the finding says so, too.
     if answers.not_worth != "copy" or "epoch" not in f"{finding.what} {finding.not_worth}":

@@ -79,6 +79,12 @@ def test_what_advise_does_not_stage_need_not_be_found(findings):
     assert contradictions_in(answers(*findings, not_worth="page_cache")) == []
 
 
+def test_databases_are_copied_by_hand_and_not_by_advise():
+    copied = replace(STAGED, cure=Cure("Copy it.", 'sqlite3.connect(shutil.copy("a.db", "DIR"))'))
+
+    assert contradictions_in(answers(copied, staged=None, not_worth="no_files")) == []
+
+
 def test_a_copy_that_does_not_pay_is_said_by_both():
     says = replace(STAGED, not_worth="for a single epoch")
 
