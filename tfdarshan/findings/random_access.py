@@ -12,6 +12,7 @@ from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.findings.read_split import (
+    bytes_are_told,
     seconds_per_byte,
     split_evidence,
     wait_of_a_read,

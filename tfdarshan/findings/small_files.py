@@ -12,6 +12,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.read_split import (
     STREAMS_BYTES,
     bytes_are_told,
+    seconds_per_byte_probed,
     seconds_per_byte_shown,
     split_evidence,
     wait_of_a_read,
@@ -95,6 +96,9 @@ def _seen(measures: Measures, least: float) -> str:
     per_byte = seconds_per_byte_shown(measures)
     if per_byte is not None:
         return f"a byte of a read takes {per_byte * 1e9:.2f} ns, by reads of other sizes"
+    probed = seconds_per_byte_probed(measures)
+    if probed is not None:
+        return f"a byte of a read takes {probed * 1e9:.2f} ns, by a probe"
     return f"{percent(least, 1)} even if a reader gets no more than {human_bytes(STREAMS_BYTES[0])}/s"
 
 

@@ -12,7 +12,15 @@ from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.time_model import fit_time_model
 from tfdarshan.findings.measures import FIT_AT_MOST, Measures
 from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.findings.read_split import DOUBT, EXPLAINED, SHOWN, STREAMED, STREAMS_BYTES, wait_of_a_read
+from tfdarshan.findings.read_split import (
+    DOUBT,
+    EXPLAINED,
+    SHOWN,
+    STREAMED,
+    STREAMS_BYTES,
+    seconds_per_byte_probed,
+    wait_of_a_read,
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,11 @@ def stored_reads(measures: Measures) -> StoredReads:
     few = slice(None, None, max(1, len(length) // FIT_AT_MOST))
     model = fit_time_model(length[few], taken_s[few])
     shown = model.r2 >= EXPLAINED and size * model.s_per_byte > SHOWN * model.seconds(size)
+    if not shown and seconds_per_byte_probed(measures) is not None:
+        low, expected, high = (
+            min(1.0, wait * reads.calls / max(reads.thread_s, 1e-12)) for wait in wait_of_a_read(measures)
+        )
+        return StoredReads(calls, calls * size, (low, expected, high), True)
     if shown:
         low, expected, high = _waiting(measures, size * model.s_per_byte, mean_s)
     else:
