@@ -82,10 +82,10 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
 
 @dataclass(frozen=True)
 class _Left:
-    """Seconds of a unit that no finding claims yet: of the wait, and of the loop's own calls on input."""
+    """Seconds of a unit: what is left of the wait, and what is claimed of the loop's own calls."""
 
     wait_s: float
-    own_s: float
+    own_claimed_s: float
 
 
 def _rank(finding: Finding) -> tuple[int, float, float]:
@@ -98,7 +98,7 @@ def _all_charged(findings: Sequence[Finding], measures: Measures) -> list[Findin
     """Gives the findings that cost something, each without what those before it claim; the worst first."""
     found: list[Finding] = []
     model = measures.model
-    left = _Left(model.most_wait_s, measures.input_calls.within_s / model.units)
+    left = _Left(model.most_wait_s, 0.0)
     # What is a note by its own rule is too doubtful to claim anything before the others.
     for finding in sorted(findings, key=lambda finding: finding.kind == "note"):
         charged, left = _charged(finding, left, measures)
@@ -153,10 +153,11 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
         return None, left
     stall_s = min(finding.stall_s, finding.cost_s)
     claimed_s = min(finding.cost_s - stall_s, left.wait_s)
-    own_s = left.own_s
+    own_claimed_s = left.own_claimed_s
     if finding.name not in OF_OTHERS:
-        stall_s = min(stall_s, own_s)
-        own_s -= stall_s
+        own_s = max(measures.input_calls.within_s / model.units, stall_s)
+        stall_s = min(stall_s, max(0.0, own_s - own_claimed_s))
+        own_claimed_s += stall_s
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
@@ -166,5 +167,5 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
         kind = "note"
     return (
         dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share),
-        _Left(left.wait_s - claimed_s, own_s),
+        _Left(left.wait_s - claimed_s, own_claimed_s),
     )

@@ -242,7 +242,8 @@ def _what_is_staged_is_found(answers: Answers) -> Iterator[str]:
 
 
 def _a_healthy_job_gains_nothing(answers: Answers) -> Iterator[str]:
-    said = {"advise": answers.staged} | {
+    much = answers.staged_bytes >= LEAST_BYTES
+    said = {"advise": answers.staged if much else None} | {
         f"whatif --threads {count}": theirs for count, theirs in answers.threads.items()
     }
     for name, theirs in said.items():
