@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.storage_passes import CACHED_CALL_S
 from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.candidate import SLOW_OPEN_S
 
 # From this share on it is all but everything.
 SERVED = 0.9
@@ -19,9 +22,17 @@ def from_memory(measures: Measures, rows: Array) -> bool:
     """
     costs, stored = measures.costs, measures.figures.stored_bytes
     read = float(costs.read_bytes[rows].sum())
+    if opens_take_long(measures, rows):
+        return False
     if stored is not None:
         return stored <= (1 - SERVED) * read
     slow = float(costs.slow_bytes[rows].sum())
     calls = float((costs.opens[rows] + costs.reads[rows]).sum())
-    # A server may be slow at opens though the bytes are cached.
     return slow <= (1 - SERVED) * read and float(costs.other_s[rows].sum()) <= CACHED_CALL_S * calls
+
+
+def opens_take_long(measures: Measures, rows: Array) -> bool:
+    """Says whether a server is slow to open some files, though memory may have their bytes."""
+    costs = measures.costs
+    beyond_s = np.maximum(costs.other_s[rows] - costs.stat_s[rows] - SLOW_OPEN_S * costs.opens[rows], 0)
+    return float(beyond_s.sum()) > (1 - SERVED) * float(costs.call_s[rows].sum())

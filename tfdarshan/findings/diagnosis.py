@@ -73,7 +73,7 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     unknown = [result for result in results if isinstance(result, Unknown)]
     made = [result for result in results if isinstance(result, Finding)]
     found = _all_charged(made, measures)
-    best = _far_better(made, found)
+    best = _far_better(made, found, measures)
     if best is not None:
         found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
     verdict = make_verdict(measures, found, unknown)
@@ -107,24 +107,32 @@ def _all_charged(findings: Sequence[Finding], measures: Measures) -> list[Findin
     return sorted(found, key=_rank)
 
 
-def _far_better(made: Sequence[Finding], found: Sequence[Finding]) -> Finding | None:
+def _far_better(made: Sequence[Finding], found: Sequence[Finding], measures: Measures) -> Finding | None:
     """Gives the problem whose cure gives far more than that of the one that would be named first."""
-    first = next((finding for finding in found if finding.kind == "problem" and finding.gain), None)
+    # Where nobody knows what is waited for there are notes alone, and one of them is named all the same.
+    kind = "problem" if measures.model.likely else "note"
+    first = next((finding for finding in found if finding.kind == kind and finding.gain), None)
     if first is None:
         return None
     least = _promised_share(first)
     better = [
         finding
         for finding in made
-        if finding.kind == "problem"
+        if finding.gain is not None
+        and finding.kind == "problem"
         and finding.name != first.name
-        and _promised_share(finding) >= least * (MORE_WORK if _work(finding) > _work(first) else FAR_BETTER)
+        and _promised_share(finding) >= least * _times_better(_work(finding) - _work(first))
     ]
     if not better:
         return None
     most = max(map(_promised_share, better))
     nearly = [finding for finding in better if _promised_share(finding) * FAR_BETTER >= most]
     return min(nearly, key=lambda finding: (_work(finding), -_promised_share(finding)))
+
+
+def _times_better(more_work: int) -> float:
+    """Gives how many times as much a cure has to give to come first, as it is more work or not."""
+    return MORE_WORK if more_work > 0 else FAR_BETTER
 
 
 def _work(finding: Finding) -> int:

@@ -352,18 +352,26 @@ class Measures:
         )
 
     def without(
-        self, calls: CallGroup, low: float, expected: float, high: float, assumed: Sequence[Assumption]
+        self,
+        calls: CallGroup,
+        low: float,
+        expected: float,
+        high: float,
+        assumed: Sequence[Assumption],
+        *,
+        other_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> tuple[Gain, float]:
         """Gives the gain when such shares of calls are not made, and what of it is no input wait.
 
-        At most, the time in which readers wait for each other shrinks as the calls do.
+        At most, the time in which readers wait for each other shrinks as the calls do. `other_s` is what of a
+        unit's other work is not done either: lower bound, expectation, upper bound.
         """
         pipeline, loop = self.pipeline_s(calls.beside_s), calls.within_s / self.model.units
         share = calls.beside_s / self.input_calls.beside_s if self.input_calls.beside_s > 0 else 0.0
         gain = self.gain(
-            low * pipeline,
-            expected * pipeline,
-            high * (pipeline + share * self.model.idle_s),
+            low * pipeline + other_s[0],
+            expected * pipeline + other_s[1],
+            high * (pipeline + share * self.model.idle_s) + other_s[2],
             assumed=[*assumed, *(self.shared if calls.beside_s > calls.within_s else ())],
             stall_s=(low * loop, expected * loop, high * loop),
         )

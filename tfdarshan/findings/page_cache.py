@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.cache_share import SERVED
+import numpy as np
+
+from tfdarshan.findings.cache_share import SERVED, opens_take_long
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, percent
@@ -23,7 +25,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     served = 1 - measures.costs.storage_share
     if stored is None and not measures.traced:
         return None
-    if served < SERVED:
+    if served < SERVED or opens_take_long(measures, np.flatnonzero(measures.is_input)):
         return None
     how = (
         "the kernel fetched the rest from storage" if stored is not None else "judged by how long reads took"

@@ -173,6 +173,13 @@ def keep_in_memory(measures: Measures) -> Cure:
     return Cure(what, kept, reader.statement) if reader.name != GENERATOR else _cached_after(what, pipeline)
 
 
+def keeps_decoded(measures: Measures) -> bool:
+    """Says whether what `keep_in_memory` keeps is decoded: the stage that reads decodes, too."""
+    pipeline = input_pipeline(measures)
+    reader = None if pipeline is None else pipeline.reader
+    return reader is not None and "decodes" in reader.does
+
+
 def _cached_after(what: str, pipeline: Pipeline) -> Cure:
     """Words it for a generator, whose call has arguments of its own: in front of what follows."""
     following = pipeline.after(pipeline.stages[0])
