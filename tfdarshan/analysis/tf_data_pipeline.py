@@ -123,6 +123,16 @@ class Pipeline:
         return next((stage for stage in self.stages if stage.reads), None)
 
     @property
+    def reader_name(self) -> str:
+        """That stage's name, "" where there is none."""
+        return self.reader.name if self.reader is not None else ""
+
+    @property
+    def reader_statement(self) -> str:
+        """That stage as a statement, "" where there is none."""
+        return self.reader.statement if self.reader is not None else ""
+
+    @property
     def last(self) -> Stage:
         """The last stage that does work, or hands it on: not options."""
         shown = [stage for stage in self.stages if stage.name != "with_options"]

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import in_shards
 from tfdarshan.findings.read_split import (
     STREAMS_BYTES,
     bytes_are_told,
@@ -17,7 +18,7 @@ from tfdarshan.findings.read_split import (
     split_evidence,
     wait_of_a_read,
 )
-from tfdarshan.units import human_bytes, human_seconds, percent, plural
+from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_files"
 SHARD_BYTES = 256 << 20
@@ -80,12 +81,7 @@ def find(measures: Measures) -> Finding | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
-        cure=Cure(
-            f"Put them into {plural(shards, 'TFRecord shard')} of about {human_bytes(unique / shards)}.",
-            f"dataset = tf.data.TFRecordDataset(shards, buffer_size={READ_BYTES >> 20} << 20, "
-            f"num_parallel_reads={max(1, round(measures.model.readers))})",
-            "dataset = tf.data.Dataset.from_tensor_slices(paths).map(tf.io.read_file)",
-        ),
+        cure=in_shards(measures, shards, unique / shards, READ_BYTES),
         gain=gain,
         not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
     )

@@ -11,6 +11,8 @@ from .program import PYTHON, TF_DATA, Program
 Effort = Literal[1, 2, 3]  # some lines, a copy of the data, a conversion of it
 THREADS = 16
 FEW = 2
+# Samples that are files of their own.
+WHOLE_FILES = ("file", "stats", "until_empty", "small_reads")
 
 # What findings may call each cure. A name that stands nowhere here is reported, not taken for wrong.
 FINDINGS_OF = {
@@ -108,6 +110,12 @@ def _by_python(program: Program) -> list[KnownCure]:
         found.append(_cure("parallel", program, threads=THREADS))
     if program.threads > FEW:
         found.append(_cure("fewer threads", program, threads=FEW))
+    # A program that has to import TensorFlow for it takes seconds longer.
+    starts_alike = program.marked or program.uses_tensorflow
+    if program.access in WHOLE_FILES and program.decode != "jpeg" and starts_alike:
+        changes: dict[str, Any] = {"shape": "records", "access": "file", "threads": 0}
+        ahead = program.prefetch or program.ahead
+        found.append(_cure("shards", program, 3, **changes, prefetch=ahead, ahead=False, slow_path=""))
     if program.epochs > 1:
         kept: dict[str, Any] = {"cache": "right"} if program.shape == "generator" else {"in_memory": True}
         found.append(_cure("memory", program, 1, **kept))

@@ -11,6 +11,7 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.pipeline_api import (
     fewer_readers,
+    in_shards,
     keep_decoded,
     keep_in_memory,
     more_decoding,
@@ -242,3 +243,19 @@ def test_what_is_kept_decoded_is_not_decoded_again(tmp_path, does, speedup):
     )
     found = next(one for one in diagnose(session).findings if one.name == "fits_in_memory")
     assert found.gain.speedup == pytest.approx(speedup, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("stages", "before", "after"),
+    [
+        ((PATHS, LOAD, BATCH), "dataset = dataset.map(read_image)", "tf.data.TFRecordDataset(shards"),
+        ((GENERATOR, BATCH), "", 'open(shard, "rb"'),
+        ((), "", 'open(shard, "rb"'),
+    ],
+    ids=["a map", "a generator", "plain Python"],
+)
+def test_large_files_are_read_as_the_job_reads(tmp_path, stages, before, after):
+    cure = in_shards(measure(job(tmp_path, *stages, readers=2)), 2, 64e6, 8 << 20)
+    assert cure.instead_of == before
+    assert after in cure.line
+    assert ("parse" in cure.line) == bool(before)
