@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ SOURCES = Path(__file__).parent / "fuse"
 DEVICE = Path("/dev/fuse")
 PACKAGES = "apt-get install fuse3 libfuse3-dev gcc pkg-config"
 
+# A server on a busy machine has so long to take a signal.
+TOLD_WITHIN_S = 5.0
+
 
 @dataclass(frozen=True)
 class FuseMount:
@@ -32,8 +36,20 @@ class FuseMount:
     server: int
 
     def begin(self) -> None:
-        """Makes calls take their time from now on."""
+        """Makes calls take their time from now on, that is once the server was told."""
         os.kill(self.server, signal.SIGUSR1)
+        status = Path(f"/proc/{self.server}/status")
+        until_s = time.monotonic() + TOLD_WITHIN_S
+        while _is_pending(status.read_text(encoding="utf-8")) and time.monotonic() < until_s:
+            time.sleep(0.001)
+        # It is taken when it is no longer pending; its handler is a line.
+        time.sleep(0.01)
+
+
+def _is_pending(status: str) -> bool:
+    """Says whether the signal to begin waits for its process, by its status in /proc."""
+    sets = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("ShdPnd:")]
+    return any(pending >> (signal.SIGUSR1 - 1) & 1 for pending in sets)
 
 
 def check_fuse(device: Path = DEVICE) -> None:
