@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import glob
 import os
 import site
 import sysconfig
@@ -36,8 +37,9 @@ class Options:
     """What to record and how much of it.
 
     A pattern is a shell glob matched against the absolute path; `*` also matches `/`, and a pattern that ends
-    in `/` means everything below. A path that `include` matches is recorded whatever `exclude` says. Files
-    left out have no rows, and are counted in the coverage.
+    in `/` means everything below. One that begins with a name, `.` or `..` is below the working directory: it
+    is made absolute when the options are. A path that `include` matches is recorded whatever `exclude` says.
+    Files left out have no rows, and are counted in the coverage.
 
     Raises:
         ConfigurationError: A value is of the wrong type or out of range.
@@ -226,7 +228,21 @@ def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
             raise ConfigurationError(
                 f"{name} holds {pattern!r}, which is no path pattern: use text such as '/data/*'."
             )
-    return tuple(patterns)
+    return tuple(map(_absolute, patterns))
+
+
+def _absolute(pattern: str) -> str:
+    """Puts a pattern that begins with a name below the working directory; others are as they are."""
+    if pattern.startswith(("/", "*", "?", "[")):
+        return pattern
+    try:
+        folder = os.getcwd()  # noqa: PTH109
+    except OSError as error:
+        raise ConfigurationError(
+            f"the pattern {pattern!r} is below the working directory, which is not there: write it from / on."
+        ) from error
+    whole = os.path.normpath(os.path.join(glob.escape(folder), pattern))  # noqa: PTH118
+    return f"{whole}/" if pattern.endswith("/") and whole != "/" else whole
 
 
 def _check_megabytes(name: str, value: Any, low: int, high: int) -> None:

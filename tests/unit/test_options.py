@@ -92,3 +92,40 @@ def test_default_excludes(path, excluded):
 
 def test_default_excludes_can_be_dropped():
     assert Options(default_excludes=False, exclude=["/a/*"]).exclude_patterns() == ("/a/*",)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("data/", "{here}/data/"),
+        ("./data/*.jpg", "{here}/data/*.jpg"),
+        ("../x", "{above}/x"),
+        ("model.bin", "{here}/model.bin"),
+        ("*.jpg", "*.jpg"),
+        ("/data/", "/data/"),
+    ],
+)
+def test_patterns_that_begin_with_a_name_are_below_the_working_directory(tmp_path, monkeypatch, given, meant):
+    # GIVEN a folder whose name has a shell's characters
+    here = tmp_path / "a[1]"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    escaped = str(here).replace("[", "[[]")
+
+    # WHEN
+    (found,) = Options(exclude=[given]).exclude
+
+    # THEN
+    assert found == meant.format(here=escaped, above=tmp_path)
+    assert given != "data/" or fnmatch.fnmatchcase(
+        f"{here}/data/7.jpg", Options(exclude=[given]).exclude_patterns()[-1]
+    )
+
+
+def test_a_pattern_below_a_folder_that_is_gone_is_refused(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(ConfigurationError, match="write it from / on"):
+        Options(include=["data/"])
