@@ -49,6 +49,7 @@ def no_trace_by_chance() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tf_profiler, "tensorflow_imported", lambda: False)
+        patch.setattr(tf_profiler, "when_imported", lambda _action: None)
         yield
 
 

@@ -50,6 +50,7 @@ class IOCallback(Callback):  # type: ignore[misc]
             raise ConfigurationError("IOCallback takes batches or epochs, not both: leave one out.")
         self._batches, self._epochs = _range("batches", batches), _range("epochs", epochs)
         self._recorder = Profile(logdir, **options)
+        self._recorder.started_by = "keras"
         self._batch = 0
         self._recording = False
         self.session: Profile | None = None

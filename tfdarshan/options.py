@@ -76,7 +76,8 @@ class Options:
         (), "path patterns that as_if applies to (default: every file that is recorded)"
     )
     tf_profiler: bool | str = _option(
-        "auto", "run TensorFlow's profiler too: True, False, or auto where TensorFlow is imported already"
+        "auto",
+        "run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or auto",
     )
     tf_profiler_max_s: int = _option(
         60, "seconds after which that ends, because its trace grows in memory; the I/O session goes on"

@@ -46,7 +46,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if stall_s <= 0:
         if windows is None:
             why = f"whether {plural(len(bursts), 'burst')} of writes held anything up: {measures.why_no_wait}"
-            return Unknown(NAME, why, "mark steps with tfdarshan.step()")
+            return Unknown(NAME, why, measures.recorded.to_mark_steps)
         return None
     if windows is None:
         return _burst_note(measures, bursts, stalls)

@@ -16,8 +16,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return Unknown(
             NAME,
             f"how long steps waited for input: {measures.why_no_wait}",
-            "mark steps with `with tfdarshan.step() as step:` and the request for a batch with "
-            "`with step.input_wait():`, or record with TensorFlow's profiler (tf_profiler=True)",
+            measures.recorded.to_see_waits,
         )
     if model.wait_s < LEAST_SHARE * model.unit_s:
         return None

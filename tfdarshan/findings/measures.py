@@ -38,6 +38,7 @@ from tfdarshan.findings.model_assumptions import (
     waits_for_input,
 )
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
+from tfdarshan.findings.way_of_recording import WayOfRecording
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
@@ -157,10 +158,18 @@ class Measures:
             return f"{plural(model.units, 'step')} in {human_seconds(seconds)}"
         return f"{human_seconds(seconds)} were recorded" if seconds < LEAST_S else ""
 
+    @cached_property
+    def recorded(self) -> WayOfRecording:
+        """How it was recorded, in whose words to say what to record instead."""
+        owner = self.run.session.meta[0]
+        return WayOfRecording(
+            owner.get("started_by", ""), owner.get("options") or {}, "tensorflow" in self.versions
+        )
+
     def untraced(self, name: str, what: str) -> Unknown:
         """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
         if not self.imported:
-            return Unknown(name, f"{what}: there is no trace of single calls", "record with trace=True")
+            return Unknown(name, f"{what}: there is no trace of single calls", self.recorded.to_keep_calls)
         why = "does not tell kinds of calls apart" if self.traced else "has no single calls"
         return Unknown(name, f"{what}: the log {why}", "record with tfdarshan.profile()")
 

@@ -44,10 +44,8 @@ def _span(measures: Measures) -> str:
 def _cure(measures: Measures) -> Cure:
     enough, memory = measures.trace_room.enough, measures.machine.memory_bytes
     if enough is None or (memory and enough.memory_cap_mb * MIB > MOST_MEMORY * memory):
-        return Cure("Record fewer steps, or leave files out with exclude=[...].")
-    bounds = f"memory_cap_mb={enough.memory_cap_mb}, trace_memory_mb={enough.trace_memory_mb}"
+        return Cure(f"Record fewer steps, or leave files out with {measures.recorded.to_leave_files_out}.")
     return Cure(
         "Give the trace more memory, or record fewer steps.",
-        f"with tfdarshan.profile(logdir, {bounds}):",
-        "with tfdarshan.profile(logdir):",
+        measures.recorded.line(memory_cap_mb=enough.memory_cap_mb, trace_memory_mb=enough.trace_memory_mb),
     )

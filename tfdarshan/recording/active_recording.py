@@ -246,7 +246,7 @@ class Recording:
         remove_spool(self.spool_directory)
 
 
-def start_recording(logdir: Path, options: Options) -> Recording:
+def start_recording(logdir: Path, options: Options, started_by: str) -> Recording:
     """Checks the logdir, makes spool and session directory, and attaches; leaves nothing behind if it cannot.
 
     Raises:
@@ -265,7 +265,7 @@ def start_recording(logdir: Path, options: Options) -> Recording:
             files=options.darshan_files,
             folder=spool.directory.parent,
         )
-        marker = _marker(directory, spool, options, engine)
+        marker = _marker(directory, spool, options, engine, started_by)
         write_spool_marker(marker)
         write_marker(directory, marker)
         model = None if options.as_if is None else find_model(options.as_if)
@@ -304,7 +304,7 @@ def _why(error: Exception) -> str:
     return reason(error)
 
 
-def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> Marker:
+def _marker(directory: Path, spool: Spool, options: Options, engine: Engine, started_by: str) -> Marker:
     # For `recover`: libdarshan's records end with their process.
     notes = [*spool.notes, *([UNREAD] if engine.is_darshan else [])]
     return Marker(
@@ -319,4 +319,5 @@ def _marker(directory: Path, spool: Spool, options: Options, engine: Engine) -> 
         options=options.as_dict(),
         notes=notes,
         versions=versions(),
+        started_by=started_by,
     )

@@ -35,6 +35,9 @@ class Recorder:
         ConfigurationError: `logdir` or an option cannot be used.
     """
 
+    # What the user did to have it recorded, for the metadata: advice speaks of the same.
+    started_by = "tensorflow"
+
     def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
         self.logdir = checked_logdir(logdir)
         self.options: Options = make_options(options)
@@ -149,7 +152,7 @@ class Recorder:
             )
         _reset_lock_in_children()
         self._before_attach()
-        self._recording = start_recording(self.logdir, self.options)
+        self._recording = start_recording(self.logdir, self.options, self.started_by)
         self._path = self._recording.directory
 
     def _before_attach(self) -> None:

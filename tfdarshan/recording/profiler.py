@@ -14,8 +14,8 @@ from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionData
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.claim import Recorder
-from tfdarshan.recording.tensorflow import tf_profiler
-from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, put_beside
+from tfdarshan.recording.tensorflow.tf_profiler import TraceBeside
+from tfdarshan.recording.tensorflow.tf_trace import brought_beside, put_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +40,11 @@ class Profile(Recorder):
         ConfigurationError: `logdir` or an option cannot be used.
     """
 
+    started_by = "profile"
+
     def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
         super().__init__(logdir, **options)
-        self._traces: Traces | None = None
-        self._trace: TensorflowTrace | None = None
+        self._trace: TraceBeside | None = None
         self._joined: Profile | None = None
         # The profile of `tfdarshan run` that this one joined, also after this one has ended.
         self._shared: Profile | None = None
@@ -55,7 +56,6 @@ class Profile(Recorder):
 
         Raises:
             SessionActiveError: A session is recording in this process already.
-            ConfigurationError: `tf_profiler` is True and TensorFlow is not imported.
             StorageError: The logdir or the spool folder cannot be written.
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
@@ -78,18 +78,20 @@ class Profile(Recorder):
         self._joined = None
 
     def _before_attach(self) -> None:
-        """Finds the traces of TensorFlow's profiler that are there already."""
-        self._traces = tf_profiler.prepare_trace(self.logdir, self.options)
-        self._trace = None
+        self._trace = TraceBeside(self.logdir, self.options)
+        self._trace.prepare()
 
     def _attached(self) -> None:
         self._session, self._shared = None, None
-        self._trace = tf_profiler.start_trace(self.logdir, self._traces, self.options.tf_profiler_max_s)
+        if self._trace is not None:
+            self._trace.start()
 
     def _before_write(self, recording: Recording) -> None:
         trace, self._trace = self._trace, None
         if trace is not None:
-            put_beside(recording, trace.end())
+            put_beside(recording, brought_beside(recording, trace.end()))
+            if trace.lacks:
+                recording.add_note(trace.lacks)
 
     def _abandon(self) -> None:
         trace, self._trace = self._trace, None
@@ -251,5 +253,5 @@ def profile(logdir: str | os.PathLike[str], **options: Any) -> Profile:
 def start_shared(logdir: str | os.PathLike[str], options: dict[str, Any]) -> Profile:
     """Starts a session that `profile()` calls of the same process join, as `tfdarshan run` does."""
     shared = profile(logdir, **options)
-    shared._accepts_joins = True
+    shared._accepts_joins, shared.started_by = True, "run"
     return shared.start()

@@ -364,6 +364,7 @@ class MetaShape(Struct, frozen=True):
     start_realtime_ns: Instant | None = None
     engine: EngineShape | None = None
     versions: dict[str, str] = {}
+    started_by: str = ""
     options: OptionsShape | None = None
     other: dict[str, TrafficShape] = {}
     threads: list[ThreadShape] = []
@@ -396,6 +397,7 @@ class RecordingShape(Struct, frozen=True):
     options: dict[str, Any]
     notes: list[str]
     versions: dict[str, str]
+    started_by: str = ""
 
 
 class OwnerShape(Struct, frozen=True):

@@ -40,6 +40,7 @@ class Marker:
     options: dict[str, Any]
     notes: list[str]
     versions: dict[str, str]
+    started_by: str = ""
 
 
 def checked_logdir(logdir: str | os.PathLike[str]) -> Path:

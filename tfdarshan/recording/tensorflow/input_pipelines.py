@@ -15,7 +15,7 @@ import re
 import sys
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import CodeType
 from typing import Any
@@ -54,6 +54,7 @@ class PipelineLog:
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
         self.left_out = 0
+        self.before_first: Callable[[], None] | None = None
         self._known: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
         # By the stage's id in `found`: where its function's text is.
         self._code: dict[int, CodeType] = {}
@@ -114,6 +115,21 @@ def end_log() -> dict[str, Any]:
     return {"pipelines": log.block()}
 
 
+def before_first_iterator(action: Callable[[], None]) -> bool:
+    """Has `action` called once, right before the job makes its first iterator.
+
+    Returns:
+        Whether it will be: False where TensorFlow's iterators are not as we know them.
+    """
+    _watch()
+    iterator = getattr(sys.modules.get(ITERATORS), "OwnedIterator", None)
+    create = getattr(iterator, "_create_iterator", None)
+    if _log is None or not hasattr(create, "_tfdarshan_original"):
+        return False
+    _log.before_first = action
+    return True
+
+
 def _watch() -> None:
     """Has TensorFlow's iterators noted; where they are not as we know them nothing is."""
     iterator = getattr(sys.modules.get(ITERATORS), "OwnedIterator", None)
@@ -124,6 +140,7 @@ def _watch() -> None:
     @functools.wraps(create)
     def noted(self: Any, dataset: Any) -> Any:
         if _log is not None:
+            _act_before_first(_log)
             _note(_log, dataset)
         return create(self, dataset)
 
@@ -136,6 +153,13 @@ def _unwatch() -> None:
     original = getattr(getattr(iterator, "_create_iterator", None), "_tfdarshan_original", None)
     if original is not None:
         iterator._create_iterator = original  # type: ignore[union-attr]
+
+
+def _act_before_first(log: PipelineLog) -> None:
+    action, log.before_first = log.before_first, None
+    if action is not None:
+        with suppress(Exception):
+            action()
 
 
 def _note(log: PipelineLog, dataset: Any) -> None:

@@ -83,6 +83,7 @@ def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str]
         options={},
         notes=_notes(reader),
         versions={"tfdarshan": VERSION},
+        started_by="tensorflow",
     )
     extra: dict[str, Any] = {
         "children": {"recorded": 0, "silent": 0, "unreadable": []},

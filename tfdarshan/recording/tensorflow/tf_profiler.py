@@ -8,21 +8,27 @@ network pass no Python: the plug-in records alone, and the trace carries what a 
 from __future__ import annotations
 
 import atexit
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.errors import reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
 from tfdarshan.recording.spool import MIB, choose_folder
+from tfdarshan.recording.tensorflow.input_pipelines import before_first_iterator
 from tfdarshan.recording.tensorflow.session_proxy import original_functions, stand_in
 from tfdarshan.recording.tensorflow.tf_plugin import load_plugin, tensorflow_imported, when_imported
-from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, list_traces
+from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, WrittenTrace, list_traces
 from tfdarshan.sessions import pending
 
 _enabled: Options | None = None
 _running: TensorflowTrace | None = None
+# The recording whose job has not imported TensorFlow yet, and whether its import is being watched for.
+_waiting: TraceBeside | None = None
+_asked = False
 
 
 def enable(**options: Any) -> None:
@@ -67,33 +73,79 @@ def disable() -> None:
     pending.wait()
 
 
-def prepare_trace(logdir: Path, options: Options) -> Traces | None:
-    """Decides, before a recording starts, whether a session of TensorFlow's profiler is to run beside it.
+class TraceBeside:
+    """The session of TensorFlow's profiler that runs beside one recording.
 
-    Returns:
-        None, or what `start_trace()` has to know: the traces that are there already.
+    Where TensorFlow is imported it starts with the recording. Where the job imports it later it starts with
+    the job's first tf.data iterator: before that there is no step to see, and the trace would only grow.
 
-    Raises:
-        ConfigurationError: `tf_profiler` is True and TensorFlow is not imported.
+    Args:
+        logdir: The recording's logdir.
+        options: The recording's options.
     """
-    if options.tf_profiler is False or not tensorflow_imported():
-        if options.tf_profiler is True:
-            raise ConfigurationError(
-                "tf_profiler=True needs TensorFlow imported first: import it, or leave the option at 'auto'."
-            )
-        return None
-    return list_traces(logdir) if join() else None
+
+    def __init__(self, logdir: Path, options: Options) -> None:
+        self._logdir = logdir
+        self._mode = options.tf_profiler
+        self._max_s = options.tf_profiler_max_s
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._ended = False
+        self._before: Traces | None = None
+        self._trace: TensorflowTrace | None = None
+
+    def prepare(self) -> None:
+        """Finds the traces that are there already. Is called before the recording starts."""
+        if self._mode is not False and tensorflow_imported() and join():
+            self._before = list_traces(self._logdir)
+
+    def start(self) -> None:
+        """Starts it, or has the job's first iterator start it. Is called when the recording has started."""
+        global _waiting, _asked
+        if self._before is not None:
+            self._trace = _start_trace(self._logdir, self._before, self._max_s)
+        elif self._mode is not False and not tensorflow_imported():
+            _waiting = self
+            if not _asked:
+                _asked = True
+                when_imported(_wait_for_iterator)
+
+    def start_late(self) -> None:
+        """Starts it in the middle of its recording; does nothing after that, or in a forked child."""
+        with self._lock:
+            if self._ended or self._before is not None or os.getpid() != self._pid:
+                return
+            self._before = list_traces(self._logdir)
+            self._trace = _start_trace(self._logdir, self._before, self._max_s)
+
+    def end(self) -> WrittenTrace | None:
+        """Ends it and gives its trace, None where there was none."""
+        global _waiting
+        if _waiting is self:
+            _waiting = None
+        with self._lock:
+            self._ended = True
+            trace, self._trace = self._trace, None
+        return None if trace is None else trace.end()
+
+    @property
+    def lacks(self) -> str:
+        """Says why there is no trace where one was asked for; "" where there is, or nobody asked."""
+        if self._mode is not True or tensorflow_imported():
+            return ""
+        return "tf_profiler=True has no effect: the job never imported TensorFlow"
 
 
-def start_trace(logdir: Path, before: Traces | None, max_s: int) -> TensorflowTrace | None:
-    """Starts a session of TensorFlow's profiler beside a recording that has started.
+def _wait_for_iterator() -> None:
+    """Is called when the job has imported TensorFlow."""
+    waiting = _waiting
+    if waiting is not None and join() and not before_first_iterator(waiting.start_late):
+        waiting.start_late()
 
-    Returns:
-        The session; None where none is wanted, or one of the job's own runs already.
-    """
+
+def _start_trace(logdir: Path, before: Traces, max_s: int) -> TensorflowTrace | None:
+    """Gives a session of TensorFlow's profiler that has started; None where one of the job's own runs."""
     global _running
-    if before is None:
-        return None
     try:
         session = original_functions().ProfilerSession()
         _running = TensorflowTrace(logdir, session, before, max_s)

@@ -8,13 +8,14 @@ each other, and each gives its file a name of its own; of others' nothing is kno
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,21 @@ def put_beside(recording: Recording, trace: WrittenTrace | None) -> None:
         "left_out": trace.session.left_out,
         "mark": trace.session.mark,
     }
+
+
+def brought_beside(recording: Recording, trace: WrittenTrace | None) -> WrittenTrace | None:
+    """Gives a trace the session's stamp, which the job may have been told; returns it as it is then."""
+    if trace is None or trace.path is None:
+        return trace
+    folder = recording.logdir / PROFILE_FOLDER / recording.directory.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        moved = trace.path.rename(folder / trace.path.name)
+    except OSError:
+        return trace
+    with suppress(OSError):  # another process's trace is in it too
+        trace.path.parent.rmdir()
+    return dataclasses.replace(trace, path=moved)
 
 
 class TensorflowTrace:

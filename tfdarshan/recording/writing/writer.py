@@ -196,6 +196,7 @@ def _process_meta(
         "engine": engine(),
         "versions": marker.versions,
         "options": marker.options,
+        **({"started_by": marker.started_by} if owner and marker.started_by else {}),
         "counts": _picked(info, COUNT_FIELDS),
         "time": _picked(info, TIME_FIELDS),
         "kernel": {

@@ -1,0 +1,96 @@
+"""`tfdarshan run` of a script that imports TensorFlow: its profiler runs from the first iterator on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tfdarshan
+from tests.integration.tensorflow.conftest import FILES
+from tests.integration.tensorflow.xplane import IO_PLANE, io_calls, plane_of, read_space, traces
+from tfdarshan.findings.diagnosis import diagnose
+
+EPOCHS, BATCHES = 3, 20
+# As a user writes it: TensorFlow is imported by the script, and nothing in it knows of tfdarshan.
+KERAS_JOB = """
+import glob
+import tensorflow as tf
+
+dataset = (
+    tf.data.Dataset.from_tensor_slices(sorted(glob.glob("data/*.bin")))
+    .map(lambda path: tf.cast(tf.strings.length(tf.io.read_file(path)), tf.float32)[None])
+    .map(lambda size: (size, size))
+    .batch(2)
+)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(dataset, epochs=3, verbose=0)
+"""
+
+
+@pytest.fixture
+def run_job(job):
+    """Runs a script below `tfdarshan run`, and gives what was said and the session."""
+
+    def run(code, *options):
+        script = job.folder / "train.py"
+        script.write_text(code)
+        done = subprocess.run(
+            [sys.executable, "-m", "tfdarshan", "run", *options, str(script)],
+            cwd=job.folder, capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done, tfdarshan.open_session(job.folder / "logs")
+
+    return run
+
+
+@pytest.mark.parametrize("options", [(), ("--tf-profiler", "yes")], ids=["default", "yes"])
+def test_a_script_that_imports_tensorflow_gets_steps_and_a_verdict(run_job, job, options):
+    # WHEN
+    done, session = run_job(KERAS_JOB, "--as-if", "lustre", *options)
+
+    # THEN every batch but the last of an iterator, whose end is not known, is a step
+    assert len(session.steps) >= EPOCHS * (BATCHES - 1)
+    assert set(session.steps["source"]) == {"TensorFlow's trace"}
+    assert diagnose(session).verdict.state == "slow"
+    # THEN the trace has the session's stamp, and every open from the first iterator on
+    (trace,) = traces(job.folder / "logs")
+    assert trace.parent.name == session.path.name
+    calls = io_calls(plane_of(read_space(trace), IO_PLANE))
+    assert sum(call[1] == "open" and call[6].endswith(".bin") for call in calls) == EPOCHS * FILES
+    assert f"tfdarshan: the session is in {session.path};" in done.stderr
+
+
+def test_what_the_job_is_told_while_it_runs_stays_true(run_job):
+    # GIVEN a script that asks for its session, whose name TensorFlow's trace takes
+    code = 'import json, tfdarshan\nwith tfdarshan.profile("logs") as own: pass\n' + KERAS_JOB
+    code += "print(json.dumps(str(own.path)))\n"
+
+    # WHEN
+    done, session = run_job(code)
+
+    # THEN
+    assert json.loads(done.stdout.splitlines()[-1]) == str(session.path)
+    assert "tensorflow" in session.meta[0]
+
+
+def test_no_trace_where_none_is_wanted(run_job, job):
+    _, session = run_job(KERAS_JOB, "--tf-profiler", "no")
+
+    assert traces(job.folder / "logs") == []
+    assert session.steps.empty
+    # THEN the advice is in the words of the command line
+    (unknown,) = [entry for entry in diagnose(session).unknown if entry.name == "input_bound"]
+    assert unknown.record == "record with TensorFlow's profiler, as --tf-profiler auto does"
+
+
+def test_a_script_without_tensorflow_is_as_before(run_job, job):
+    _, session = run_job("open('data/00.bin').read()", "--tf-profiler", "yes")
+
+    assert traces(job.folder / "logs") == []
+    assert "tf_profiler=True has no effect: the job never imported TensorFlow" in session.meta[0]["bounds"]
+    assert session.meta[0]["started_by"] == "run"

@@ -1,0 +1,48 @@
+"""What to record instead is said in the words of the way that was used."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfdarshan.commands import make_parser
+from tfdarshan.findings.way_of_recording import WayOfRecording
+from tfdarshan.options import Options
+
+
+@pytest.mark.parametrize(
+    ("started_by", "line"),
+    [
+        ("run", "tfdarshan run --memory-cap-mb 1280 --trace-memory-mb 512 SCRIPT"),
+        ("profile", "with tfdarshan.profile(logdir, memory_cap_mb=1280, trace_memory_mb=512):"),
+        ("keras", "IOCallback(logdir, memory_cap_mb=1280, trace_memory_mb=512)"),
+        ("tensorflow", "tfdarshan.enable(memory_cap_mb=1280, trace_memory_mb=512)"),
+        ("", "with tfdarshan.profile(logdir, memory_cap_mb=1280, trace_memory_mb=512):"),
+    ],
+)
+def test_options_are_spelled_as_they_were_given(started_by, line):
+    assert WayOfRecording(started_by).line(memory_cap_mb=1280, trace_memory_mb=512) == line
+
+
+def test_every_option_can_be_spelled_for_the_command_line():
+    # GIVEN each option's own default, where it has one
+    for name, value in vars(Options()).items():
+        if value is None or value == () or name == "tf_profiler":
+            continue
+        spelled = WayOfRecording("run").spelled(**{name: value})
+
+        # THEN the command line takes it
+        arguments = make_parser().parse_args(["run", *spelled.split(), "train.py"])
+        assert getattr(arguments, name) == value
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        (WayOfRecording("run", {"tf_profiler": False}, True), "as --tf-profiler auto does"),
+        (WayOfRecording("profile", {"tf_profiler": False}, True), "as tf_profiler='auto' does"),
+        (WayOfRecording("run", {"tf_profiler": False}, False), "in the script, mark steps with"),
+        (WayOfRecording("profile", {"tf_profiler": "auto"}, True), "mark steps with"),
+    ],
+)
+def test_how_to_see_waits_fits_the_job(way, said):
+    assert said in way.to_see_waits

@@ -1,0 +1,75 @@
+"""What to record instead, in the words of the way in which the session was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MARK_STEPS = (
+    "mark steps with `with tfdarshan.step() as step:` and the request for a batch with "
+    "`with step.input_wait():`"
+)
+
+
+@dataclass(frozen=True)
+class WayOfRecording:
+    """How a session was recorded.
+
+    Attributes:
+        started_by: What the metadata says: "run", "profile", "keras", "tensorflow"; "" for older sessions.
+        options: The session's options, as they are in the metadata.
+        uses_tensorflow: Whether the job has loaded TensorFlow.
+    """
+
+    started_by: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    uses_tensorflow: bool = False
+
+    def spelled(self, **options: Any) -> str:
+        """Words options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
+        if self.started_by != "run":
+            return ", ".join(f"{name}={value!r}" for name, value in options.items())
+        return " ".join(_flag(name.replace("_", "-"), value) for name, value in options.items())
+
+    def line(self, **options: Any) -> str:
+        """Gives the whole line that records with other options."""
+        given = self.spelled(**options)
+        if self.started_by == "run":
+            return f"tfdarshan run {given} SCRIPT"
+        if self.started_by == "keras":
+            return f"IOCallback(logdir, {given})"
+        if self.started_by == "tensorflow":
+            return f"tfdarshan.enable({given})"
+        return f"with tfdarshan.profile(logdir, {given}):"
+
+    @property
+    def to_see_waits(self) -> str:
+        """Says how to record what steps wait for."""
+        if not self.uses_tensorflow or self.options.get("tf_profiler", "auto") is not False:
+            where = "in the script, " if self.started_by == "run" else ""
+            return f"{where}{MARK_STEPS}"
+        default = self.spelled(tf_profiler="auto")
+        return f"record with TensorFlow's profiler, as {default} does"
+
+    @property
+    def to_mark_steps(self) -> str:
+        """Says how to record steps."""
+        where = "in the script, " if self.started_by == "run" else ""
+        return f"{where}mark steps with tfdarshan.step()"
+
+    @property
+    def to_keep_calls(self) -> str:
+        """Says how to record single calls."""
+        return "record without --no-trace" if self.started_by == "run" else "record with trace=True"
+
+    @property
+    def to_leave_files_out(self) -> str:
+        """Says how to leave files out."""
+        return "--exclude PATTERN" if self.started_by == "run" else "exclude=[...]"
+
+
+def _flag(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name} {value}"
