@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.sessions.find import find_sessions
 from tfdarshan.sessions.session_data import SessionData
+
+if TYPE_CHECKING:
+    from tfdarshan.findings.diagnosis import Diagnosis as Diagnosis
+    from tfdarshan.findings.verdict import Verdict as Verdict
 
 __all__ = ["Session", "find_sessions", "open_newest", "open_session"]
 
@@ -14,15 +20,45 @@ __all__ = ["Session", "find_sessions", "open_newest", "open_session"]
 class Session(SessionData):
     """One recorded session, which can also say what it found. Tables are read when first asked for."""
 
-    def summary(self) -> str:
-        """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first."""
+    def summary(self, *, verbose: bool = False) -> str:
+        """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first.
+
+        Args:
+            verbose: All of it, as `tfdarshan summary -v` prints it; a screen by default.
+        """
         from tfdarshan.findings.diagnosis import diagnosis_of
         from tfdarshan.findings.measures import measure
-        from tfdarshan.reports.text.findings_text import verdict_text
+        from tfdarshan.findings.step_split import step_split
+        from tfdarshan.reports.text.answer_text import answer_text
+        from tfdarshan.reports.text.brief_text import brief_text
         from tfdarshan.reports.text.summary_text import render
+        from tfdarshan.terminal.paint import Paint
 
         measures = measure(self, top=5)
-        return render(measures.summary, verdict_text(diagnosis_of(measures)))
+        diagnosis, parts = diagnosis_of(measures), step_split(measures)
+        if verbose:
+            return render(measures.summary, answer_text(diagnosis, parts, Paint()))
+        return brief_text(measures.summary, diagnosis, parts)
+
+    @cached_property
+    def findings(self) -> Diagnosis:
+        """What makes the job slow: the verdict, findings with what they cost, and what is not known.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.findings.diagnosis import diagnose
+
+        return diagnose(self)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The sentence that comes first, with the gain of the cure that it names.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        return self.findings.verdict
 
     def _repr_html_(self) -> str | None:
         """Gives what a notebook shows; None, and so the plain text, where the data cannot be read."""

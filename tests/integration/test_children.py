@@ -130,7 +130,7 @@ def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
         alive = charged_bytes(child)
     read = summarize(session.session).coverage.read
     diagnosis = diagnose(session.session)
-    text = session.summary()
+    text = session.summary(verbose=True)
     os.write(done[1], b"\n")
     assert os.waitpid(child, 0)[1] == 0
     for end in (*ready, *done):

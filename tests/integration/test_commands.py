@@ -41,7 +41,7 @@ def output(capsys, *arguments):
 def test_summary_text(capsys, monkeypatch, logdir):
     # WHEN the logdir is named from beside it: its path, which is printed whole, may be of any length
     monkeypatch.chdir(logdir.parent)
-    text = output(capsys, "summary", logdir.name)
+    text = output(capsys, "summary", "-v", logdir.name)
 
     # THEN
     lines = text.splitlines()

@@ -146,8 +146,10 @@ def test_the_summary_says_that_times_are_emulated(tmp_path: Path, data: Path) ->
     assert emulation["model"]["open_s"] == LUSTRE.open_s
     # a call that lasted as long by itself, on a busy machine, has nothing to wait for
     assert emulation["calls"] == 4 >= (waited := emulation["delayed_calls"]) > 0
-    assert "\nEMULATED STORAGE: as if lustre, for " in session.summary()
-    assert f"Times are a model's, not this storage's: {plural(waited, 'call')} waited" in session.summary()
+    assert "! EMULATED STORAGE: as if lustre, for " in session.summary()
+    text = session.summary(verbose=True)
+    assert "\nEMULATED STORAGE: as if lustre, for " in text
+    assert f"Times are a model's, not this storage's: {plural(waited, 'call')} waited" in text
 
 
 def test_latencies_of_threads_overlap(tmp_path: Path, data: Path) -> None:

@@ -1,4 +1,4 @@
-"""`tfdarshan summary`: the verdict on a session, and what its I/O was, on one screen."""
+"""`tfdarshan summary`: the verdict on a session, its cure, and what its I/O was, on one screen."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from tfdarshan.file_name import exact_name
 if TYPE_CHECKING:
     from tfdarshan.analysis.summary_data import SummaryData
 
+MOST_FILES = 5
+
 
 def add_parser(verbs: Any) -> None:
     """Adds the verb."""
@@ -22,7 +24,11 @@ def add_parser(verbs: Any) -> None:
         description="Print what a session's file I/O was, the verdict on it first.",
     )
     add_session(parser)
-    parser.add_argument("--top", type=int, default=5, metavar="N", help="files to list (default: 5)")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
+    )
+    listed = f"files to list (default: {MOST_FILES}); stands for -v, too"
+    parser.add_argument("--top", type=int, metavar="N", help=listed)
     add_json(parser)
     parser.set_defaults(command=command)
 
@@ -32,17 +38,25 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.diagnosis import diagnosis_of
     from tfdarshan.findings.measures import measure
     from tfdarshan.findings.plain import plain_diagnosis
-    from tfdarshan.reports.text.findings_text import verdict_text
+    from tfdarshan.findings.step_split import step_split
+    from tfdarshan.reports.text.answer_text import answer_text
+    from tfdarshan.reports.text.brief_text import brief_text
     from tfdarshan.reports.text.summary_text import render
+    from tfdarshan.terminal.paint import paint_for
 
-    check_least("--top", arguments.top, 0)
+    top = MOST_FILES if arguments.top is None else arguments.top
+    check_least("--top", top, 0)
     session = session_of(arguments)
-    measures = measure(session, arguments.top)
-    data, diagnosis = measures.summary, diagnosis_of(measures)
+    measures = measure(session, top)
+    data, diagnosis, parts = measures.summary, diagnosis_of(measures), step_split(measures)
+    paint = paint_for(sys.stdout)
     if arguments.json:
-        print_json(plain_diagnosis(diagnosis) | _plain(data))
+        step = {"step_split_s": {part.name: part.seconds for part in parts}}
+        print_json(plain_diagnosis(diagnosis) | step | _plain(data))
+    elif arguments.verbose or arguments.top is not None:
+        sys.stdout.write(render(data, answer_text(diagnosis, parts, paint)))
     else:
-        sys.stdout.write(render(data, verdict_text(diagnosis)))
+        sys.stdout.write(brief_text(data, diagnosis, parts, paint))
     return 0
 
 

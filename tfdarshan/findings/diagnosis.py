@@ -57,6 +57,11 @@ class Diagnosis:
         """What costs time that a cure gives back, the most seconds first; empty for a healthy job."""
         return tuple(finding for finding in self.findings if finding.kind == "problem")
 
+    @property
+    def named(self) -> Finding | None:
+        """The finding that the verdict names, None if it names none."""
+        return next((finding for finding in self.findings if finding.name == self.verdict.finding), None)
+
 
 def diagnose(session: SessionData) -> Diagnosis:
     """Finds what makes a job slow.

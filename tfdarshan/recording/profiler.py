@@ -20,7 +20,7 @@ from tfdarshan.recording.tensorflow.tf_trace import brought_beside, put_beside
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tfdarshan.session import Session
+    from tfdarshan.session import Diagnosis, Session, Verdict
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -186,13 +186,23 @@ class Profile(Recorder):
         """The metadata of each process, the session's owner first."""
         return self.session.meta
 
-    def summary(self) -> str:
-        """Gives the session's summary as text."""
+    @property
+    def verdict(self) -> Verdict:
+        """The sentence that comes first, with the gain of the cure that it names."""
+        return self.session.verdict
+
+    @property
+    def findings(self) -> Diagnosis:
+        """What makes the job slow: the verdict, findings with what they cost, and what is not known."""
+        return self.session.findings
+
+    def summary(self, *, verbose: bool = False) -> str:
+        """Gives the session's summary as text: on one screen, or all of it."""
         if self._shared is None:
-            return self.session.summary()
+            return self.session.summary(verbose=verbose)
         later = f"See all of it after the job with: tfdarshan summary {self.path}"
         try:
-            text = self.session.summary()
+            text = self.session.summary(verbose=verbose)
         except SessionDataError as error:
             return f"The session is still recording, and {str(error).rstrip('.')}.\n{later}"
         return f"The session is still recording: this is what it has so far.\n{later}\n\n{text}"

@@ -107,7 +107,7 @@ def test_thousands_of_ranks_share_one_set_of_tables(tmp_path):
     assert len(list(imported.path.iterdir())) == 8
     assert imported.processes == 2049
     assert sorted(set(session.files["pid"])) == [-1, *range(2048)]
-    summary = session.summary()
+    summary = session.summary(verbose=True)
     assert "2,049 processes" in summary
     assert "2,048 ranks share one set of tables, for they are more than 32: the rows name the rank" in summary
 
@@ -156,7 +156,9 @@ def test_shared_records_are_one_process_and_their_segments_name_the_rank(tmp_pat
     events = session.events
     assert set(events["pid"]) == {-1}
     assert set(events["tid"]) == {0, 1, 2, 3}
-    assert "records of MPI-IO, H5F, H5D, LUSTRE, DXT_MPIIO, which were left out" in session.summary()
+    assert "records of MPI-IO, H5F, H5D, LUSTRE, DXT_MPIIO, which were left out" in session.summary(
+        verbose=True
+    )
 
     # and a log of it is Darshan's again
     export_darshan(session, tmp_path / "again.darshan")

@@ -127,7 +127,7 @@ def test_reads_of_nothing_are_unknown_where_segments_were_dropped(tmp_path):
     assert np.isnan(file["TFD_ZERO_READS"])
     assert imported.meta[0]["time"]["read_ns"] is None
     assert len(imported.meta[0]["bounds"]) == 1
-    summary = imported.summary()
+    summary = imported.summary(verbose=True)
     assert "Darshan's DXT_POSIX module ran out of memory or records: some are missing." in summary
     assert "  0 - 100 B " in summary
 
@@ -150,7 +150,7 @@ def test_log_of_an_import_is_the_same_log(log, report, imported, tmp_path):
 def test_summary_says_what_is_not_known(capsys, monkeypatch, imported):
     # The session's path, which is printed whole, may be of any length.
     monkeypatch.chdir(imported.path.parent)
-    assert main(["summary", imported.path.name]) == 0
+    assert main(["summary", "-v", imported.path.name]) == 0
     text = capsys.readouterr().out
     assert "engine darshan log" in text
     assert "summed over files" in text

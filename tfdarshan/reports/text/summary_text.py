@@ -47,15 +47,15 @@ KIND_NAMES = {
 }
 
 
-def render(data: SummaryData, verdict: str = "") -> str:
-    """Gives the summary as text, ending in a newline.
+def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
+    """Gives all of the summary as text, ending in a newline.
 
     Args:
         data: What it says.
-        verdict: What comes first.
+        answer: The lines that come first.
     """
     sections = [
-        verdict.splitlines(),
+        list(answer),
         _header(data),
         _calls(data),
         _time(data),

@@ -1,0 +1,90 @@
+"""Where a step's time goes: parts that can be worked out by hand, and that add up to the step."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.step_split import step_split
+
+READER = 101
+
+
+def split_of(session):
+    return {part.name: part.seconds for part in step_split(measure(session))}
+
+
+def test_a_wait_for_reads_alone_is_storage(tmp_path):
+    # GIVEN ten steps of 100 ms, of which 60 are waits, in which one reader reads throughout
+    calls = [(n * 100, n * 100 + 60, READER, "pread", 0, 1000, 0) for n in range(10)]
+
+    # WHEN
+    found = split_of(training(tmp_path, calls, epochs_of_steps(10, 100, 60)))
+
+    # THEN
+    assert found["storage"] == pytest.approx(0.060, rel=0.01)
+    assert found["compute"] == pytest.approx(0.040, rel=0.01)
+    assert found["decoding"] + found["other_wait"] + found["own_calls"] == pytest.approx(0, abs=1e-3)
+
+
+def test_processor_time_is_decoding_and_the_rest_of_the_wait_is_neither(tmp_path):
+    # GIVEN the same waits, of which 20 ms are reads; the job used 30 ms of processor time a step
+    calls = [(n * 100, n * 100 + 20, READER, "pread", 0, 1000, 0) for n in range(10)]
+    meta = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.3}}
+
+    # WHEN
+    found = split_of(training(tmp_path, calls, epochs_of_steps(10, 100, 60), meta=meta))
+
+    # THEN
+    assert found["storage"] == pytest.approx(0.020, rel=0.01)
+    assert found["decoding"] == pytest.approx(0.030, rel=0.01)
+    assert found["other_wait"] == pytest.approx(0.010, rel=0.02)
+
+
+def test_the_loops_own_writes_are_a_part_of_their_own(tmp_path):
+    # GIVEN steps without a wait, whose loop writes for 25 ms of each
+    calls = [(n * 100 + 50, n * 100 + 75, LOOP, "write", 0, 1000, 0) for n in range(10)]
+
+    # WHEN
+    found = split_of(training(tmp_path, calls, epochs_of_steps(10, 100, 0)))
+
+    # THEN
+    assert found["own_calls"] == pytest.approx(0.025, rel=0.01)
+    assert found["compute"] == pytest.approx(0.075, rel=0.01)
+
+
+@pytest.mark.parametrize("steps", [[], [(0, 100, -1), (100, 200, -1)]], ids=["none", "waits unknown"])
+def test_nothing_is_split_where_nobody_knows_what_steps_waited(tmp_path, steps):
+    calls = [(0, 60, READER, "pread", 0, 1000, 0)]
+
+    assert step_split(measure(training(tmp_path, calls, steps))) == ()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    calls=st.lists(
+        st.tuples(
+            st.integers(0, 900),
+            st.integers(0, 150),
+            st.sampled_from([LOOP, READER, 102]),
+            st.sampled_from(["pread", "write", "stat", "open"]),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    wait_ms=st.integers(0, 100),
+    cpu_s=st.floats(0, 10),
+)
+def test_the_parts_are_not_negative_and_add_up_to_the_step(tmp_path_factory, calls, wait_ms, cpu_s):
+    made = [(start, start + length, tid, name, 0, 1000, 0) for start, length, tid, name in calls]
+    meta = {"machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": cpu_s}}
+    folder = tmp_path_factory.mktemp("split")
+    measures = measure(training(folder, sorted(made), epochs_of_steps(10, 100, wait_ms), meta=meta))
+
+    parts = step_split(measures)
+
+    assert all(part.seconds >= -1e-9 for part in parts)
+    assert sum(part.seconds for part in parts) == pytest.approx(measures.model.unit_s)

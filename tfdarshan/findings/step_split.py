@@ -1,0 +1,60 @@
+"""Where a step's time goes: waiting for file calls, for decoding, for other things, and the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.findings.measures import Measures
+
+
+@dataclass(frozen=True)
+class StepPart:
+    """A part of a step.
+
+    Attributes:
+        name: "storage", "decoding", "other_wait", "own_calls" or "compute".
+        label: What it is called.
+        seconds: How long it is, mean of all steps.
+    """
+
+    name: str
+    label: str
+    seconds: float
+
+
+def step_split(measures: Measures) -> tuple[StepPart, ...]:
+    """Splits the mean step.
+
+    The wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in
+    processor time of the job, and neither (readers that wait for each other, a service). What the training
+    loop's own thread spends in file calls outside of its waits is a part of its own. "Compute and the rest"
+    is what is left, so that the parts add up to the step.
+
+    Returns:
+        The parts, the wait's first; empty where the steps do not say what they waited.
+    """
+    model = measures.model
+    if measures.windows is None or model.wait_s is None or model.unit_s <= 0:
+        return ()
+    wait_s = min(model.wait_s, model.unit_s)
+    whole_s = max(model.pipeline_s, 1e-12)
+    storage_s = wait_s * min(model.storage_s / whole_s, 1.0)
+    decoding_s = min(wait_s * min(model.other_s, model.cpu_s or 0.0) / whole_s, wait_s - storage_s)
+    own_s = min(_own_calls_s(measures) / model.units, model.unit_s - wait_s)
+    return (
+        StepPart("storage", "waiting for file calls", storage_s),
+        StepPart("decoding", "waiting for decoding", decoding_s),
+        StepPart("other_wait", "waiting for the pipeline otherwise", wait_s - storage_s - decoding_s),
+        StepPart("own_calls", "the loop's own file calls", own_s),
+        StepPart("compute", "compute and the rest", model.unit_s - wait_s - own_s),
+    )
+
+
+def _own_calls_s(measures: Measures) -> float:
+    """Gives what the training loop's thread spends in calls on input and output outside of its waits."""
+    output, segments = measures.output, measures.segments
+    written = output.chosen[output.within]
+    written_ns = np.sum(segments.end_ns[written] - segments.start_ns[written])
+    return measures.input_calls.within_s + float(written_ns) / 1e9

@@ -1,0 +1,65 @@
+"""Words the answer to "why is it slow, and what do I do": the verdict, its cure's lines, a step's parts."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tfdarshan.file_name import printable
+from tfdarshan.findings.diagnosis import Diagnosis
+from tfdarshan.findings.step_split import StepPart
+from tfdarshan.terminal.paint import Paint
+from tfdarshan.units import human_seconds, percent
+
+MARKS = {"storage": "#", "decoding": "d", "other_wait": "o", "own_calls": "w", "compute": "."}
+WIDEST_BAR = 60
+# A part that is shorter is not worth a place in the legend.
+LEAST_SHARE = 0.005
+
+
+def answer_text(diagnosis: Diagnosis, parts: tuple[StepPart, ...], paint: Paint) -> list[str]:
+    """Gives its lines, within `paint.width` columns but for the lines of the cure."""
+    verdict = diagnosis.verdict
+    lines = [paint.bold(line) for line in textwrap.wrap(printable(verdict.sentence), paint.width)]
+    if verdict.record:
+        lines += textwrap.wrap(printable(f"To know: {verdict.record}."), paint.width)
+    change = change_lines(diagnosis, paint)
+    lines += ["", *change] if change else []
+    bar = step_bar(parts, paint)
+    return [*lines, "", *bar] if bar else lines
+
+
+def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
+    """Gives the lines to change of the cure that the verdict names; a command as it is to be typed."""
+    named = diagnosis.named
+    if named is None or named.cure is None:
+        return []
+    added = [printable(line) for line in named.cure.line.splitlines()]
+    if not named.cure.instead_of:
+        return [paint.added(f"    {line}") for line in added]
+    removed = [printable(line) for line in named.cure.instead_of.splitlines()]
+    return [paint.removed(f"  - {line}") for line in removed] + [paint.added(f"  + {line}") for line in added]
+
+
+def step_bar(parts: tuple[StepPart, ...], paint: Paint) -> list[str]:
+    """Draws where a step's time goes, and says what the marks stand for; nothing where that is not known."""
+    whole_s = sum(part.seconds for part in parts)
+    if whole_s <= 0:
+        return []
+    head = f"A step: {human_seconds(whole_s)} "
+    drawn = _marks(parts, max(min(paint.width - len(head) - 2, WIDEST_BAR), 10))
+    legend = ", ".join(
+        f"{MARKS[part.name]} {part.label} {percent(part.seconds, whole_s)}"
+        for part in parts
+        if part.seconds >= LEAST_SHARE * whole_s
+    )
+    said = textwrap.wrap(legend, paint.width, initial_indent="  ", subsequent_indent="  ")
+    return [f"{head}[{drawn}]", *said]
+
+
+def _marks(parts: tuple[StepPart, ...], width: int) -> str:
+    """Gives as many marks as the parts' shares; ends are rounded, so that all together fill the width."""
+    whole_s, reached_s, drawn = sum(part.seconds for part in parts), 0.0, ""
+    for part in parts:
+        reached_s += part.seconds
+        drawn += MARKS[part.name] * (round(width * reached_s / whole_s) - len(drawn))
+    return drawn

@@ -1,0 +1,210 @@
+"""Words a session on one screen: the answer first, then what was read and written, and how to see more."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from tfdarshan.analysis.coverage import Direction
+from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.summary_data import SummaryData
+from tfdarshan.file_name import printable
+from tfdarshan.findings.diagnosis import Diagnosis
+from tfdarshan.findings.step_split import StepPart
+from tfdarshan.reports.text.answer_text import answer_text
+from tfdarshan.reports.text.summary_text import emulated_as
+from tfdarshan.sessions.overlap import overlap_lines
+from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH, Paint
+from tfdarshan.units import human_bytes, human_rate, human_seconds, percent, plural, shortened
+
+MOST_FILES = 3
+LABEL = 10
+FACTS = Columns(-LABEL, 0)
+# A narrow terminal has no room for all columns.
+FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
+
+
+def brief_text(
+    data: SummaryData, diagnosis: Diagnosis, parts: tuple[StepPart, ...] = (), paint: Paint | None = None
+) -> str:
+    """Gives the text, ending in a newline.
+
+    Args:
+        data: What the session holds.
+        diagnosis: What was found.
+        parts: Where a step's time goes.
+        paint: How wide it may be, and whether it has colours.
+    """
+    paint = Paint() if paint is None else paint
+    sections = [
+        answer_text(diagnosis, parts, paint),
+        _warnings(data, paint),
+        _facts(data, paint),
+        _slowest(data.slowest_files[:MOST_FILES], paint),
+        _more(data, diagnosis, paint),
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def _warnings(data: SummaryData, paint: Paint) -> list[str]:
+    said = []
+    if data.emulation is not None:
+        as_if = emulated_as(data.emulation, paint.width // 2)
+        said.append(f"EMULATED STORAGE: {as_if}; times are a model's.")
+    if not data.finished:
+        said.append(
+            "The process ended without stopping the session: this is what it had recorded until then."
+        )
+    if data.trace_span is not None:
+        said.append(data.trace_span.sentence)
+    said += [f"{bound}." for bound in data.bounds]
+    said += data.problems
+    lines = [line for sentence in said for line in _wrapped(f"! {sentence}", paint, "  ")]
+    return lines + overlap_lines([Path(path) for path in data.overlapping_sessions])
+
+
+def _facts(data: SummaryData, paint: Paint) -> list[str]:
+    engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
+    counts = [plural(data.processes, "process", "processes")]
+    counts += [plural(data.threads, "thread")] if data.threads is not None else []
+    counts.append(engine)
+    session = f"{data.session}, {human_seconds(data.duration_s)} on {data.host}, {', '.join(counts)}"
+    facts = [
+        ("Session", session),
+        ("Job", data.command),
+        ("Read", _moved(data, "read")),
+        ("Written", _moved(data, "written")),
+        ("Opened", _opened(data)),
+        ("Failed", _failed(data)),
+        ("Seen", _seen(data)),
+    ]
+    return [
+        line
+        for label, text in facts
+        if text
+        for line in _wrapped(FACTS.row(label, printable(text)), paint, " " * LABEL, most_lines=2)
+    ]
+
+
+def _moved(data: SummaryData, direction: str) -> str:
+    """Words what was read or written, how often, and what share of the session that took; "" if nothing."""
+    calls, one, other = ("reads", "read", "read") if direction == "read" else ("writes", "write", "written")
+    modules = (data.posix, data.stdio)
+    count = sum(getattr(module, calls) for module in modules) + data.copies.get(calls, 0)
+    moved = sum(getattr(module, f"bytes_{other}") for module in modules) + data.copies.get(f"{one}_bytes", 0)
+    if not count:
+        return ""
+    empty = data.posix.zero_length_reads if direction == "read" else 0
+    no_bytes = f" ({empty:,} at the end of a file)" if empty else ""
+    seconds = data.wall_clock.read_s if direction == "read" else data.wall_clock.write_s
+    return f"{human_bytes(moved)} in {plural(count, one)}{no_bytes}{_taking(data, direction, moved, seconds)}"
+
+
+def _taking(data: SummaryData, direction: str, moved: int, seconds: float | None) -> str:
+    """Words how long calls took, of the session's time where that is known."""
+    clock = data.wall_clock
+    if seconds is not None:
+        if not seconds:
+            return ""
+        share = percent(seconds, clock.duration_s)
+        rate = f"{clock.at_least}{human_rate(moved, seconds)} meanwhile"
+        return f"; {clock.at_most}{human_seconds(seconds)}, {share} of the session; {rate}"
+    summed_s = data.file_time.read_s if direction == "read" else data.file_time.write_s
+    if not summed_s:
+        return ""
+    over = f"; {human_rate(moved, data.duration_s)} over the whole run"
+    return f"{over}; {human_seconds(summed_s)} added up over files and processes"
+
+
+def _opened(data: SummaryData) -> str:
+    opens, stats = data.posix.opens + data.stdio.opens, data.posix.stats or 0
+    counts = [plural(data.files, "file"), plural(opens, "open")]
+    counts += [plural(stats, "stat")] if stats else []
+    seconds, clock = data.wall_clock.meta_s, data.wall_clock
+    taking = ""
+    if seconds:
+        share = percent(seconds, clock.duration_s)
+        taking = f"; {clock.at_most}{human_seconds(seconds)}, {share} of the session"
+    return ", ".join(counts) + taking
+
+
+def _failed(data: SummaryData) -> str:
+    """Words the failures that most calls had."""
+    said = [
+        f"{sum(failure.calls.values()):,} {failure.name} ({', '.join(failure.calls)})"
+        for failure in sorted(data.failures, key=lambda failure: -sum(failure.calls.values()))
+    ]
+    more = [f"{plural(len(said) - MOST_FILES, 'other reason')}"] if len(said) > MOST_FILES else []
+    return ", ".join(said[:MOST_FILES] + more)
+
+
+def _seen(data: SummaryData) -> str:
+    """Words the coverage in a line; "" for an imported log, of which the kernel's figures are not known."""
+    if data.not_known:
+        return ""
+    coverage = data.coverage
+    if coverage.read.kernel is None:
+        return "what share of the bytes is not known: the kernel's figures are missing"
+    bounded = coverage.processes_left_out > 0
+    said = [
+        f"{_share(direction, bounded=bounded)} of the bytes {name}"
+        for name, direction in (("read", coverage.read), ("written", coverage.written))
+        if direction.kernel
+    ]
+    return f"{' and '.join(said)}, by the kernel's count" if said else ""
+
+
+def _share(direction: Direction, *, bounded: bool) -> str:
+    bound = "at most " if bounded and direction.unseen else ""
+    kernel = direction.kernel or 0
+    return f"{bound}{percent(min(direction.accounted, kernel), kernel)}"
+
+
+def _slowest(entries: Sequence[FileEntry], paint: Paint) -> list[str]:
+    columns = FILES if paint.width >= WIDTH else NARROW_FILES
+    lines = [paint.dim(_file_row(columns, "time", "bytes", "open, stat", "reads", "slowest files"))]
+    for entry in entries:
+        moved = human_bytes(entry.bytes_read + entry.bytes_written)
+        cells = human_seconds(entry.time_s), moved, human_seconds(entry.meta_s), f"{entry.reads:,}"
+        room = paint.width - len(_file_row(columns, *cells, ".")) + 1
+        lines.append(_file_row(columns, *cells, shortened(printable(entry.path), max(room, 12))))
+    return lines if entries else []
+
+
+def _file_row(columns: Columns, time: str, moved: str, meta: str, reads: str, path: str) -> str:
+    cells = (time, moved, meta, reads, path) if columns is FILES else (time, moved, path)
+    return columns.row(*cells)
+
+
+def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
+    """Says what else there is, as commands to be typed."""
+    path = shlex.quote(printable(_from_here(data.path)))
+    others = len(diagnosis.findings) - (diagnosis.named is not None)
+    also = f"{plural(others, 'more finding')}, numbers, assumptions" if others else "numbers and assumptions"
+    rows = [(f"tfdarshan findings {path}", also), (f"tfdarshan summary -v {path}", "calls, sizes, patterns")]
+    if data.not_known:
+        things = plural(len(data.not_known), "thing")
+        rows[1] = (rows[1][0], f"calls, sizes, and {things} that the log does not say")
+    width = max(len(command) for command, _ in rows)
+    if width + max(len(about) for _, about in rows) + 2 > paint.width:
+        return [paint.dim(command) for command, _ in rows]
+    return [paint.dim(f"{command:<{width}}  {about}") for command, about in rows]
+
+
+def _from_here(path: str) -> str:
+    """Gives a path below the working directory without that."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
+
+
+def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None) -> list[str]:
+    lines = textwrap.wrap(printable(text), paint.width, subsequent_indent=indent)
+    if most_lines is not None and len(lines) > most_lines:
+        last = lines[most_lines - 1][: paint.width - 4]
+        lines = [*lines[: most_lines - 1], f"{last} ..."]
+    return lines

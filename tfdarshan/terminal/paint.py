@@ -1,0 +1,48 @@
+"""Colours and width of a terminal; none, and a fixed width, where text goes anywhere else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import IO
+
+WIDTH = 100
+NARROWEST, WIDEST = 50, 120
+BOLD, DIM, RED, GREEN = 1, 2, 31, 32
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Gives text the look it has on a terminal; the same text where `coloured` is false."""
+
+    coloured: bool = False
+    width: int = WIDTH
+
+    def bold(self, text: str) -> str:
+        """Gives what comes first."""
+        return self._in(BOLD, text)
+
+    def dim(self, text: str) -> str:
+        """Gives what may be passed over."""
+        return self._in(DIM, text)
+
+    def removed(self, text: str) -> str:
+        """Gives a line of a change that goes."""
+        return self._in(RED, text)
+
+    def added(self, text: str) -> str:
+        """Gives a line of a change that comes."""
+        return self._in(GREEN, text)
+
+    def _in(self, code: int, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.coloured and text else text
+
+
+def paint_for(stream: IO[str]) -> Paint:
+    """Gives what suits a stream: colours only on a terminal, and not where NO_COLOR is set (no-color.org)."""
+    if not stream.isatty():
+        return Paint()
+    coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    return Paint(coloured, min(max(columns, NARROWEST), WIDEST))
