@@ -28,17 +28,16 @@ class Session(SessionData):
         """
         from tfdarshan.findings.diagnosis import diagnosis_of
         from tfdarshan.findings.measures import measure
-        from tfdarshan.findings.step_split import step_split
         from tfdarshan.reports.text.answer_text import answer_text
         from tfdarshan.reports.text.brief_text import brief_text
         from tfdarshan.reports.text.summary_text import render
         from tfdarshan.terminal.paint import Paint
 
         measures = measure(self, top=5)
-        diagnosis, parts = diagnosis_of(measures), step_split(measures)
+        diagnosis = diagnosis_of(measures)
         if verbose:
-            return render(measures.summary, answer_text(diagnosis, parts, Paint()))
-        return brief_text(measures.summary, diagnosis, parts)
+            return render(measures.summary, answer_text(diagnosis, Paint()))
+        return brief_text(measures.summary, diagnosis)
 
     @cached_property
     def findings(self) -> Diagnosis:

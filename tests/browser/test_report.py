@@ -12,9 +12,11 @@ from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
 from tests.browser.fonts import FONTS, WIDE, use_font  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
 from tests.made_up_session import job_of, write_session  # noqa: E402
+from tests.unit.findings.made_up_training import epochs_of_steps, training  # noqa: E402
 from tfdarshan.findings.diagnosis import diagnose  # noqa: E402
 from tfdarshan.reports.html_report import write_report  # noqa: E402
 from tfdarshan.reports.views import VIEWS  # noqa: E402
+from tfdarshan.reports.views.findings_view import said_by_headline  # noqa: E402
 from tfdarshan.reports.views.redaction import Redaction  # noqa: E402
 from tfdarshan.reports.views.view_source import Source  # noqa: E402
 
@@ -28,6 +30,8 @@ LEDGER_EVENT = {
     "tries": 1, "backlog_checkpoints": 12, "backlog_bytes": 987_654_321,
 }  # fmt: skip
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+
+READER = 101
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +84,55 @@ def test_the_report_begins_with_the_verdict(report, session):
         shown(page, "overview")
 
         first = page.locator("#view > :first-child")
-        assert first.locator("p").first.inner_text() == expected.verdict.sentence
+        assert first.locator("p").first.inner_text() == (expected.verdict.why or expected.verdict.sentence)
+        assert first.get_attribute("data-name") == (expected.named.name if expected.named else None)
         cards = page.locator(".card")
         names = [cards.nth(n).get_attribute("data-name") for n in range(cards.count())]
-        assert names == [finding.name for finding in expected.findings]
+        assert names == [
+            finding.name for finding in expected.findings if not said_by_headline(finding, expected)
+        ]
+        watched.check()
+
+
+def test_why_and_what_to_do_are_seen_without_scrolling(tmp_path):
+    # GIVEN a job that waits for reads, one at a time
+    calls = [(n * 100, n * 100 + 60, READER, "pread", n % 2, 1_000_000, 0) for n in range(40)]
+    waiting = training(tmp_path / "logs", calls, epochs_of_steps(40, 100, 60), paths=("/data/a", "/data/b"))
+    diagnosis = diagnose(waiting)
+    named = diagnosis.named
+    write_report(Source(waiting), tmp_path / "r.html")
+
+    with browser_page("file://", width=1280, height=800) as watched:
+        page = watched.page
+        page.goto((tmp_path / "r.html").as_uri())
+        shown(page, "overview")
+        headline = page.locator(".verdict")
+
+        # THEN the sentence, the gain as a number, the lines to change and a step's parts are on the screen
+        for part in (".why", ".gain-number strong", ".change-lines pre", ".copy"):
+            box = headline.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= 800, part
+        assert headline.locator(".gain-number strong").inner_text() == f"{named.gain.speedup:.2f}x"
+        assert named.cure.line in headline.locator(".after").inner_text().replace("+ ", "")
+        bar = page.locator(".parts-bar").bounding_box()
+        assert bar["y"] + bar["height"] <= 800
+        widths = [part.bounding_box()["width"] for part in page.locator(".parts-bar > div").all()]
+        shares = [part.seconds / sum(p.seconds for p in diagnosis.parts) for part in diagnosis.parts]
+        assert widths == pytest.approx([share * bar["width"] for share in shares if share > 0.005], abs=2)
+
+        # THEN the new lines alone can be copied
+        page.evaluate(
+            "() => { document.execCommand = () => { window.copied = document.activeElement.value; }; }"
+        )
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        headline.get_by_role("button", name="Copy").click()
+        page.wait_for_function("window.copied !== undefined")
+        assert page.evaluate("window.copied") == named.cure.line
+
+        # THEN what it rests on opens with a click, and no card says it again
+        headline.locator("summary").click()
+        assert named.what in headline.inner_text()
+        assert page.locator(f".card[data-name='{named.name}']").count() == 0
         watched.check()
 
 

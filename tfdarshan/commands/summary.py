@@ -38,7 +38,6 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.diagnosis import diagnosis_of
     from tfdarshan.findings.measures import measure
     from tfdarshan.findings.plain import plain_diagnosis
-    from tfdarshan.findings.step_split import step_split
     from tfdarshan.reports.text.answer_text import answer_text
     from tfdarshan.reports.text.brief_text import brief_text
     from tfdarshan.reports.text.summary_text import render
@@ -48,15 +47,14 @@ def command(arguments: argparse.Namespace) -> int:
     check_least("--top", top, 0)
     session = session_of(arguments)
     measures = measure(session, top)
-    data, diagnosis, parts = measures.summary, diagnosis_of(measures), step_split(measures)
+    data, diagnosis = measures.summary, diagnosis_of(measures)
     paint = paint_for(sys.stdout)
     if arguments.json:
-        step = {"step_split_s": {part.name: part.seconds for part in parts}}
-        print_json(plain_diagnosis(diagnosis) | step | _plain(data))
+        print_json(plain_diagnosis(diagnosis) | _plain(data))
     elif arguments.verbose or arguments.top is not None:
-        sys.stdout.write(render(data, answer_text(diagnosis, parts, paint)))
+        sys.stdout.write(render(data, answer_text(diagnosis, paint)))
     else:
-        sys.stdout.write(brief_text(data, diagnosis, parts, paint))
+        sys.stdout.write(brief_text(data, diagnosis, paint))
     return 0
 
 

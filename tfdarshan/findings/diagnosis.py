@@ -22,6 +22,7 @@ from tfdarshan.findings import (
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
+from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
 
 if TYPE_CHECKING:
@@ -45,12 +46,14 @@ class Diagnosis:
         findings: Doubts, then problems by their seconds, then notes.
         unknown: Findings that the session cannot tell, and what to record for them.
         trace_span: The part of the session that all this speaks of, where its trace lacks calls.
+        parts: Where a step's time goes; empty where that is not known.
     """
 
     verdict: Verdict
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
     trace_span: TraceSpan | None = None
+    parts: tuple[StepPart, ...] = ()
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -82,7 +85,8 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     if best is not None:
         found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
     verdict = make_verdict(measures, found, unknown)
-    return Diagnosis(verdict, tuple(found), tuple(unknown), measures.summary.trace_span)
+    span = measures.summary.trace_span
+    return Diagnosis(verdict, tuple(found), tuple(unknown), span, step_split(measures))
 
 
 @dataclass(frozen=True)

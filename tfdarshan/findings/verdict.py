@@ -25,6 +25,7 @@ class Verdict:
         finding: The name of the finding that costs most, "" if there is none.
         gain: What its cure gives.
         record: What to record for a better answer, "" if nothing is missing.
+        why: The sentence without the cure.
     """
 
     sentence: str
@@ -33,6 +34,7 @@ class Verdict:
     finding: str
     gain: Gain | None
     record: str = ""
+    why: str = ""
 
 
 def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Sequence[Unknown]) -> Verdict:
@@ -53,10 +55,9 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         text = " ".join([*doubts, f"Too short to tell: {measures.too_short}."])
         return Verdict(text, "unknown", model.wait_share, "", None, RECORD_MORE)
     if first is not None:
-        sentences = [_lost(measures, first), *_cure(first)]
-        return Verdict(
-            " ".join([*doubts, *sentences]), "slow", model.wait_share, first.name, first.gain, record
-        )
+        why = " ".join([*doubts, _lost(measures, first)])
+        sentence = " ".join([why, *_cure(first)])
+        return Verdict(sentence, "slow", model.wait_share, first.name, first.gain, record, why)
     if model.wait_share is None:
         best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
         text = " ".join([*doubts, _cannot_tell(measures), *_if_it_did(best, measures)])

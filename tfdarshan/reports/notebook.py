@@ -1,4 +1,4 @@
-"""How a notebook shows a session: key numbers and bandwidth, as HTML that needs no script."""
+"""How a notebook shows a session: the verdict, key numbers and bandwidth, as HTML that needs no script."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_times
+from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 
 if TYPE_CHECKING:
@@ -27,14 +28,17 @@ CELL = "padding:2px 18px 2px 0;text-align:left"
 
 
 def session_html(session: SessionData) -> str:
-    """Gives the session's key numbers, bandwidth over time and slowest files.
+    """Gives the verdict with its cure, key numbers, bandwidth over time and slowest files.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    from tfdarshan.analysis.summary_data import summarize
+    from tfdarshan.findings.diagnosis import diagnosis_of
+    from tfdarshan.findings.measures import measure
+    from tfdarshan.reports.text.answer_text import change_lines, step_bar
 
-    data = summarize(session)
+    measures = measure(session, top=5)
+    data, diagnosis = measures.summary, diagnosis_of(measures)
     clock, calls = data.wall_clock, (data.posix, data.stdio)
     read, written = sum(c.bytes_read for c in calls), sum(c.bytes_written for c in calls)
     in_io = (
@@ -53,6 +57,9 @@ def session_html(session: SessionData) -> str:
     table = bandwidth_of_overview(session.processes, PARTS)
     return _template().render(
         session=printable(data.session),
+        verdict=printable(diagnosis.verdict.sentence),
+        change="\n".join(change_lines(diagnosis, Paint())),
+        step="\n".join(step_bar(diagnosis.parts, Paint())),
         sentences=[printable(sentence) for sentence in _sentences(data)],
         numbers=numbers,
         bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",

@@ -17,7 +17,7 @@ from tfdarshan.findings.finding import Assumption, Gain
 from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.views.findings_view import findings_panels
-from tfdarshan.reports.views.panel import Cards
+from tfdarshan.reports.views.panel import Headline
 from tfdarshan.session import Session
 
 SEEN = Assumption("steps wait", "3 ms of 10 ms", "they do not")
@@ -121,9 +121,12 @@ def test_what_is_assumed_is_shown(tmp_path):
 
     # WHEN it is shown
     text = " ".join(findings_text(diagnosis).split())
-    cards = next(panel for panel in findings_panels(diagnosis) if isinstance(panel, Cards))
-    (card,) = (one for one in cards.items if one.name == "read_parallelism")
+    (headline,) = (panel for panel in findings_panels(diagnosis) if isinstance(panel, Headline))
+    card = headline.card
     plain = next(one for one in plain_diagnosis(diagnosis)["findings"] if one["name"] == "read_parallelism")
+
+    assert card is not None
+    assert card.name == "read_parallelism"
 
     # THEN it says what nothing shows, and what would refute it
     said = "storage serves more reads at a time (not seen here, so no gain is certain; wrong if calls"

@@ -38,7 +38,7 @@ def slow(tmp_path):
 
 def brief_of(session, paint=None):
     measures = measure(session, 5)
-    return brief_text(measures.summary, diagnosis_of(measures), step_split(measures), paint)
+    return brief_text(measures.summary, diagnosis_of(measures), paint)
 
 
 def test_verdict_cure_and_gain_stand_in_the_first_lines(slow):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.made_up_session import HOST, job_of, write_session
+from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.session import open_session
 
 MS = 1_000_000
@@ -72,10 +73,27 @@ def test_the_template_shows_what_was_shown_before_it(shown_session):
     # WHEN
     shown = Pieces(shown_session._repr_html_()).found
 
-    # THEN
-    assert shown == Pieces(BEFORE.read_text()).found
+    # THEN below the verdict
+    before = Pieces(BEFORE.read_text()).found
+    numbers = before[before.index(("/b",)) + 1 :]
+    assert shown[-len(numbers) :] == numbers
     assert sum(piece[0] == "rect" for piece in shown) > 3
     assert any("Emulated storage, as if hdd" in piece[1] for piece in shown if piece[0] == "text")
+
+
+def test_verdict_and_cure_come_first(tmp_path):
+    # GIVEN a job that waits for its reads
+    calls = [(n * 100, n * 100 + 60, 101, "pread", n % 2, 1_000_000, 0) for n in range(40)]
+    session = training(tmp_path, calls, epochs_of_steps(40, 100, 60), paths=("/data/<a>", "/data/b"))
+
+    # WHEN
+    texts = [piece[1] for piece in Pieces(session._repr_html_()).found if piece[0] == "text"]
+
+    # THEN
+    assert texts[0] == session.verdict.sentence
+    named = session.findings.named
+    assert all(line in texts[1] for line in named.cure.line.splitlines())
+    assert texts[2].startswith("A step: 100.0 ms [")
 
 
 def test_a_session_without_bytes_has_no_drawing(tmp_path):

@@ -41,7 +41,7 @@ export function restyle(container, theme) {
 }
 
 const BUILDERS = { tiles: buildTiles, chart: buildChart, table: buildTable, text: buildText, verdict: buildVerdict,
-  cards: buildCards };
+  parts: buildParts, cards: buildCards };
 
 function frame(panel, ...children) {
   const shape = `panel ${panel.kind}-panel ${panel.half ? "half" : ""}`;
@@ -127,15 +127,72 @@ function content(cell, actions) {
 }
 
 function buildText(panel) {
+  if (panel.folded) {
+    return element("details", { class: "panel text-panel folded" }, element("summary", {}, panel.title),
+      ...panel.lines.map((line) => element("p", {}, line)));
+  }
   const made = frame(panel, ...panel.lines.map((line) => element("p", {}, line)));
   if (panel.code) made.append(element("pre", { tabindex: 0 }, panel.code));
   if (panel.tone === "warning") made.classList.add("warning");
+  if (panel.inline) made.classList.add("inline");
   return made;
 }
 
-function buildVerdict(panel) {
-  return element("section", { class: `panel verdict ${panel.state}`, "data-key": "verdict" },
-    element("p", {}, panel.sentence), panel.note ? element("p", { class: "note" }, panel.note) : null);
+// The answer to "why is it slow, and what do I do": the sentence, the gain as a number, the lines to change.
+function buildVerdict(panel, actions) {
+  const { card } = panel;
+  const gain = panel.speedup ? element("p", { class: "gain-number" }, element("strong", {}, panel.speedup),
+    element("span", { class: "note" }, panel.promise)) : null;
+  const cure = card ? element("div", { class: "answer" }, gain,
+    element("div", { class: "cure" }, card.cure ? element("p", {}, card.cure) : null, buildChange(card))) : null;
+  const more = card ? element("details", { class: "more" }, element("summary", {}, "Numbers, files, what this assumes"),
+    ...buildNumbers(card, actions)) : null;
+  return element("section", { class: `panel verdict ${panel.state}`, "data-key": "verdict",
+    "data-name": card ? card.name : null },
+  element("p", { class: "why" }, panel.sentence), cure,
+  panel.note ? element("p", { class: "note" }, panel.note) : null, more);
+}
+
+// The lines to change, and a button that copies the new ones.
+function buildChange(card) {
+  if (!card.line) return null;
+  const button = element("button", { class: "plain copy", type: "button", onclick: () => copy(card.line, button) },
+    "Copy");
+  return element("div", { class: "change-lines" }, element("pre", { tabindex: 0 },
+    card.instead_of ? element("span", { class: "before" }, `${card.instead_of.replace(/^/gm, "- ")}\n`) : null,
+    element("span", { class: "after" }, card.instead_of ? card.line.replace(/^/gm, "+ ") : card.line)), button);
+}
+
+// A page that is not on https or localhost has no clipboard of its own.
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = element("textarea", { readonly: true });
+    area.value = text;
+    document.body.append(area);
+    area.focus();
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+}
+
+function buildParts(panel) {
+  const said = panel.items.map((part) => `${part.label} ${part.share_text}`).join(", ");
+  const bar = element("div", { class: "parts-bar", role: "img", "aria-label": `${panel.title}: ${said}` },
+    ...panel.items.map((part) => {
+      const made = element("div", { class: `part-${part.tone}`, title: `${part.label}: ${part.value.text}` });
+      made.style.flexGrow = String(part.share);
+      return made;
+    }));
+  const legend = element("ul", { class: "parts-legend" }, ...panel.items.map((part) => element("li", {},
+    element("span", { class: `swatch part-${part.tone}` }),
+    `${part.label} `, element("b", { title: part.value.exact || null }, part.share_text),
+    element("span", { class: "note" }, ` ${part.value.text}`))));
+  return frame(panel, bar, legend);
 }
 
 function buildCards(panel, actions) {
@@ -145,23 +202,26 @@ function buildCards(panel, actions) {
 
 // What a finding says at a glance; a click shows its numbers, its files and when not to bother.
 function buildCard(card, actions) {
-  const files = card.files.map((cell) => element("p", { class: "path", title: cell.exact }, content(cell, actions)));
-  const numbers = element("dl", {}, ...card.evidence.flatMap(([label, text]) =>
-    [element("dt", {}, label), element("dd", {}, text)]));
   return element("details", { class: `card tone-${card.tone}`, "data-name": card.name },
     element("summary", {},
       element("span", { class: "label" }, card.label),
       element("span", { class: "title" }, card.title),
-      card.cost.text ? element("span", { class: "cost", title: card.cost.exact }, card.cost.text) : null),
-    element("p", {}, card.what),
+      card.cost.text ? element("span", { class: "cost", title: card.cost.exact }, card.cost.text) : null,
+      card.speedup ? element("span", { class: "speedup", title: "what its cure gives, alone" }, card.speedup) : null),
     card.cure ? element("p", {}, element("b", {}, "Cure: "), card.cure) : null,
-    card.line ? element("pre", { tabindex: 0 },
-      card.instead_of ? element("span", { class: "before" }, `${card.instead_of.replace(/^/gm, "- ")}\n`) : null,
-      element("span", { class: "after" }, card.instead_of ? card.line.replace(/^/gm, "+ ") : card.line)) : null,
+    buildChange(card),
+    ...buildNumbers(card, actions));
+}
+
+function buildNumbers(card, actions) {
+  const files = card.files.map((cell) => element("p", { class: "path", title: cell.exact }, content(cell, actions)));
+  const numbers = element("dl", {}, ...card.evidence.flatMap(([label, text]) =>
+    [element("dt", {}, label), element("dd", {}, text)]));
+  return [element("p", {}, card.what),
     card.gain ? element("p", { class: "gain" }, element("b", {}, "Gain: "), card.gain) : null,
     card.assumes.length ? element("div", { class: "assumes" }, element("b", {}, "This assumes"),
       element("ul", {}, ...card.assumes.map((text) => element("li", {}, text)))) : null,
-    numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null);
+    numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null];
 }
 
 async function drawChart(chart, panel, theme, actions) {

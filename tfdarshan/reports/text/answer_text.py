@@ -16,7 +16,7 @@ WIDEST_BAR = 60
 LEAST_SHARE = 0.005
 
 
-def answer_text(diagnosis: Diagnosis, parts: tuple[StepPart, ...], paint: Paint) -> list[str]:
+def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     """Gives its lines, within `paint.width` columns but for the lines of the cure."""
     verdict = diagnosis.verdict
     lines = [paint.bold(line) for line in textwrap.wrap(printable(verdict.sentence), paint.width)]
@@ -24,7 +24,7 @@ def answer_text(diagnosis: Diagnosis, parts: tuple[StepPart, ...], paint: Paint)
         lines += textwrap.wrap(printable(f"To know: {verdict.record}."), paint.width)
     change = change_lines(diagnosis, paint)
     lines += ["", *change] if change else []
-    bar = step_bar(parts, paint)
+    bar = step_bar(diagnosis.parts, paint)
     return [*lines, "", *bar] if bar else lines
 
 

@@ -12,7 +12,6 @@ from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.step_split import StepPart
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.summary_text import emulated_as
 from tfdarshan.sessions.overlap import overlap_lines
@@ -27,20 +26,17 @@ FACTS = Columns(-LABEL, 0)
 FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
 
 
-def brief_text(
-    data: SummaryData, diagnosis: Diagnosis, parts: tuple[StepPart, ...] = (), paint: Paint | None = None
-) -> str:
+def brief_text(data: SummaryData, diagnosis: Diagnosis, paint: Paint | None = None) -> str:
     """Gives the text, ending in a newline.
 
     Args:
         data: What the session holds.
         diagnosis: What was found.
-        parts: Where a step's time goes.
         paint: How wide it may be, and whether it has colours.
     """
     paint = Paint() if paint is None else paint
     sections = [
-        answer_text(diagnosis, parts, paint),
+        answer_text(diagnosis, paint),
         _warnings(data, paint),
         _facts(data, paint),
         _slowest(data.slowest_files[:MOST_FILES], paint),

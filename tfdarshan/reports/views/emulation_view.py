@@ -24,4 +24,4 @@ def _warning(source: Source, *, named: bool) -> Text:
     title = f"Emulated storage, {emulated_as(emulation, MOST_CHARACTERS)}"
     if named:
         title = f"{source.whole.path.name}: {title}"
-    return Text([emulated_times(emulation)], title, tone="warning")
+    return Text([emulated_times(emulation)], title, tone="warning", inline=True)

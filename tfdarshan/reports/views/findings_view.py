@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
+from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import measure
+from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
-from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Text
+from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.units import human_seconds, percent
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
@@ -32,16 +35,61 @@ def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> D
 
 
 def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
-    """Gives the verdict, a card for each finding, and what is not known."""
-    verdict = diagnosis.verdict
-    record = f"To know: {verdict.record}." if verdict.record else ""
-    panels: list[Panel] = [Headline(verdict.sentence, verdict.state, record)]
-    if diagnosis.findings:
-        panels.append(Cards("findings", "", [_card(finding) for finding in diagnosis.findings]))
+    """Gives the verdict with its cure, a step's parts, cards of other findings, and what is not known."""
+    panels: list[Panel] = [_headline(diagnosis), *_parts(diagnosis)]
+    others = [_card(finding) for finding in diagnosis.findings if not said_by_headline(finding, diagnosis)]
+    if others:
+        panels.append(Cards("findings", "", others))
     if diagnosis.unknown:
         lines = [f"{entry.name}: {entry.why}." for entry in diagnosis.unknown]
-        panels.append(Text(lines, "What this session cannot tell"))
+        panels.append(Text(lines, "What this session cannot tell", folded=True))
     return panels
+
+
+def said_by_headline(finding: Finding, diagnosis: Diagnosis) -> bool:
+    """Says whether the headline says all of a finding: the one that it names, and how long steps wait."""
+    if finding is diagnosis.named and finding.cure is not None:
+        return True
+    return finding.name == input_bound.NAME and bool(diagnosis.parts)
+
+
+def _headline(diagnosis: Diagnosis) -> Headline:
+    verdict, named = diagnosis.verdict, diagnosis.named
+    record = f"To know: {verdict.record}." if verdict.record else ""
+    if named is None or named.cure is None:
+        return Headline(verdict.sentence, verdict.state, record)
+    speedup, promise = "", ""
+    if verdict.gain is not None:
+        low, high = verdict.gain.speedup_range
+        speedup, promise = f"{verdict.gain.speedup:.2f}x", f"faster, expected; {low:.2f}x to {high:.2f}x"
+        if verdict.state != "slow":
+            speedup, promise = f"up to {high:.2f}x", "faster, if that was waited for"
+    return Headline(verdict.why or verdict.sentence, verdict.state, record, speedup, promise, _card(named))
+
+
+def _parts(diagnosis: Diagnosis) -> list[Panel]:
+    whole_s = sum(part.seconds for part in diagnosis.parts)
+    if whole_s <= 0:
+        return []
+    items = [
+        Part(
+            label=part.label,
+            value=duration(part.seconds),
+            share=part.seconds / whole_s,
+            share_text=percent(part.seconds, whole_s),
+            tone=part.name,
+        )
+        for part in diagnosis.parts
+        if part.seconds >= LEAST_SHARE * whole_s
+    ]
+    return [Parts("step-parts", f"Where a step of {human_seconds(whole_s)} goes", items)]
+
+
+def _label(finding: Finding) -> str:
+    """Says what a card is about; a note with a cure gives seconds back that a problem's cure gives, too."""
+    if finding.kind == "note" and finding.cure is not None and finding.gain is not None:
+        return "another way"
+    return KIND_WORDS[finding.kind]
 
 
 def _card(finding: Finding) -> Card:
@@ -49,9 +97,10 @@ def _card(finding: Finding) -> Card:
     return Card(
         name=finding.name,
         tone=finding.kind,
-        label=KIND_WORDS[finding.kind],
+        label=_label(finding),
         title=finding.title,
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
+        speedup=f"{finding.gain.speedup:.2f}x" if finding.gain is not None and cure is not None else "",
         gain=gain_text(finding.gain) if finding.gain is not None else "",
         assumes=[assumption_text(entry) for entry in finding.gain.assumptions] if finding.gain else [],
         what=finding.what,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tfdarshan.reports.figures.theme import Figure
@@ -88,23 +88,24 @@ class Table:
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences, such as what to do where there is nothing to show."""
+    """Sentences, such as what to do where there is nothing to show.
+
+    Attributes:
+        lines: The sentences.
+        title: What stands above them, or before them.
+        code: Lines to copy.
+        tone: "plain" or "warning".
+        folded: Only the title is shown until it is clicked.
+        inline: Title and sentences are one line, if there is room.
+    """
 
     lines: Sequence[str]
     title: str = ""
     code: str = ""
-    tone: str = field(default="plain")  # or "warning"
+    tone: str = "plain"
+    folded: bool = False
+    inline: bool = False
     kind: str = "text"
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The sentence that comes first; `state` is "slow", "healthy", "unknown" or "pending"."""
-
-    sentence: str
-    state: str
-    note: str = ""
-    kind: str = "verdict"
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ class Card:
     label: str
     title: str
     cost: Cell
+    speedup: str
     gain: str
     assumes: Sequence[str]
     what: str
@@ -128,6 +130,49 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """The answer: why it is slow, and what to do.
+
+    Attributes:
+        sentence: What comes first: the whole verdict if there is no card, else what it says without the cure.
+        state: "slow", "healthy", "unknown" or "pending".
+        note: What to record for a better answer.
+        speedup: The gain as a large number, "" if there is none.
+        promise: What that number is.
+        card: The finding whose cure it is.
+    """
+
+    sentence: str
+    state: str
+    note: str = ""
+    speedup: str = ""
+    promise: str = ""
+    card: Card | None = None
+    kind: str = "verdict"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a whole; `tone` names its colour."""
+
+    label: str
+    value: Cell
+    share: float
+    share_text: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A whole divided into parts, as one bar."""
+
+    key: str
+    title: str
+    items: Sequence[Part]
+    kind: str = "parts"
+
+
+@dataclass(frozen=True)
 class Cards:
     """Findings, the most important first."""
 
@@ -137,7 +182,7 @@ class Cards:
     kind: str = "cards"
 
 
-Panel = Tiles | Chart | Table | Text | Headline | Cards
+Panel = Tiles | Chart | Table | Text | Headline | Parts | Cards
 
 
 def number(value: float | None) -> Cell:
