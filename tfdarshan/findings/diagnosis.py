@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 PROBLEM_SHARE = 0.05
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
-# A cure that gives so many times as much comes first; one that is more work has to give more.
-FAR_BETTER, MORE_WORK = 1.25, 2.0
+# A cure that saves so many times as much, or makes the job so many times as fast, comes first; one that is
+# more work has to give more.
+FAR_BETTER, MORE_WORK = 1.2, 2.0
 
 
 @dataclass(frozen=True)
@@ -123,34 +124,41 @@ def _far_better(made: Sequence[Finding], found: Sequence[Finding], measures: Mea
     first = next((finding for finding in found if finding.kind == kind and finding.gain), None)
     if first is None:
         return None
-    least = _promised_share(first)
     better = [
         finding
         for finding in made
-        if finding.gain is not None
-        and finding.kind == "problem"
-        and finding.name != first.name
-        and _promised_share(finding) >= least * _times_better(_work(finding) - _work(first))
+        if finding.kind == "problem" and finding.name != first.name and _is_far_better(finding, first)
     ]
     if not better:
         return None
-    most = max(map(_promised_share, better))
-    nearly = [finding for finding in better if _promised_share(finding) * FAR_BETTER >= most]
-    return min(nearly, key=lambda finding: (_work(finding), -_promised_share(finding)))
+    most = max(_promised(finding, first) for finding in better)
+    nearly = [finding for finding in better if _promised(finding, first) * FAR_BETTER >= most]
+    return min(nearly, key=lambda finding: (_work(finding), -_promised(finding, first)))
 
 
-def _times_better(more_work: int) -> float:
-    """Gives how many times as much a cure has to give to come first, as it is more work or not."""
-    return MORE_WORK if more_work > 0 else FAR_BETTER
+def _is_far_better(finding: Finding, first: Finding) -> bool:
+    """Says whether a cure saves so many times the time, or leaves so little of it, that it comes first."""
+    times = MORE_WORK if _work(finding) > _work(first) else FAR_BETTER
+    if _saved_share(finding) >= times * _saved_share(first):
+        return True
+    return _promised(finding, first) >= times * (first.gain.speedup if first.gain is not None else 1.0)
 
 
 def _work(finding: Finding) -> int:
-    """Gives what a cure takes: 0 a line, 1 a copy of files, 2 a conversion."""
-    return {staging.NAME: 1, straggler.NAME: 1, small_files.NAME: 2}.get(finding.name, 0)
+    """Gives what a cure takes: 0 some lines, 1 a copy of some files, 2 of all of them, 3 a conversion."""
+    return {straggler.NAME: 1, staging.NAME: 2, small_files.NAME: 3}.get(finding.name, 0)
 
 
-def _promised_share(finding: Finding) -> float:
-    """Gives the share of the time that a cure gives, between what is certain and what is expected."""
+def _promised(finding: Finding, first: Finding) -> float:
+    """Gives how many times faster a cure makes the job; less if only the first one's gain is certain."""
+    if finding.gain is None or first.gain is None:
+        return 1.0
+    low, expected = finding.gain.speedup_range[0], finding.gain.speedup
+    return math.sqrt(low * expected) if low <= 1 < first.gain.speedup_range[0] else expected
+
+
+def _saved_share(finding: Finding) -> float:
+    """Gives the share of the time that a cure saves, between what is certain and what is expected."""
     if finding.gain is None:
         return 0.0
     return 1 - 1 / math.sqrt(finding.gain.speedup_range[0] * finding.gain.speedup)
