@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 
 import pytest
@@ -48,7 +49,11 @@ def test_what_changed_is_said(capsys, logs):
     assert (code, errors) == (0, "")
     assert max(map(len, text.splitlines())) <= WIDTH
     words = " ".join(text.split())
-    assert "B against A. Comparable: yes." in words
+    assert "fast -> slow. Comparable: yes." in words
+    # THEN the sentence comes first, below the names of the runs
+    assert re.search(
+        r"^[\d.]+x slower: the session took [\d.,]+ m?s, before [\d.,]+ m?s\.$", text, re.MULTILINE
+    )
     assert "both read the same files (30 files)" in words
     # 10,000 bytes in parts of 5,000 and of 1,000, and an empty read for each file.
     assert "reads 90 330 +266.7 % worse" in words
@@ -61,14 +66,14 @@ def test_json_has_the_same(capsys, logs):
 
     data = json.loads(text)
     assert code == 1
-    assert [side["label"] for side in data["runs"]] == ["A", "B"]
+    assert [side["label"] for side in data["runs"]] == ["fast", "slow"]
     (comparison,) = data["comparisons"]
     assert comparison["comparable"] == "yes"
     reads = next(change for change in comparison["changes"] if change["metric"] == "reads")
     assert (reads["before"], reads["after"], reads["outcome"]) == (90, 330, "worse")
     assert reads["change"] == pytest.approx(330 / 90 - 1)
     (failure,) = data["failures"]
-    assert (failure["condition"], failure["run"], failure["holds"]) == ("reads>+200%", "B", True)
+    assert (failure["condition"], failure["run"], failure["holds"]) == ("reads>+200%", "slow", True)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +101,7 @@ def test_every_later_run_is_held_against_the_first(capsys, logs):
         capsys, logs / "fast", logs / "fast", logs / "slow", "--fail-if", "reads>+10%", "--json"
     )
     assert code == 1
-    assert [failure["run"] for failure in json.loads(text)["failures"]] == ["C"]
+    assert [failure["run"] for failure in json.loads(text)["failures"]] == ["run 3"]
 
 
 def test_runs_and_sessions_are_named_below_a_logdir(capsys, logs):

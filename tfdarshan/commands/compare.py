@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfdarshan.comparison.measured_run import Side
 
 HOLDS = 1
-LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_RUNS = 26
 
 
 def add_parser(verbs: Any) -> None:
@@ -89,19 +89,30 @@ def _sides(paths: Sequence[str], runs: int) -> list[Side]:
     from tfdarshan.comparison.measured_run import Side
     from tfdarshan.reports.views.view_source import Source
 
-    if not 2 <= len(paths) <= len(LABELS):
+    if not 2 <= len(paths) <= MOST_RUNS:
         raise ConfigurationError(
-            f"compare needs two to {len(LABELS)} runs, not {len(paths)}: the first is what the others are "
+            f"compare needs two to {MOST_RUNS} runs, not {len(paths)}: the first is what the others are "
             "compared with."
         )
     check_least("--runs", runs, 1)
     try:
-        return [
-            Side(label, [Source(session) for session in open_newest(path, runs)])
-            for label, path in zip(LABELS, paths, strict=False)
-        ]
+        opened = [open_newest(path, runs) for path in paths]
     except SessionDataError as error:
         raise ConfigurationError(str(error)) from error
+    labels = _labels(paths, [sessions[-1].path.name for sessions in opened])
+    return [
+        Side(label, [Source(session) for session in sessions])
+        for label, sessions in zip(labels, opened, strict=True)
+    ]
+
+
+def _labels(paths: Sequence[str], sessions: Sequence[str]) -> list[str]:
+    """Names runs by what was typed, else by their sessions; by where they stand if one is given twice."""
+    typed = [path.rpartition(":")[2].rstrip("/").rpartition("/")[2] for path in paths]
+    for names in (typed, list(sessions)):
+        if all(names) and len(set(names)) == len(names):
+            return names
+    return [f"run {place}" for place in range(1, len(paths) + 1)]
 
 
 def _print(sides: Sequence[Side], comparisons: Sequence[Comparison], failures: Sequence[Failure]) -> None:

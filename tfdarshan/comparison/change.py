@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from tfdarshan.comparison.noise import Noise
 SAME, NOISE, UNKNOWN = "same", "within noise", "unknown"
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 TOP_FILES = 5
+# Less is written as no change at all.
+LEAST_CHANGE = 0.0005
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Change:
         metric: Which.
         before: In the first run, None where it does not say; of several runs the median.
         after: In the later one.
-        noise: Share by which it may change though nothing has; 0 for what is counted, None where unknown.
+        noise: Share by which it may change though nothing has: 0.5 is from 1 to 1.5, or to 1 / 1.5. 0 for
+            what is counted, None where unknown.
     """
 
     metric: Metric
@@ -44,16 +48,24 @@ class Change:
         return self.after / self.before - 1 if self.before else None
 
     @property
+    def times(self) -> float:
+        """How many times as large the larger figure is; infinite if only one is 0, 1 if one is unknown."""
+        if self.before is None or self.after is None or self.before == self.after:
+            return 1.0
+        small, large = sorted((abs(self.before), abs(self.after)))
+        return large / small if small else math.inf
+
+    @property
     def outcome(self) -> str:
         """SAME, NOISE, BETTER, WORSE, CHANGED or UNKNOWN."""
         if self.before is None or self.after is None:
             return UNKNOWN
         if self.before == self.after:
             return SAME
-        ratio = self.ratio
-        if ratio is not None and self.noise is not None and abs(ratio) <= self.noise:
+        if self.noise is not None and self.times <= 1 + self.noise:
             return NOISE
-        if self.metric.better is None:
+        # Nobody knows whether it is more than noise, or it is too little for anyone to care.
+        if self.metric.better is None or self.noise is None or self.times < 1 + LEAST_CHANGE:
             return CHANGED
         return BETTER if (self.after > self.before) == (self.metric.better == MORE) else WORSE
 

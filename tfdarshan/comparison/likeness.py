@@ -43,7 +43,7 @@ def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, s
     both = (first, second)
     return [
         _files(files, names),
-        _moved(both, names, "bytes_read", "bytes read"),
+        _moved(both, names, "bytes_read", "bytes read", same_steps=_same_steps(both, files)),
         _moved(both, names, "bytes_written", "bytes written"),
         _steps(both, names),
         _cache(both, names),
@@ -92,12 +92,22 @@ def _other(sets: FileSets) -> bool:
     return apart > BYTES_APART * max(sets.shared + apart, 1)
 
 
-def _moved(both: tuple[Run, Run], names: tuple[str, str], metric: str, label: str) -> Check:
+def _same_steps(both: tuple[Run, Run], files: FileSets) -> bool:
+    """Says whether both read the same files for as many steps: a run that keeps them in memory reads less."""
+    one, two = (len(run.steps) for run in both)
+    return one == two > 0 and not _other(files)
+
+
+def _moved(
+    both: tuple[Run, Run], names: tuple[str, str], metric: str, label: str, *, same_steps: bool = False
+) -> Check:
     one, two = (find_metric(metric).value(run) or 0 for run in both)
     if one == two:
         return Check(label, SAME, f"{human_bytes(one)} in both" if one else "none in both")
     said = f"{human_bytes(one)} in {names[0]}, {human_bytes(two)} in {names[1]}"
     apart = abs(two - one) > BYTES_APART * max(one, two)
+    if apart and same_steps:
+        return Check(label, NOTED, f"{said}, of the same files for as many steps")
     # What little is written, such as logs, says nothing of the work.
     large = max(one, two) > BYTES_APART * sum(_all_bytes(run) for run in both) / 2
     return Check(label, OTHER_WORK if apart and large else NOTED, said)
@@ -149,7 +159,10 @@ def _text(name: str, names: tuple[str, str], values: list[str], state: str) -> C
 
 def _emulation(run: Run) -> str:
     emulation = run.summary.emulation
-    return str(emulation["model"]["name"]) if emulation else ""
+    if not emulation:
+        return ""
+    name = str(emulation["model"]["name"])
+    return f"{name} that no call met" if emulation.get("delayed_calls") == 0 else name
 
 
 def _file_systems(run: Run) -> str:

@@ -45,7 +45,7 @@ class Side:
     """One column of a comparison.
 
     Attributes:
-        label: What it is called: A, B and so on.
+        label: What it is called.
         runs: Sessions of the same job, the newest last; of their figures the medians are compared.
     """
 

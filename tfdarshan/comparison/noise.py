@@ -22,6 +22,8 @@ PARTS = 16
 # With fewer calls the parts say nothing.
 LEAST_CALLS = 4 * PARTS
 LEAST_STEPS = 4
+# A step that takes so many times the median is an epoch's first, or one that something held up.
+SLOW_STEP = 3.0
 # What is timed is taken to repeat to this share at best: the spread of throttled and emulated storage.
 LEAST = 0.03
 
@@ -61,7 +63,11 @@ def _of_one(run: Run, kind: str) -> float | None:
 
 def _of_steps(run: Run) -> float | None:
     lasted = run.steps["step_ns"].to_numpy() if len(run.steps) else np.zeros(0)
-    return _twice_standard_error(lasted) if len(lasted) >= LEAST_STEPS else None
+    if len(lasted) < LEAST_STEPS:
+        return None
+    # An epoch's first step, which compiles or fills a buffer, is slow in every run: that is no noise.
+    ordinary = lasted[lasted <= SLOW_STEP * np.median(lasted)]
+    return _twice_standard_error(ordinary) if len(ordinary) >= LEAST_STEPS else None
 
 
 def _of_calls(run: Run, io_class: str) -> float | None:

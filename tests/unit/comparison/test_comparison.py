@@ -5,12 +5,23 @@ import dataclasses
 import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
-from tfdarshan.comparison.change import BETTER, NOISE, UNKNOWN, WORSE, Change, compare
+from tests.unit.findings.made_up_training import training
+from tfdarshan.comparison.change import (
+    BETTER,
+    CHANGED,
+    NOISE,
+    UNKNOWN,
+    WORSE,
+    Change,
+    changes_between,
+    compare,
+)
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.noise import LEAST, Noise
+from tfdarshan.reports.text.comparison_text import headline
 from tfdarshan.reports.views.view_source import Source
 
 KERNEL = {"rchar": 0, "wchar": 0, "syscr": 0, "syscw": 0, "read_bytes": 0, "write_bytes": 0}
@@ -199,7 +210,17 @@ def test_several_runs_tell_their_noise_and_give_medians(tmp_path):
     [
         ("duration", 10.0, 10.4, 0.05, NOISE),
         ("duration", 10.0, 10.6, 0.05, WORSE),
-        ("duration", 10.0, 9.0, None, BETTER),
+        # THEN the same change the other way round is as much
+        ("duration", 10.0, 9.6, 0.05, NOISE),
+        ("duration", 10.0, 3.1, 2.3, NOISE),
+        ("duration", 3.1, 10.0, 2.3, NOISE),
+        ("duration", 10.0, 3.1, 1.0, BETTER),
+        ("duration", 3.1, 10.0, 1.0, WORSE),
+        # THEN nothing is called better or worse of which nobody knows whether it is noise
+        ("duration", 10.0, 9.0, None, CHANGED),
+        # THEN nor is what is too little to be written
+        ("opens", 100_000, 99_999, 0.0, CHANGED),
+        ("opens", 0, 5, 0.0, WORSE),
         ("read_bandwidth", 10.0, 11.0, 0.05, BETTER),
         ("opens", 10, 11, 0.0, WORSE),
         ("opens", None, 11, 0.0, UNKNOWN),
@@ -213,6 +234,85 @@ def test_many_threads_and_epochs_are_the_same_work(tmp_path):
     comparison = compared(tmp_path, image_job(100, 2, 2), image_job(100, 2, 4))
     assert comparison.comparable == YES
     assert comparison.change(find_metric("passes")).before == 2.0
+
+
+NEITHER = "Neither faster nor slower by more than noise"
+
+
+def steps_of(lasted_ms):
+    """A job of steps of so many ms, each with a read."""
+    starts = [sum(lasted_ms[:n]) for n in range(len(lasted_ms))]
+    calls = [(start, start + 1, 101, "pread", 0, 1000, 0) for start in starts]
+    steps = [(start, start + ms, 0.5 * ms) for start, ms in zip(starts, lasted_ms, strict=True)]
+    return calls, steps
+
+
+def steps_side(folder, lasted_ms, label="A"):
+    calls, steps = steps_of(lasted_ms)
+    return Side(label, [Source(training(folder, calls, steps))])
+
+
+def test_a_slow_first_step_is_no_noise(tmp_path):
+    # GIVEN forty steps of 36 ms, give or take one, the first of each epoch 100 times as long
+    lasted = [3_600 if n % 20 == 0 else 36 + n % 3 - 1 for n in range(40)]
+    metric = find_metric("step_time")
+
+    assert Noise(steps_side(tmp_path / "a", lasted).runs).of(metric) == LEAST
+    # THEN steps that differ do make noise
+    uneven = [20 if n % 2 else 52 for n in range(40)]
+    assert Noise(steps_side(tmp_path / "b", uneven).runs).of(metric) > 2 * LEAST
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (118.9, 36.5, "3.26x faster: a step takes 36.5 ms, before 118.9 ms."),
+        (36.5, 118.9, "3.26x slower: a step takes 118.9 ms, before 36.5 ms."),
+        (
+            100,
+            101,
+            "Neither faster nor slower by more than noise (+-4.2 %): a step takes 101.0 ms, before 100.0 ms.",
+        ),
+        (100, 100, "As fast as before: a step takes 100.0 ms, before 100.0 ms."),
+    ],
+)
+def test_the_sentence_that_comes_first_says_what_became_of_a_step(tmp_path, before, after, said):
+    sides = steps_side(tmp_path / "a", [before] * 40), steps_side(tmp_path / "b", [after] * 40)
+
+    assert headline(YES, changes_between(*sides)) == said
+    assert headline(NO, changes_between(*sides)).startswith("The runs did other work")
+
+
+def test_a_run_that_keeps_its_input_did_the_same_work(tmp_path):
+    # GIVEN as many steps on the same files, of which one run read each in every epoch
+    steps = [(n * 100, (n + 1) * 100, 10) for n in range(40)]
+
+    def read_by(label, epochs):
+        calls = [(n * 100, n * 100 + 5, 101, "pread", n % 10, 1000, 0) for n in range(10 * epochs)]
+        paths, sizes = [f"/data/{n}" for n in range(10)], [1000] * 10
+        return Side(label, [Source(training(tmp_path / label, calls, steps, paths=paths, sizes=sizes))])
+
+    comparison = compare(read_by("often", 4), read_by("once", 1))
+
+    assert comparison.comparable == YES
+    said = state(comparison, "bytes read").sentence
+    assert said == "40.0 kB in often, 10.0 kB in once, of the same files for as many steps"
+
+
+def test_emulation_that_met_no_call_is_another_condition(tmp_path):
+    def emulated(label, calls_delayed):
+        meta = {
+            "options": {"as_if": "lustre", "as_if_paths": ["/data/*"]},
+            "emulation": {"model": {"name": "lustre"}, "paths": ["/data/*"], "delayed_calls": calls_delayed},
+        }
+        return Side(label, [Source(training(tmp_path / label, *steps_of([100] * 10), meta=meta))])
+
+    comparison = compare(emulated("slow", 10), emulated("missed", 0))
+
+    assert comparison.comparable == WITH_CARE
+    assert (
+        state(comparison, "storage emulation").sentence == "lustre in slow, lustre that no call met in missed"
+    )
 
 
 def test_files_that_all_have_another_size_are_other_work(tmp_path):

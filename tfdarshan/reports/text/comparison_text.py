@@ -5,10 +5,22 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from tfdarshan.comparison.change import NOISE, SAME, UNKNOWN, Change, Comparison, Failure
+from tfdarshan.comparison.change import (
+    BETTER,
+    CHANGED,
+    LEAST_CHANGE,
+    NOISE,
+    SAME,
+    UNKNOWN,
+    WORSE,
+    Change,
+    Comparison,
+    Failure,
+)
 from tfdarshan.comparison.likeness import NO, NOTED, WITH_CARE, Check
 from tfdarshan.comparison.likeness import SAME as SAME_STATE
 from tfdarshan.comparison.measured_run import Side
+from tfdarshan.comparison.metric import COUNT, find_metric
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
@@ -17,22 +29,50 @@ from tfdarshan.units import human_seconds, shortened
 WIDTH = 100
 # From here on a change is worded as a factor.
 MANY_TIMES = 10
-CHANGES = Columns(-26, 14, 14, 12, "  ", 10, "  ", 0)
-FILES = Columns(12, 12, 12)
+CHANGES = Columns(-27, 15, 15, 11, "  ", 9, "  ", 0)
+FILES = Columns(15, 15, 12)
+MOST_CHARACTERS = 14
 SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
 def render(comparison: Comparison) -> str:
     """Gives a comparison as text, ending in a newline."""
-    sections = [_likeness(comparison), _changes(comparison), _files(comparison)]
+    said = textwrap.wrap(printable(headline(comparison.comparable, comparison.changes)), WIDTH)
+    sections = [said, _likeness(comparison), _changes(comparison), _files(comparison)]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def headline(comparable: str, changes: Sequence[Change]) -> str:
+    """Says first what became of the job: "3.26x faster: a step takes 36.5 ms, before 118.9 ms."."""
+    change = of_the_job(changes)
+    if change is None:
+        return "Which of the runs is faster is not known: one does not say how long it took."
+    what = "a step takes" if change.metric.name == "step_time" else "the session took"
+    figures = f"{what} {change.metric.worded(change.after)}, before {change.metric.worded(change.before)}"
+    other = "The runs did other work, so that their times say little. " if comparable == NO else ""
+    if change.outcome in (BETTER, WORSE):
+        return f"{other}{change.times:.2f}x {'faster' if change.outcome == BETTER else 'slower'}: {figures}."
+    if change.outcome == NOISE:
+        return f"{other}Neither faster nor slower by more than noise ({noise_text(change)}): {figures}."
+    if change.outcome == CHANGED:
+        return f"{other}Whether it is faster by more than noise is not known: {figures}."
+    return f"{other}As fast as before: {figures}."
+
+
+def of_the_job(changes: Sequence[Change]) -> Change | None:
+    """Gives the time of a step; of runs without steps how long they took."""
+    for name in ("step_time", "duration"):
+        change = next(one for one in changes if one.metric is find_metric(name))
+        if change.outcome != UNKNOWN:
+            return change
+    return None
 
 
 def render_side(side: Side) -> str:
     """Says in a line which sessions a label stands for, and in others which overlap these."""
     newest = side.newest.summary
     several = f", medians of {len(side.runs)} sessions" if len(side.runs) > 1 else ""
-    head = f"{side.label}  {printable(newest.session)}{several}, in "
+    head = f"{printable(side.label)}  {printable(newest.session)}{several}, in "
     lines = [head + shortened(printable(newest.path), WIDTH - len(head)), *overlap_lines(side.overlapping)]
     return "\n".join(lines) + "\n"
 
@@ -53,6 +93,10 @@ def change_text(change: Change) -> str:
         return {SAME: SAME, UNKNOWN: "-"}[change.outcome]
     if change.ratio is None:
         return "new"
+    if change.times < 1 + LEAST_CHANGE:
+        # As many digits as a share has would say that nothing changed.
+        difference = (change.after or 0.0) - (change.before or 0.0)
+        return f"{difference:+,.0f}" if change.metric.unit == COUNT else "< 0.1 %"
     return f"{change.ratio + 1:,.0f}x" if change.ratio >= MANY_TIMES - 1 else f"{100 * change.ratio:+.1f} %"
 
 
@@ -70,7 +114,7 @@ def sentence_of(verdict: str, checks: Sequence[Check]) -> str:
 
 
 def _likeness(comparison: Comparison) -> list[str]:
-    head = f"{comparison.second} against {comparison.first}. "
+    head = f"{printable(comparison.first)} -> {printable(comparison.second)}. "
     lines = [head + sentence_of(comparison.comparable, comparison.checks)]
     for check in comparison.checks:
         mark = {SAME_STATE: " ", NOTED: "~"}.get(check.state, "!")
@@ -83,7 +127,8 @@ def _wrapped(head: str, text: str) -> list[str]:
 
 
 def _changes(comparison: Comparison) -> list[str]:
-    lines = [CHANGES.row("What changed", comparison.first, comparison.second, "change", "noise")]
+    names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
+    lines = [CHANGES.row("What changed", *names, "change", "noise")]
     for change in comparison.changes:
         if not change.before and not change.after:
             continue
@@ -102,7 +147,8 @@ def _files(comparison: Comparison) -> list[str]:
         difference = sign + human_seconds(abs(file.difference_s))
         row = FILES.row(human_seconds(file.first_s), human_seconds(file.second_s), difference) + "   "
         lines.append(row + shortened(printable(file.path), WIDTH - len(row)))
-    head = FILES.row(comparison.first, comparison.second, "change") + "   path"
+    names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
+    head = FILES.row(*names, "change") + "   path"
     return ["Files whose time in calls changed most", head, *lines] if lines else []
 
 

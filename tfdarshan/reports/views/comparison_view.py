@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from tfdarshan.comparison.change import BETTER, CHANGED, NOISE, WORSE, Change, changes_between
 from tfdarshan.comparison.file_set import FilePair
-from tfdarshan.comparison.likeness import SAME, YES, check_likeness, verdict_of
+from tfdarshan.comparison.likeness import NO, SAME, YES, check_likeness, verdict_of
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
 from tfdarshan.reports.figures.distribution import ratio_figure
-from tfdarshan.reports.text.comparison_text import change_text, noise_text, sentence_of
-from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, bytes_per_s, duration, number, size
+from tfdarshan.reports.text.comparison_text import change_text, headline, noise_text, of_the_job, sentence_of
+from tfdarshan.reports.views.panel import (
+    Cell,
+    Chart,
+    Headline,
+    Panel,
+    Table,
+    Text,
+    bytes_per_s,
+    duration,
+    number,
+    size,
+)
 from tfdarshan.reports.views.view_source import Source
 
 SAID = (BETTER, WORSE, CHANGED, NOISE)
@@ -31,15 +42,16 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
     columns = [("", "text"), *((name, "number") for name in (*names, "noise", "change"))]
     rows = [_row(change) for change in changes]
     return [
+        Headline(headline(verdict, changes), _state(changes, verdict)),
         Text(
             [sentence_of(verdict, checks), *differ],
             "Can they be compared?",
             tone="plain" if verdict == YES else "warning",
         ),
-        Table("compare", "Both sessions", columns, rows, NOISE_NOTE),
+        Table("compare", f"{names[0]} -> {names[1]}", columns, rows, NOISE_NOTE),
         Chart(
             "ratios",
-            "Second session over first",
+            f"{names[1]} over {names[0]}",
             ratio_figure(
                 [change.metric.label for change in both],
                 [change.before or 0.0 for change in both],
@@ -49,6 +61,14 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
             "Green: better. Red and hatched: worse. Grey: neither, or within noise.",
         ),
     ]
+
+
+def _state(changes: list[Change], verdict: str) -> str:
+    """Gives the headline's colour."""
+    change = of_the_job(changes)
+    if change is None or verdict == NO:
+        return "unknown"
+    return {BETTER: "healthy", WORSE: "slow"}.get(change.outcome, "unknown")
 
 
 def _row(change: Change) -> list[Cell]:
