@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.recording.spool import copy_spool
-from tfdarshan.sessions.session_directory import boot_id, pid_namespace, process_start, read_marker
+from tfdarshan.sessions.session_directory import read_marker
 
 # A larger recording is not read while it grows.
 MOST_BYTES = 64 << 20
@@ -24,16 +24,6 @@ class SoFar:
     calls: int | None = None
     files: int | None = None
     io_s: float | None = None
-
-
-def is_recording(directory: Path) -> bool:
-    """Says whether the process that began the session still runs, as far as can be seen from here."""
-    try:
-        marker = read_marker(directory)
-    except SessionDataError:
-        return False
-    here = marker.boot_id == boot_id() and marker.pid_namespace == pid_namespace()
-    return here and process_start(marker.pid) == marker.process_start != 0
 
 
 def recorded_so_far(directory: Path) -> SoFar:

@@ -13,10 +13,9 @@ from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
+from tfdarshan.sessions.catalogue import is_recording
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
-
-from .live import is_recording
 
 LIST_SECONDS = 3.0
 SOURCES_KEPT = 3

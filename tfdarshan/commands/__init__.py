@@ -17,6 +17,7 @@ from tfdarshan.commands import (
     files,
     findings,
     import_log,
+    list_sessions,
     probe_data,
     rebuild,
     recover,
@@ -35,6 +36,7 @@ from tfdarshan.native.versions import VERSION
 
 COMMANDS = (
     run,
+    list_sessions,
     summary,
     findings,
     whatif,

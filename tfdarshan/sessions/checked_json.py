@@ -52,6 +52,19 @@ def decode(content: bytes, shape: type[Shape]) -> Shape:
     return check(decode_json(content), shape)
 
 
+def decode_as(content: bytes, shape: type[Shape]) -> Shape:
+    """Does the same without making plain data of what the shape does not name: many times as quick.
+
+    Raises:
+        NotJsonError: It is not JSON.
+        DecodingError: A field is missing, or not of its type or range.
+    """
+    try:
+        return msgspec.json.decode(content, type=shape)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return decode(content, shape)
+
+
 def decode_json(content: bytes) -> Any:
     """Gives JSON as plain data.
 

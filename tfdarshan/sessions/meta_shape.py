@@ -400,6 +400,33 @@ class RecordingShape(Struct, frozen=True):
     started_by: str = ""
 
 
+class ListedCountsShape(Struct, frozen=True):
+    """Of the counts, how long it takes to look at a session."""
+
+    segments: Count = 0
+
+
+class ListedLogShape(Struct, frozen=True):
+    """Of an imported log, how many processes the job had."""
+
+    processes: Count = 1
+
+
+class ListingShape(Struct, frozen=True):
+    """What a list of sessions says of one, of its owner's metadata."""
+
+    owner: bool
+    host: HostName
+    pid: ProcessId
+    duration_ns: Span
+    origin_realtime_ns: Instant | None = None
+    command: str = ""
+    counts: ListedCountsShape = ListedCountsShape()
+    children: ChildrenShape | None = None
+    emulation: EmulationShape | None = None
+    darshan: ListedLogShape | None = None
+
+
 class OwnerShape(Struct, frozen=True):
     """What is read of metadata to see whether two sessions overlap."""
 

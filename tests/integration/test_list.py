@@ -1,0 +1,194 @@
+"""`tfdarshan list`: what it says of each session is what the session's own verdict says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+
+import pytest
+
+import tfdarshan
+from tests.unit.findings.made_up_training import ORIGIN_NS, epochs_of_steps, training
+from tfdarshan.commands import main
+from tfdarshan.findings import kept_verdicts
+from tfdarshan.sessions.catalogue import groups_in_time, list_sessions
+
+READER = 101
+SECOND = 1_000_000_000
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """Gives each test a cache folder of its own."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+def record(logdir, wait_ms, *, steps=40, start_s=0, **meta):
+    """Writes a session whose steps of 100 ms wait so long for reads."""
+    calls = [(n * 100, n * 100 + max(wait_ms, 1), READER, "pread", 0, 1_000_000, 0) for n in range(steps)]
+    began = ORIGIN_NS + start_s * SECOND
+    session = training(logdir, calls, epochs_of_steps(steps, 100, wait_ms))
+    (path,) = session.path.glob("*.meta.json")
+    content = json.loads(path.read_text())
+    # Its steps are told in time since the epoch, too.
+    for row in content["steps"]["rows"]:
+        row[1:3] = [at + start_s * SECOND for at in row[1:3]]
+    content |= {"origin_realtime_ns": began, "start_realtime_ns": began, **meta}
+    path.write_text(json.dumps(content))
+    return tfdarshan.open_session(session.path)
+
+
+def listed(capsys, logdir, *options):
+    assert main(["list", str(logdir), *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_worst_come_first_with_their_own_verdicts(capsys, tmp_path):
+    # GIVEN a healthy run, one that waits, and one that waits as much for twice as long
+    sessions = {
+        "healthy": record(tmp_path / "healthy", 1),
+        "slow": record(tmp_path / "slow", 60, start_s=100),
+        "slower": record(tmp_path / "slower", 60, steps=80, start_s=200, command="python train.py"),
+    }
+
+    # WHEN
+    found = json.loads(listed(capsys, tmp_path, "--json"))["sessions"]
+
+    # THEN
+    assert [entry["run"] for entry in found] == ["slower", "slow", "healthy"]
+    for entry in found:
+        verdict = sessions[entry["run"]].verdict
+        assert entry["verdict"]["sentence"] == verdict.sentence
+        assert entry["verdict"]["wait_share"] == verdict.wait_share
+        assert entry["duration_ns"] == sessions[entry["run"]].meta[0]["duration_ns"]
+    gain = sessions["slower"].verdict.gain
+    lost_s = found[0]["duration_ns"] / 1e9 * gain.expected_s / gain.before_s
+    assert found[0]["verdict"]["lost_s"] == pytest.approx(lost_s)
+    assert found[2]["verdict"]["lost_s"] == 0
+
+    # THEN the text says the same
+    text = listed(capsys, tmp_path)
+    rows = [line.split() for line in text.splitlines() if line.startswith(("slow", "healthy"))]
+    name = f"slower/{found[0]['path'].rpartition('/')[2]}"
+    assert rows[0][:6] == [name, "8.000", "s", "60.0", "%", f"{gain.speedup:.2f}x"]
+    assert rows[2][-1] == "healthy"
+    assert "\n  python train.py\n" in text
+    assert max(map(len, text.splitlines()[1:])) <= 100
+
+
+def test_a_verdict_is_worked_out_once_until_the_session_changes(capsys, tmp_path, monkeypatch):
+    session = record(tmp_path / "logs", 60)
+    first = listed(capsys, tmp_path / "logs", "--json")
+    looked = []
+
+    # WHEN it is listed again
+    with monkeypatch.context() as patch:
+        patch.setattr("tfdarshan.session.open_session", lambda path, **_: looked.append(path))
+        again = listed(capsys, tmp_path / "logs", "--json")
+
+    # THEN nobody reads its tables
+    assert looked == []
+    assert json.loads(again) == json.loads(first)
+
+    # WHEN it is written again
+    (meta,) = session.path.glob("*.meta.json")
+    os.utime(meta, ns=(0, meta.stat().st_mtime_ns + SECOND))
+    assert [*kept_verdicts.KeptVerdicts(tmp_path / "logs")._entries] == [session.path.name]
+    (entry,) = list_sessions(tmp_path / "logs")
+    assert kept_verdicts.KeptVerdicts(tmp_path / "logs").get(entry) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"version": "0"}', b'{"sessions": 3}', b"\xff"])
+def test_a_damaged_cache_is_as_good_as_none(capsys, tmp_path, cache, content):
+    record(tmp_path / "logs", 60)
+    before = listed(capsys, tmp_path / "logs", "--json")
+    (file,) = cache.rglob("*.json")
+    file.write_bytes(content)
+
+    assert listed(capsys, tmp_path / "logs", "--json") == before
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(capsys, tmp_path, monkeypatch):
+    record(tmp_path / "logs", 60)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+
+    assert (
+        json.loads(listed(capsys, tmp_path / "logs", "--json"))["sessions"][0]["verdict"]["state"] == "slow"
+    )
+
+
+def test_sessions_that_overlap_are_together(capsys, tmp_path):
+    # GIVEN two ranks, and a healthy run an hour later
+    for run, start_s in (("rank0", 0), ("rank1", 1), ("alone", 3_600)):
+        record(tmp_path / run, 60 if run != "alone" else 1, start_s=start_s)
+
+    groups = [[session.run for session in group] for group in groups_in_time(list_sessions(tmp_path))]
+    text = listed(capsys, tmp_path)
+
+    assert groups == [["rank0", "rank1"], ["alone"]]
+    assert re.search(r"2 sessions at the same time\n  rank0/.*\n.*\n  rank1/.*\n.*\nalone/", text)
+
+
+def test_sessions_that_are_not_complete_say_so(capsys, tmp_path):
+    # GIVEN one that was interrupted, one that records, and one whose metadata are damaged
+    damaged = record(tmp_path / "damaged", 60)
+    for path in damaged.path.glob("*.meta.json"):
+        path.write_bytes(b"{")
+    interrupted = tmp_path / "logs" / "plugins" / "tfdarshan" / "2024_01_01_00_00_00"
+    interrupted.mkdir(parents=True)
+    (interrupted / "recording.json").write_text("{}")
+    with tfdarshan.profile(tmp_path / "now"):
+        text = listed(capsys, tmp_path)
+
+    for name, said in (
+        ("damaged", "its data cannot be read"),
+        ("logs", "interrupted"),
+        ("now", "recording now"),
+    ):
+        (line,) = [line for line in text.splitlines() if line.startswith(f"{name}/")]
+        assert said in line
+
+
+def test_nothing_to_list(capsys, tmp_path):
+    assert listed(capsys, tmp_path) == f"no sessions in {tmp_path}\n"
+    assert main(["list", str(tmp_path / "none")]) == 1
+    assert "there is no logdir" in capsys.readouterr().err
+
+
+def test_a_thousand_sessions_are_listed_without_their_tables(capsys, tmp_path, monkeypatch):
+    # GIVEN a thousand copies of a session, of which one was looked at and the rest are as it
+    session = record(tmp_path / "first", 60, command="python train.py")
+    for number in range(999):
+        shutil.copytree(session.path, tmp_path / f"run{number}" / "plugins" / "tfdarshan" / session.path.name)
+    monkeypatch.setattr("tfdarshan.commands.list_sessions.LOOK_S", 0.0)
+    heavy = {"pandas", "pyarrow", "numpy"} & sys.modules.keys()
+
+    # WHEN
+    began_s = time.process_time()
+    text = listed(capsys, tmp_path)
+    took_s = time.process_time() - began_s
+
+    # THEN no table was read: ten times the processor time that it takes is allowed
+    assert text.startswith("1,000 sessions in ")
+    assert "1,000 not looked at yet: `tfdarshan list --all" in text
+    assert took_s < 3
+    assert heavy == {"pandas", "pyarrow", "numpy"} & sys.modules.keys()
+
+
+@pytest.mark.parametrize("width", [50, 72, 200])
+def test_it_fits_a_terminal(capsys, tmp_path, monkeypatch, width):
+    record(tmp_path / ("long" * 20), 60, command="python " + "x" * 300)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    text = listed(capsys, tmp_path)
+    longest = max(len(line) for line in text.splitlines()[2:])
+
+    assert longest <= max(min(width, 120), 50)

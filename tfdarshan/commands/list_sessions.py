@@ -1,0 +1,118 @@
+"""`tfdarshan list`: the sessions of a logdir, those that lose most time first."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+
+if TYPE_CHECKING:
+    from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts
+    from tfdarshan.sessions.catalogue import ListedSession
+
+# Without --all, sessions that were never looked at are, for so long; larger ones take too long for it.
+LOOK_S, MOST_SEGMENTS = 3.0, 200_000
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "list",
+        help="list the sessions of a logdir, the worst first",
+        description="List the sessions of a logdir and of the runs below it: how long each lasted, what "
+        "share of its steps waits for input, the gain of its first cure, and why it is slow. Those that lose "
+        "most seconds come first, sessions that overlap in time together. Verdicts are kept in the user's "
+        "cache folder.",
+    )
+    parser.add_argument("logdir", metavar="LOGDIR", help="the folder named in profile() or tfdarshan run")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help=f"look at every session, however long it takes (default: {LOOK_S:.0f} s of those that are new)",
+    )
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Prints the list."""
+    from tfdarshan.findings.kept_verdicts import KeptVerdicts
+    from tfdarshan.reports.text.list_text import list_text
+    from tfdarshan.sessions.catalogue import groups_in_time, list_sessions
+    from tfdarshan.terminal.paint import paint_for
+
+    logdir = Path(arguments.logdir)
+    sessions = list_sessions(logdir)
+    kept = KeptVerdicts(logdir)
+    verdicts = {session.path: found for session in sessions if (found := kept.get(session)) is not None}
+    left = _look_at([one for one in sessions if one.path not in verdicts], kept, verdicts, arguments.all)
+    groups = sorted(groups_in_time(sessions), key=lambda group: _rank(group, verdicts))
+    if arguments.json:
+        print_json({"logdir": str(logdir), "sessions": _plain(groups, verdicts), "not_looked_at": left})
+        return 0
+    sys.stdout.write(list_text(groups, verdicts, arguments.logdir, paint_for(sys.stdout)))
+    if left:
+        print(f"\n{left:,} not looked at yet: `tfdarshan list --all {arguments.logdir}` does")
+    return 0
+
+
+def _look_at(
+    sessions: Sequence[ListedSession],
+    kept: KeptVerdicts,
+    verdicts: dict[Path, KeptVerdict],
+    every: bool,
+) -> int:
+    """Works out verdicts that are missing, the newest first; gives how many are left."""
+    from tfdarshan.sessions.catalogue import COMPLETE
+
+    until_s = time.monotonic() + LOOK_S
+    complete = [session for session in sessions if session.state == COMPLETE]
+    left = 0
+    for session in sorted(complete, key=lambda one: -one.start_ns):
+        if not every and (time.monotonic() >= until_s or session.segments > MOST_SEGMENTS):
+            left += 1
+            continue
+        found = _verdict_on(session)
+        verdicts[session.path] = found
+        kept.put(session, found)
+    kept.save()
+    return left
+
+
+def _verdict_on(session: ListedSession) -> KeptVerdict:
+    """Works out the verdict on a session; one that cannot be read is said to be so."""
+    from tfdarshan.errors import SessionDataError
+    from tfdarshan.findings.diagnosis import diagnose
+    from tfdarshan.findings.kept_verdicts import KeptVerdict, kept_verdict
+    from tfdarshan.session import open_session
+
+    try:
+        return kept_verdict(diagnose(open_session(session.path)), session.duration_ns / 1e9)
+    except SessionDataError as error:
+        return KeptVerdict("unknown", str(error), title="its data cannot be read")
+
+
+def _rank(group: Sequence[ListedSession], verdicts: dict[Path, KeptVerdict]) -> tuple[float, int]:
+    """Sorts by the seconds lost by all of a group, then the newest first."""
+    lost_s = sum(verdicts[one.path].lost_s for one in group if one.path in verdicts)
+    return -lost_s, -max(one.start_ns for one in group)
+
+
+def _plain(
+    groups: Sequence[Sequence[ListedSession]], verdicts: dict[Path, KeptVerdict]
+) -> list[dict[str, Any]]:
+    return [
+        dataclasses.asdict(session)
+        | {
+            "overlaps": len(group) - 1,
+            "verdict": None if session.path not in verdicts else dataclasses.asdict(verdicts[session.path]),
+        }
+        for group in groups
+        for session in group
+    ]

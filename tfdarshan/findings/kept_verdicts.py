@@ -1,0 +1,120 @@
+"""Verdicts that were worked out once, kept for whoever lists a logdir: its sessions never change.
+
+They are in the user's own cache folder, one file for each logdir: a logdir may be somebody else's. What is
+kept is of one version of tfdarshan and of one state of a session's files; anything else is as good as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.native.versions import VERSION
+from tfdarshan.sessions.catalogue import ListedSession
+
+if TYPE_CHECKING:
+    from tfdarshan.findings.diagnosis import Diagnosis
+
+FOLDER = "tfdarshan/verdicts"
+# More sessions than this are no list that anybody reads.
+MOST_KEPT = 100_000
+
+
+@dataclass(frozen=True)
+class KeptVerdict:
+    """What a list says of a session.
+
+    Attributes:
+        state: "slow", "healthy" or "unknown".
+        sentence: The whole verdict.
+        finding: The finding that it names, "" if none.
+        title: That finding in a few words.
+        speedup: What its cure gives, None if there is none.
+        wait_share: Share of step time that waits for input, None if unknown.
+        lost_s: Seconds of the session that the cure is expected to give back.
+    """
+
+    state: str
+    sentence: str
+    finding: str = ""
+    title: str = ""
+    speedup: float | None = None
+    wait_share: float | None = None
+    lost_s: float = 0.0
+
+
+class KeptVerdicts:
+    """The verdicts of one logdir's sessions.
+
+    Args:
+        logdir: The logdir.
+    """
+
+    def __init__(self, logdir: Path) -> None:
+        self._file = _folder() / f"{hashlib.sha256(os.fsencode(logdir.resolve())).hexdigest()[:32]}.json"
+        self._entries = _read(self._file)
+        self._changed = False
+
+    def get(self, session: ListedSession) -> KeptVerdict | None:
+        """Gives the verdict on a session, None if it is not kept."""
+        entry = self._entries.get(session.name)
+        if not isinstance(entry, dict) or entry.get("age") != _age(session):
+            return None
+        with suppress(TypeError):
+            return KeptVerdict(**{name: value for name, value in entry.items() if name != "age"})
+        return None
+
+    def put(self, session: ListedSession, verdict: KeptVerdict) -> None:
+        """Keeps a verdict; `save()` writes it."""
+        self._entries[session.name] = asdict(verdict) | {"age": _age(session)}
+        self._changed = True
+
+    def save(self) -> None:
+        """Writes what was added. Where the cache folder cannot be written nothing is kept."""
+        if not self._changed or len(self._entries) > MOST_KEPT:
+            return
+        content = json.dumps({"version": VERSION, "sessions": self._entries})
+        with suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            partial = self._file.with_suffix(f".{os.getpid()}")
+            partial.write_text(content, encoding="ascii")
+            partial.replace(self._file)
+
+
+def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
+    """Takes from a diagnosis of a session of `duration_s` what a list says."""
+    verdict, named = diagnosis.verdict, diagnosis.named
+    gain = verdict.gain if verdict.state == "slow" else None
+    return KeptVerdict(
+        state=verdict.state,
+        sentence=verdict.sentence,
+        finding=verdict.finding,
+        title="" if named is None else named.title,
+        speedup=None if gain is None else min(gain.speedup, 1e9),
+        wait_share=verdict.wait_share,
+        lost_s=0.0 if gain is None or not gain.before_s else gain.expected_s / gain.before_s * duration_s,
+    )
+
+
+def _folder() -> Path:
+    """Source: XDG Base Directory Specification: $XDG_CACHE_HOME, else $HOME/.cache."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(base if base.startswith("/") else Path("~/.cache").expanduser()) / FOLDER
+
+
+def _read(file: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        content = json.loads(file.read_bytes())
+        if isinstance(content, dict) and content.get("version") == VERSION:
+            sessions = content.get("sessions")
+            return sessions if isinstance(sessions, dict) else {}
+    return {}
+
+
+def _age(session: ListedSession) -> list[list[Any]]:
+    return [list(file) for file in session.age]

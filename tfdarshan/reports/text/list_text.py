@@ -1,0 +1,108 @@
+"""Words a list of sessions: a line for each, the worst first; data in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.file_name import printable
+from tfdarshan.findings.kept_verdicts import KeptVerdict
+from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
+from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import Paint
+from tfdarshan.units import human_seconds, percent, plural, shortened
+
+WIDEST_NAME, NARROW = 40, 80
+Group = Sequence[ListedSession]
+Verdicts = Mapping[Path, KeptVerdict]
+STATES = {
+    RECORDING: "recording now",
+    INTERRUPTED: "interrupted: `tfdarshan recover` writes what it recorded",
+}
+
+
+def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: Paint) -> str:
+    """Gives the list, ending in a newline.
+
+    Args:
+        groups: Sessions that overlap in time together, in the order in which they are listed.
+        verdicts: What is known of them, by path.
+        logdir: As it was given.
+        paint: How wide it may be, and whether it has colours.
+    """
+    sessions = [session for group in groups for session in group]
+    if not sessions:
+        return f"no sessions in {printable(logdir)}\n"
+    # Names of sessions that overlap are indented; two blanks part them from the next column.
+    widest = max(len(printable(session.name)) for session in sessions) + 4
+    shape = Shape(min(widest, WIDEST_NAME, paint.width // 2), narrow=paint.width < NARROW)
+    lines = [f"{plural(len(sessions), 'session')} in {printable(logdir)}, those that lose most first", ""]
+    lines.append(paint.dim(shape.row("session", "lasted", "waits", "gain", "why")))
+    for group in groups:
+        if len(group) > 1:
+            lines.append(paint.dim(f"{plural(len(group), 'session')} at the same time"))
+        indent = "  " if len(group) > 1 else ""
+        for session in group:
+            lines += _lines(session, verdicts.get(session.path), shape, indent, paint)
+    return "\n".join(lines) + "\n"
+
+
+def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
+    """Says in a few words what is wrong with a session, if anything is."""
+    if session.state != COMPLETE:
+        return STATES.get(session.state, "its data cannot be read")
+    if verdict is None:
+        return "not looked at yet"
+    if verdict.state == "healthy":
+        return "healthy"
+    if verdict.state == "slow":
+        return verdict.title
+    if verdict.wait_share is not None:
+        return "waits, and no file call explains it" if verdict.finding else "too short to tell"
+    return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of the list; a narrow terminal has no room for those of time and gain."""
+
+    name_width: int
+    narrow: bool
+
+    def row(self, name: str, lasted: str, waits: str, gain: str, said: str) -> str:
+        """Gives a line."""
+        name = shortened(name, self.name_width - 1)
+        if self.narrow:
+            return Columns(-self.name_width, 9, "  ", 0).row(name, waits, said)
+        return Columns(-self.name_width, 11, 9, 9, "  ", 0).row(name, lasted, waits, gain, said)
+
+
+def _lines(
+    session: ListedSession, verdict: KeptVerdict | None, shape: Shape, indent: str, paint: Paint
+) -> list[str]:
+    share = None if verdict is None else verdict.wait_share
+    cells = (
+        f"{indent}{printable(session.name)}",
+        human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
+        "-" if share is None else percent(share, 1),
+        "-" if verdict is None or verdict.speedup is None else f"{verdict.speedup:.2f}x",
+    )
+    room = paint.width - len(shape.row(*cells, ".")) + 1
+    row = shape.row(*cells, _begin(printable(why(session, verdict)), max(room, 12)))
+    lines = [row if verdict is None or verdict.state != "slow" else paint.bold(row)]
+    about = _begin(_about(session), paint.width - len(indent) - 2)
+    return [*lines, paint.dim(f"{indent}  {about}")] if about else lines
+
+
+def _begin(text: str, width: int) -> str:
+    """Gives a text, or its beginning before "..." where it is longer."""
+    return text if len(text) <= width else f"{text[: width - 4].rstrip()} ..."
+
+
+def _about(session: ListedSession) -> str:
+    """Says which job it was."""
+    said = [printable(session.command)] if session.command else []
+    said += [plural(session.processes, "process", "processes")] if session.processes > 1 else []
+    said += [f"emulated {session.emulated}"] if session.emulated else []
+    return ", ".join(said)

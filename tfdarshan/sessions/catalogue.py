@@ -1,0 +1,153 @@
+"""What every session of a logdir says of itself in its metadata: which job, when, and how long."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdarshan.errors import SessionDataError
+from tfdarshan.sessions.session_directory import (
+    MARKER,
+    META_SUFFIX,
+    boot_id,
+    no_logdir,
+    pid_namespace,
+    process_start,
+    read_marker,
+    walk_sessions,
+)
+
+COMPLETE, RECORDING, INTERRUPTED, DAMAGED = "complete", "recording", "interrupted", "damaged"
+
+
+@dataclass(frozen=True)
+class ListedSession:
+    """One session directory.
+
+    Attributes:
+        path: Where it is.
+        run: The folder below the logdir that it belongs to, "." for the logdir itself.
+        state: COMPLETE, RECORDING, INTERRUPTED or DAMAGED; all below is unknown but of a complete one.
+        host: Where its owner ran.
+        pid: The owner.
+        command: The owner's command line.
+        start_ns: When it began, in ns since the epoch.
+        duration_ns: How long it lasted.
+        processes: Processes that recorded something; of an imported log the processes of the job.
+        segments: Calls in the trace of the owner.
+        emulated: The storage that was emulated, "" if none was.
+        age: Its files of metadata, and when each was written in ns since the epoch: another if it changed.
+    """
+
+    path: Path
+    run: str
+    state: str
+    host: str = ""
+    pid: int = 0
+    command: str = ""
+    start_ns: int = 0
+    duration_ns: int = 0
+    processes: int = 0
+    segments: int = 0
+    emulated: str = ""
+    age: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def end_ns(self) -> int:
+        """When it ended, in ns since the epoch."""
+        return self.start_ns + self.duration_ns
+
+    @property
+    def name(self) -> str:
+        """Its name as it is given to other verbs: below a run, after the run's."""
+        return self.path.name if self.run == "." else f"{self.run}/{self.path.name}"
+
+
+def list_sessions(logdir: Path) -> list[ListedSession]:
+    """Lists the sessions of a logdir and of the runs below it, whatever their state.
+
+    Raises:
+        SessionDataError: The logdir does not exist.
+    """
+    if not logdir.is_dir():
+        raise no_logdir(logdir)
+    found = (_listed(path, logdir) for path in walk_sessions(logdir))
+    return [session for session in found if session is not None]
+
+
+def groups_in_time(sessions: Sequence[ListedSession]) -> list[list[ListedSession]]:
+    """Puts sessions together that recorded at the same time, such as the ranks of a job.
+
+    Only complete ones overlap with others: of the rest nobody knows how long they lasted.
+    """
+    groups: list[list[ListedSession]] = []
+    end_ns = -1
+    for session in sorted(sessions, key=lambda one: (one.start_ns, one.path)):
+        if session.state == COMPLETE and groups and session.start_ns < end_ns:
+            groups[-1].append(session)
+        else:
+            groups.append([session])
+            end_ns = -1
+        if session.state == COMPLETE:
+            end_ns = max(end_ns, session.end_ns)
+    return groups
+
+
+def is_recording(directory: Path) -> bool:
+    """Says whether the process that began the session still runs, as far as can be seen from here."""
+    try:
+        marker = read_marker(directory)
+    except SessionDataError:
+        return False
+    here = marker.boot_id == boot_id() and marker.pid_namespace == pid_namespace()
+    return here and process_start(marker.pid) == marker.process_start != 0
+
+
+def _listed(path: Path, logdir: Path) -> ListedSession | None:
+    run = path.parent.parent.parent.relative_to(logdir).as_posix()
+    try:
+        with os.scandir(path) as entries:
+            files = {entry.name: entry.stat().st_mtime_ns for entry in entries if _tells(entry.name)}
+    except OSError:
+        return ListedSession(path, run, DAMAGED)
+    if files.pop(MARKER, None) is not None:
+        return ListedSession(path, run, RECORDING if is_recording(path) else INTERRUPTED)
+    if not files:
+        return None
+    age = tuple(sorted(files.items()))
+    found = (_read(path / name, path, run, age) for name in sorted(files))
+    return next((session for session in found if session is not None), ListedSession(path, run, DAMAGED))
+
+
+def _tells(name: str) -> bool:
+    return name == MARKER or name.endswith(META_SUFFIX)
+
+
+def _read(file: Path, path: Path, run: str, age: tuple[tuple[str, int], ...]) -> ListedSession | None:
+    """Reads the metadata of a session's owner; None if it is another process's, or damaged."""
+    from tfdarshan.sessions.checked_json import DecodingError, decode_as
+    from tfdarshan.sessions.meta_shape import ListingShape
+
+    try:
+        meta = decode_as(file.read_bytes(), ListingShape)
+    except (OSError, DecodingError):
+        return None
+    if not meta.owner:
+        return None
+    children = 0 if meta.children is None else meta.children.recorded
+    return ListedSession(
+        path=path,
+        run=run,
+        state=COMPLETE,
+        host=meta.host,
+        pid=meta.pid,
+        command=meta.command,
+        start_ns=meta.origin_realtime_ns or 0,
+        duration_ns=meta.duration_ns,
+        processes=1 + children if meta.darshan is None else meta.darshan.processes,
+        segments=meta.counts.segments,
+        emulated="" if meta.emulation is None else meta.emulation.model.name,
+        age=age,
+    )
