@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.analysis.file_table import load_files
-from tfdarshan.commands import COMMANDS, main
+from tfdarshan.commands import COMMANDS, GROUPS, main
 from tfdarshan.doctor import self_check
 from tfdarshan.reports.text.summary_text import WIDTH
 
@@ -173,8 +174,9 @@ def test_broken_pipe_is_quiet(logdir):
 
 
 def verb(module):
-    """`import` cannot be a module's name, and `probe` is another module's."""
-    return module.__name__.rpartition(".")[2].removesuffix("_log").removesuffix("_data")
+    """`import` cannot be a module's name, `list` is Python's, and `probe` is another module's."""
+    name = module.__name__.rpartition(".")[2]
+    return name.removesuffix("_log").removesuffix("_data").removesuffix("_sessions")
 
 
 @pytest.mark.parametrize("module", COMMANDS, ids=verb)
@@ -184,6 +186,79 @@ def test_every_verb_has_help_and_json(capsys, module):
 
     assert ended.value.code == 0
     assert "--json" in capsys.readouterr().out
+
+
+def test_every_verb_stands_in_one_group_of_the_help(capsys):
+    # WHEN tfdarshan is typed alone
+    assert main([]) == 0
+    text = capsys.readouterr().out
+
+    # THEN
+    for module in COMMANDS:
+        assert len(re.findall(rf"^  {verb(module)} ", text, re.MULTILINE)) == 1
+    assert [title for title in GROUPS if f"\n{title}:\n" in text] == [*GROUPS]
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("summry", "there is no verb 'summry': did you mean summary?"),
+        ("xyzzy", "there is no verb 'xyzzy': `tfdarshan --help` lists them."),
+        ("a\x1bb", "there is no verb 'a\\\\x1bb': `tfdarshan --help` lists them."),
+    ],
+)
+def test_a_verb_that_was_mistyped(capsys, typed, said):
+    with pytest.raises(SystemExit) as ended:
+        main([typed])
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"tfdarshan: {said}\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_shells_complete_verbs_and_options(capsys, shell):
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", shell])
+    script = capsys.readouterr().out
+
+    assert ended.value.code == 0
+    assert all(verb(module) in script for module in COMMANDS)
+    assert "memory-cap-mb" in script
+
+
+def test_bash_completes_a_verb():
+    script = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", "--print-completion", "bash"],
+        capture_output=True, text=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    ask = 'COMP_WORDS=(tfdarshan summ); COMP_CWORD=1; _shtab_tfdarshan; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.split() == ["summary"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "verbs", [["summary"], ["summary", "-v"], ["findings"], ["files"], ["list"]], ids=" ".join
+)
+def test_no_locale_makes_a_traceback(tmp_path, verbs):
+    # GIVEN a name beyond the locale's characters
+    file = tmp_path / "\u00fcber\u2192.bin"
+    file.write_bytes(bytes(1000))
+    with tfdarshan.profile(tmp_path / "logs", include=[f"{tmp_path}/*"]):
+        file.read_bytes()
+    old_style = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+
+    # WHEN
+    done = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", *verbs, str(tmp_path / "logs")],
+        env={**os.environ, **old_style}, capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+
+    # THEN
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (rb"\xfcber\u2192.bin" in done.stdout) == (verbs[0] in ("files", "summary"))
 
 
 def test_doctor_passes_here(capsys):

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import NoReturn
 
 from tfdarshan.commands import (
@@ -33,32 +38,29 @@ from tfdarshan.commands.exit_codes import BROKEN_PIPE, FAILURE, WRONG_USE
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.file_name import printable
 from tfdarshan.native.versions import VERSION
+from tfdarshan.terminal.paint import WIDTH
 
-COMMANDS = (
-    run,
-    list_sessions,
-    summary,
-    findings,
-    whatif,
-    probe_data,
-    report,
-    files,
-    compare,
-    advise,
-    stage,
-    burst,
-    export,
-    import_log,
-    rebuild,
-    recover,
-    workload,
-    doctor,
-)
+# What the verbs are for, in the order in which they are needed.
+GROUPS = {
+    "record": (run, import_log, rebuild, recover),
+    "look": (list_sessions, summary, findings, whatif, files, compare, report, export),
+    "cure": (advise, stage, burst, probe_data),
+    "try": (workload, doctor),
+}
+COMMANDS = tuple(module for modules in GROUPS.values() for module in modules)
+SHELLS = ("bash", "zsh", "tcsh")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a verb and gives the exit code: 0, 1 for a failure, 2 for wrong use."""
-    parsed = make_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    parser = make_parser()
+    if not given:
+        print(parser.format_help(), end="")
+        return 0
+    parsed = parser.parse_args(given)
+    if parsed.command is not run.command:
+        escape_what_the_locale_lacks()
     try:
         outcome: int | Callable[[], int] = parsed.command(parsed)
         sys.stdout.flush()
@@ -73,6 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return outcome() if callable(outcome) else outcome
 
 
+def escape_what_the_locale_lacks() -> None:
+    """Has characters that stdout's encoding cannot write escaped, as Python does on stderr."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        with suppress(ValueError):  # closed
+            reconfigure(errors="backslashreplace")
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong with arguments without writing them to the terminal as they are."""
 
@@ -80,13 +90,62 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
+class _TopParser(_Parser):
+    """The parser of all verbs: lists them by what they are for, and names the verb that was meant."""
+
+    verbs: dict[str, str]
+
+    def format_help(self) -> str:
+        """Gives usage, options, and the verbs in groups."""
+        width = max(map(len, self.verbs)) + 2
+        lines = [self.format_usage().rstrip(), "", str(self.description), ""]
+        left = iter(self.verbs.items())
+        for title, modules in GROUPS.items():
+            lines.append(f"{title}:")
+            for name, about in islice(left, len(modules)):
+                lines += textwrap.wrap(
+                    f"  {name:<{width}}{about}", WIDTH, subsequent_indent=" " * (width + 2)
+                )
+        lines += [
+            "",
+            "`tfdarshan VERB --help` explains a verb. --version prints the version, --print-completion SHELL",
+            f"what makes a shell complete verbs and options ({', '.join(SHELLS)}).",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def error(self, message: str) -> NoReturn:
+        """Says which verb there is instead of listing all."""
+        wrong = re.search(r"argument VERB: invalid choice: '(.*?)'", message)
+        if wrong is None:
+            super().error(message)
+        near = difflib.get_close_matches(wrong[1], self.verbs, 1, cutoff=0.5)
+        meant = f"did you mean {near[0]}?" if near else "`tfdarshan --help` lists them."
+        self.exit(WRONG_USE, f"tfdarshan: there is no verb {printable(wrong[1])!r}: {meant}\n")
+
+
+class _PrintCompletion(argparse.Action):
+    """Prints a shell's completion and ends."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: str | None = None
+    ) -> NoReturn:
+        import shtab
+
+        print(shtab.complete(parser, str(values)))
+        parser.exit()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Makes the parser of all verbs."""
-    parser = _Parser(prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions.")
+    parser = _TopParser(
+        prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions."
+    )
     parser.add_argument("--version", action="version", version=f"tfdarshan {VERSION}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS, help=argparse.SUPPRESS)
+    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=_Parser)
     for module in COMMANDS:
         module.add_parser(verbs)
+    parser.verbs = {action.dest: action.help or "" for action in verbs._get_subactions()}
     return parser
 
 
