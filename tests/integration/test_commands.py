@@ -1,3 +1,4 @@
+import importlib.metadata
 import json
 import os
 import re
@@ -10,7 +11,8 @@ import pytest
 import tfdarshan
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.commands import COMMANDS, GROUPS, main
-from tfdarshan.doctor import self_check
+from tfdarshan.doctor import other_programs, self_check
+from tfdarshan.errors import TfdarshanError
 from tfdarshan.reports.text.summary_text import WIDTH
 
 
@@ -264,8 +266,37 @@ def test_no_locale_makes_a_traceback(tmp_path, verbs):
 def test_doctor_passes_here(capsys):
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert sum(line.startswith("ok ") for line in said.splitlines()) == 6
+    assert sum(line.startswith("ok ") for line in said.splitlines()) == 10
     assert "FAILED" not in said
+    assert said.endswith("\ntfdarshan works here.\n")
+    assert len(said.splitlines()) < 20
+
+
+def test_doctor_lists_every_hook_on_demand(capsys):
+    assert main(["doctor", "-v", "--engine", "builtin"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^fstatat64? ", said, re.MULTILINE)
+    assert len(said.splitlines()) > 100
+
+
+def test_doctor_says_what_programs_are_for_that_are_not_there(monkeypatch):
+    def none(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", none)
+    said = [check() for _, check in other_programs.OTHER_PROGRAMS]
+
+    assert all(finding.startswith("not installed: ") for finding in said)
+
+
+def test_doctor_says_that_tensorflow_cannot_be_imported(monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "version", lambda _name: "2.99")
+    monkeypatch.setattr(other_programs, "LOAD_PLUGIN", "raise ImportError('no such symbol')")
+
+    with pytest.raises(
+        TfdarshanError, match="tensorflow 2.99 cannot be imported: ImportError: no such symbol"
+    ):
+        other_programs.check_tensorflow()
 
 
 def test_doctor_fails_where_a_named_library_is_none(capsys, tmp_path):
@@ -286,4 +317,7 @@ def test_doctor_says_what_is_wrong(capsys, monkeypatch):
     report = json.loads(capsys.readouterr().out)
     assert (code, report["ok"]) == (1, False)
     (failed,) = (check for check in report["checks"] if not check["ok"])
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "tfdarshan does not work here: known calls. What to do stands in the line FAILED." in said
     assert "POSIX_READS 0 instead of 3" in failed["finding"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import (
     add_json,
@@ -18,6 +18,10 @@ from tfdarshan.commands.arguments import (
     session_of,
 )
 
+if TYPE_CHECKING:
+    from tfdarshan.findings.measures import Measures
+    from tfdarshan.session import Session
+
 
 def add_parser(verbs: Any) -> None:
     """Adds the verb."""
@@ -25,7 +29,8 @@ def add_parser(verbs: Any) -> None:
         "whatif",
         help="say what a step would take on other storage or with other threads",
         description="Say what a training step would take if storage had another bandwidth or latency, if "
-        "more threads read, or if the input were on another device; what that assumes is printed.",
+        "more threads read, or if the input were on another device; what that assumes is printed. Without "
+        "an option: the questions worth asking of this session, with their answers.",
     )
     add_session(parser)
     parser.add_argument("--bandwidth", metavar="FACTOR", default="1x", help="such as 2x: twice the bandwidth")
@@ -53,6 +58,8 @@ def command(arguments: argparse.Namespace) -> int:
     folder = folder_of("--fast", arguments.fast) if arguments.fast else None
     session = session_of(arguments)
     measures = measure(session)
+    if (bandwidth, latency, arguments.threads, folder) == (1.0, 1.0, None, None):
+        return _questions(measures, session, as_json=arguments.json)
     fast = None
     if folder is not None:
         readers = arguments.threads or max(1, round(measures.model.readers))
@@ -63,4 +70,19 @@ def command(arguments: argparse.Namespace) -> int:
         print_json(dataclasses.asdict(found) | {"gain": plain_gain(found.gain)} | overlap_of(session))
     else:
         sys.stdout.write(overlap_text(session) + whatif_text(found))
+    return 0
+
+
+def _questions(measures: Measures, session: Session, *, as_json: bool) -> int:
+    """Prints the questions worth asking, each as it is to be typed, with its answer."""
+    from tfdarshan.findings.plain import plain_gain
+    from tfdarshan.findings.whatif import questions_of
+    from tfdarshan.reports.text.whatif_text import questions_text
+
+    asked = questions_of(measures)
+    if as_json:
+        plain = [{"options": one.options, "gain": plain_gain(one.answer.gain)} for one in asked]
+        print_json({"questions": plain} | overlap_of(session))
+    else:
+        sys.stdout.write(overlap_text(session) + questions_text(asked, str(session.path)))
     return 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.doctor.other_programs import OTHER_PROGRAMS
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
@@ -50,6 +51,7 @@ def run_checks(engine: str = "builtin", library: str | None = None) -> list[Chec
         checks += [_tried(name, check) for name, check in steps]
         if engine != "builtin":
             checks += _check_darshan(engine, library)
+        checks += [_tried(name, check) for name, check in OTHER_PROGRAMS]
     return checks
 
 

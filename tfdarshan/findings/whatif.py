@@ -80,6 +80,30 @@ class WhatIf:
     assumptions: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Question:
+    """One that is worth asking: `options` as they are to be typed."""
+
+    options: str
+    answer: WhatIf
+
+
+def questions_of(measures: Measures) -> list[Question]:
+    """Answers the questions worth asking of a session: more readers, and better storage.
+
+    Raises:
+        ConfigurationError: The session has no input that was read.
+    """
+    readers = max(1, round(measures.model.readers))
+    changes = [(f"--threads {count}", StorageChange(threads=count)) for count in (2 * readers, 4 * readers)]
+    changes += [
+        ("--latency 0.5x", StorageChange(latency=0.5)),
+        ("--bandwidth 2x", StorageChange(bandwidth=2.0)),
+        ("--latency 0.1x --bandwidth 10x", StorageChange(latency=0.1, bandwidth=10.0)),
+    ]
+    return [Question(options, what_if(measures, change)) for options, change in changes]
+
+
 def parse_factor(text: str, option: str) -> float:
     """Gives the number of "2x", "0.5x" or "2".
 

@@ -167,3 +167,26 @@ def test_a_session_without_reads_is_one_sentence(tmp_path, capsys):
 
     assert main(["whatif", str(session.path)]) == 2
     assert "no reads of input" in capsys.readouterr().err
+
+
+def test_without_an_option_the_questions_worth_asking_are_answered(tmp_path, capsys):
+    # GIVEN
+    calls = [(n * 100, n * 100 + 60, 101, "pread", n % 2, 1_000_000, 0) for n in range(40)]
+    paths = ("/data/a", "/data/b")
+    session = training(tmp_path, calls, epochs_of_steps(40, 100, 60), paths=paths, sizes=[1_000_000] * 2)
+
+    # WHEN
+    assert main(["whatif", str(session.path)]) == 0
+    text = capsys.readouterr().out
+    assert main(["whatif", str(session.path), "--json"]) == 0
+    asked = json.loads(capsys.readouterr().out)["questions"]
+
+    # THEN each answer is the one that the question typed by itself gets
+    assert text.startswith("A step takes 100.0 ms. What if ...\n")
+    assert len(asked) == 5
+    for question in asked:
+        assert main(["whatif", str(session.path), *question["options"].split(), "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["gain"] == question["gain"]
+        (line,) = [line for line in text.splitlines() if line.startswith(f"  {question['options']} ")]
+        assert f"{answer['gain']['speedup']:.2f}x as fast" in line

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
+from collections.abc import Sequence
 
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
-from tfdarshan.findings.whatif import Parts, WhatIf
+from tfdarshan.findings.whatif import Parts, Question, WhatIf
 from tfdarshan.reports.text.findings_text import WIDTH
-from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.columns import Columns, fitted
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 # More than this, in bytes per second, is what is left where all time is waiting.
@@ -42,6 +44,22 @@ def whatif_text(found: WhatIf) -> str:
     lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found), "", "Assumptions"]
     for text in found.assumptions:
         lines += textwrap.wrap(printable(text), WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"
+
+
+def questions_text(questions: Sequence[Question], path: str) -> str:
+    """Gives each question with its answer in a line, ending in a newline."""
+    first = questions[0].answer
+    unit = "A step takes" if first.unit == "step" else "The session took"
+    lines = [f"{unit} {human_seconds(first.before.step_s)}. What if ...", ""]
+    rows = [
+        (question.options, human_seconds(question.answer.after.step_s), _speedup(question.answer.gain))
+        for question in questions
+    ]
+    lines += [f"  {line}" for line in fitted(rows)]
+    lines += ["", "One of them with what it assumes, or another one:"]
+    lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
+    lines.append("Also --fast DIR: everything on the device of DIR, which is measured.")
     return "\n".join(lines) + "\n"
 
 

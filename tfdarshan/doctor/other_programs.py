@@ -1,0 +1,94 @@
+"""Whether what tfdarshan works with can be used: TensorFlow's profiler, TensorBoard, PyDarshan.
+
+None of them is needed. One that is not installed is said, and what it would be for; one that is installed and
+cannot be used is a failure.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+
+from tfdarshan.errors import TfdarshanError
+
+LOAD_PLUGIN = """
+import tensorflow
+from tfdarshan.recording.tensorflow.tf_plugin import load_plugin
+print("joined" if load_plugin() else "not joined")
+"""
+LONGEST_S = 300
+PLUGINS, OURS = "tensorboard_plugins", "tfdarshan"
+
+
+def check_tensorflow() -> str:
+    """Says whether TensorFlow's profiler can be joined, in a process of its own.
+
+    Raises:
+        TfdarshanError: It cannot.
+    """
+    version = _version("tensorflow", "tensorflow-cpu", "tensorflow-intel")
+    if version is None:
+        return "not installed: sessions have steps where tfdarshan.step() marks them"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", LOAD_PLUGIN],
+            capture_output=True, text=True, timeout=LONGEST_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        why = f"{version} was not imported in {LONGEST_S} s: try `import tensorflow`."
+        raise TfdarshanError(why) from error
+    if done.returncode or "joined" not in done.stdout:
+        said = done.stderr.strip().splitlines()
+        raise TfdarshanError(f"{version} cannot be imported: {said[-1] if said else 'it ended'}.")
+    if "not joined" in done.stdout:
+        raise TfdarshanError(
+            f"{version}: its profiler's plug-in interface is missing or another one, so that it tells no "
+            "steps; mark them with tfdarshan.step()."
+        )
+    return f"{version}, whose profiler can be joined"
+
+
+def check_tensorboard() -> str:
+    """Says whether TensorBoard shows the tab.
+
+    Raises:
+        TfdarshanError: It is installed, and would not.
+    """
+    version = _version("tensorboard")
+    if version is None:
+        return "not installed: `tfdarshan report` writes what the tab shows as one file"
+    entries = [entry for entry in importlib.metadata.entry_points(group=PLUGINS) if entry.name == OURS]
+    if not entries:
+        raise TfdarshanError(
+            f"{version} does not know the tab: install tfdarshan into the same environment with pip."
+        )
+    try:
+        entries[0].load()
+    except Exception as error:
+        raise TfdarshanError(f"{version} cannot load the tab: {type(error).__name__}: {error}.") from error
+    return f'{version}, which shows the tab "I/O"'
+
+
+def check_pydarshan() -> str:
+    """Says whether Darshan logs can be read and written."""
+    version = _version("darshan")
+    if version is None:
+        return "not installed: `tfdarshan import` needs it (pip install darshan)"
+    return f"PyDarshan {version.partition(' ')[2]}"
+
+
+def _version(*names: str) -> str | None:
+    for name in names:
+        try:
+            return f"{name} {importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+OTHER_PROGRAMS = (
+    ("TensorFlow", check_tensorflow),
+    ("TensorBoard", check_tensorboard),
+    ("PyDarshan", check_pydarshan),
+)
