@@ -294,7 +294,7 @@ def test_doctor_says_that_tensorflow_cannot_be_imported(monkeypatch):
     monkeypatch.setattr(other_programs, "LOAD_PLUGIN", "raise ImportError('no such symbol')")
 
     with pytest.raises(
-        TfdarshanError, match="tensorflow 2.99 cannot be imported: ImportError: no such symbol"
+        TfdarshanError, match=r"tensorflow 2\.99 cannot be imported: ImportError: no such symbol"
     ):
         other_programs.check_tensorflow()
 

@@ -15,9 +15,11 @@ from typing import Any
 
 from tfdarshan.commands.arguments import add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import end_by_interrupt
 from tfdarshan.recording.profiler import Profile, start_shared
 from tfdarshan.recording.script import Program, hide_our_frames, load_module, load_script, load_string
+from tfdarshan.recording.tensorflow.tf_plugin import tensorflow_imported
 from tfdarshan.recording.tensorflow.tf_profiler import enable
 from tfdarshan.sessions.session_directory import is_complete
 from tfdarshan.staging.plan import read_plan
@@ -77,6 +79,7 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         return _raiser(error)
     if os.environ.get(TENSORFLOW_ONLY) == "1":
         enable(**options_of(arguments))
+        atexit.register(_say_if_nothing_was_profiled, os.getpid())
         return _runner(program)
     ending = Ending(os.getpid(), arguments.json)
     # Exit functions run in reverse: the script's own first, then the session's end, then this.
@@ -88,6 +91,17 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         ending.staged.start()
 
     return _runner(program, ending)
+
+
+def _say_if_nothing_was_profiled(pid: int) -> None:
+    """Says that TFDARSHAN=1 found nothing to record, and why."""
+    if os.getpid() != pid or _bridge.last_tensorflow_session().session:
+        return
+    why = (
+        "the script never started TensorFlow's profiler" if tensorflow_imported() else "it uses no TensorFlow"
+    )
+    said = f"tfdarshan: nothing was recorded, for {TENSORFLOW_ONLY}=1 asks for sessions of TensorFlow's "
+    say(f"{said}profiler alone, and {why}. Without it all of the run is recorded.", error=True)
 
 
 @dataclass

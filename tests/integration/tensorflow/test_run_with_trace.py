@@ -94,3 +94,22 @@ def test_a_script_without_tensorflow_is_as_before(run_job, job):
     assert traces(job.folder / "logs") == []
     assert "tf_profiler=True has no effect: the job never imported TensorFlow" in session.meta[0]["bounds"]
     assert session.meta[0]["started_by"] == "run"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (KERAS_JOB, "the script never started TensorFlow's profiler"),
+        ("open('data/00.bin').read()", "it uses no TensorFlow"),
+    ],
+    ids=["no profile", "no TensorFlow"],
+)
+def test_profiles_alone_that_the_script_does_not_make_are_missed(job, code, why):
+    # GIVEN TFDARSHAN=1, which records what TensorFlow's profiler profiles and nothing else
+    job.run_script(job.folder / "train.py", code)
+
+    assert not (job.folder / "logs").exists()
+    said = (
+        f"nothing was recorded, for TFDARSHAN=1 asks for sessions of TensorFlow's profiler alone, and {why}."
+    )
+    assert said in job.stderr
