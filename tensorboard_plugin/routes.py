@@ -18,6 +18,7 @@ from tfdarshan.reports.views.panel import Panel, Text, as_json
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
 from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
 from tfdarshan.reports.views.view_source import process_name
+from tfdarshan.staging.assumed_tier import LOCAL
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 from .findings_of import FindingsOf
@@ -171,7 +172,7 @@ def _window(arguments: Arguments) -> Window:
 
 def _staging_query(arguments: Arguments) -> StagingQuery:
     room = _number(arguments, "capacity", 0)
-    return StagingQuery(_text(arguments, "tier", "nvme"), room or None)
+    return StagingQuery(_text(arguments, "tier", LOCAL), room or None)
 
 
 def _text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:

@@ -61,7 +61,7 @@ def asked(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert findings is not None
     assert advice is not None
     measures, source = measure(session), Source(session, fast_tier=TIER)
-    # The command has all the room there is; of itself the tab, as the report, looks at the curve's knee.
+    # The command has all the room there is, and so have tab and report of themselves.
     tiles, by_itself = shown(source, StagingQuery(room_bytes=EVERYTHING)), shown(source)
     write_report(Source(session, fast_tier=TIER), folder / "report.html")
     reported = in_report((folder / "report.html").read_text())

@@ -309,9 +309,9 @@ function filesControls() {
 function stagingControls() {
   const tier = select("Fast tier, assumed", (value) => writeState({ tier: value, capacity: "" }));
   fill(tier.box, Object.entries(page.tiers), state.tier || Object.keys(page.tiers)[0]);
-  const knee = element("button", { class: "plain", type: "button", disabled: state.capacity ? null : "",
-    onclick: () => writeState({ capacity: "" }) }, "Best room");
-  return [tier.label, knee];
+  const all = element("button", { class: "plain", type: "button", disabled: state.capacity ? null : "",
+    onclick: () => writeState({ capacity: "" }) }, "All files");
+  return [tier.label, all];
 }
 
 function compareControls(session) {

@@ -17,6 +17,7 @@ from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
 from tfdarshan.staging.checksum import POLICIES
 from tfdarshan.staging.plan_formats import FORMATS, emit
 from tfdarshan.staging.question import UNITS, Question
+from tfdarshan.staging.staged_command import staged_command
 from tfdarshan.terminal.progress import Progress
 from tfdarshan.units import plural
 
@@ -111,7 +112,7 @@ def command(arguments: argparse.Namespace) -> int:
 
         write_plot(decision.advice, arguments.plot)
     if planned is not None and not arguments.json:
-        _write(planned, arguments)
+        _write(planned, arguments, sessions[-1].meta[0].get("command", ""))
     if arguments.json:
         print_json(
             {"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None}
@@ -203,7 +204,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     return decide_on(use, facts, question, tier), room.reserve
 
 
-def _write(planned: Planned, arguments: argparse.Namespace) -> None:
+def _write(planned: Planned, arguments: argparse.Namespace, job: str) -> None:
     """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
     from tfdarshan.staging.plan import write_plan
 
@@ -225,6 +226,8 @@ def _write(planned: Planned, arguments: argparse.Namespace) -> None:
             f"copy with: tfdarshan stage apply {arguments.output}" if planned.plan.files else "it has no file"
         )
         said.append(f"the plan is in {arguments.output}; {copy}")
+        if planned.plan.files:
+            said.append(f"then run the job with the copies: {staged_command(job, str(arguments.output))}")
     for sentence in filter(None, said):
         say(f"tfdarshan: {sentence}", error=True)
 

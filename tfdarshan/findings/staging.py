@@ -8,22 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.model_assumptions import stands_still
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.small_set import is_enough, small_set
+from tfdarshan.staging.staged_command import staged_command
 from tfdarshan.staging.whole_input import WholeInput, stage_all
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "staging"
-# A pass over a file on a local SSD. `tfdarshan advise` measures the real one.
-LOCAL_SSD = TierProbe(TimeModel(150e-6, 1 / 1e9, 0, 1.0, 0.0), 1e9, True, "assumed: a local SSD")
 # Less than this is no input that anybody would copy.
 LEAST_BYTES = 1 << 20
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
@@ -98,7 +97,8 @@ def _cure(measures: Measures, rows: Array, size: float, condition: str) -> Cure:
     if not by_sqlite.all():
         return Cure(
             f"Stage {human_bytes(size)} to a local disk{condition}.",
-            "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json",
+            "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json\n"
+            f"{staged_command(measures.summary.command)}",
         )
     (first,) = measures.paths_of(rows, 1)
     return Cure(

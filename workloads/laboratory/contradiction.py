@@ -13,12 +13,13 @@ from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.finding import speedup as times_faster
 from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
 from tfdarshan.findings.measures import NOISE, Measures, measure
-from tfdarshan.findings.staging import LEAST_BYTES, LOCAL_SSD
+from tfdarshan.findings.staging import LEAST_BYTES
 from tfdarshan.findings.staging import NAME as STAGING
 from tfdarshan.findings.verdict import Verdict
 from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.advice import decide_on
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.small_set import AS_SHORT
 

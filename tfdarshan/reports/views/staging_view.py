@@ -32,24 +32,25 @@ from tfdarshan.reports.views.staging_tables import (
 )
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import Advice, Decision, decide_on
-from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
+from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, LOCAL, assumed_tier
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import RunFacts, read_run
+from tfdarshan.staging.staged_command import staged_command
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 # Stands for the folder on the fast tier; no path of a session begins like this.
 FAST = "FAST"
 ALL_ROOM = 1 << 62
-TIERS = {name: words for name, (words, _) in ASSUMED_TIERS.items()}
+TIERS = {LOCAL: "a local SSD", **{name: words for name, (words, _) in ASSUMED_TIERS.items()}}
 
 
 @dataclass(frozen=True)
 class StagingQuery:
-    """What is asked: an assumed fast tier, and the room there; without it, up to the curve's knee."""
+    """What is asked: an assumed fast tier, and the room there; without it, room for all files."""
 
-    tier: str = "nvme"
+    tier: str = LOCAL
     room_bytes: int | None = None
 
     def __post_init__(self) -> None:
@@ -78,17 +79,10 @@ def _read(source: Source) -> tuple[FileUse, RunFacts]:
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:
-    """Decides for the room that was asked for, else for that of the knee, or for all of it."""
+    """Decides for the room that was asked for, else for all files."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
-
-    def ask(room: int) -> Decision:
-        return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=True), tier)
-
-    if query.room_bytes is not None:
-        return ask(query.room_bytes)
-    everything = ask(ALL_ROOM)
-    knee = everything.advice.knee
-    return everything if knee is None or not everything.advice.helps else ask(knee.bytes)
+    room = ALL_ROOM if query.room_bytes is None else query.room_bytes
+    return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=True), tier)
 
 
 def _room_decides(advice: Advice) -> bool:
@@ -182,13 +176,13 @@ def _how(source: Source, decision: Decision) -> Text:
     room = max(decision.advice.chosen.bytes, 1)
     code = (
         f"tfdarshan advise --logdir {where} --fast DIR --capacity {room} --all -o plan.json\n"
-        "tfdarshan stage apply plan.json"
+        f"tfdarshan stage apply plan.json\n{staged_command(source.summary.command)}"
     )
     measured = source.fast_tier is not None
     lines = [
         "The fast tier was measured."
         if measured
         else "The fast tier is assumed; advise measures the folder that copies are to go to.",
-        "These commands write the plan with every file in it, and carry it out:",
+        "These commands write the plan with every file in it, copy them, and run the job with the copies:",
     ]
     return Text(lines, "How to do it", code=code)
