@@ -24,6 +24,7 @@ from tfdarshan.recording.tensorflow.tf_profiler import enable
 from tfdarshan.sessions.session_directory import is_complete
 from tfdarshan.staging.plan import read_plan
 from tfdarshan.staging.redirect import StagedFiles
+from tfdarshan.units import plural
 
 DEFAULT_LOGDIR = "logs"
 # Set to 1: only sessions of TensorFlow's profiler that the script starts are recorded, not all of the run.
@@ -132,7 +133,8 @@ class Ending:
         else:
             if totals is not None:
                 originals = f"{totals.missing:,} copies missing, {totals.stale:,} stale"
-                said = f"tfdarshan: {totals.copies:,} opens got a staged copy; originals instead: {originals}"
+                opens = plural(totals.copies, "open")
+            said = f"tfdarshan: {opens} got a staged copy; originals instead: {originals}"
                 say(said, error=True)
             said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
             say(said, error=True)

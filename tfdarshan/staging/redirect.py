@@ -9,9 +9,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tfdarshan.native import _bridge
+from tfdarshan.notice import warn
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.plan import Plan, read_plan
 from tfdarshan.staging.stage_folder import journal_of
+from tfdarshan.units import plural
 
 
 @contextmanager
@@ -65,6 +67,8 @@ class StagedFiles:
             if name in wanted and records[-1].kind == FILE
         ]
         self.count = len(files)
+        if self.plan.files and self.count < len(self.plan.files):
+            warn(self._not_applied())
         _bridge.start_redirect(files)
 
     def stop(self) -> None:
@@ -76,6 +80,19 @@ class StagedFiles:
     def totals(self) -> _bridge.RedirectTotals:
         """Opens that got a copy, and that got the original because the copy was missing or stale."""
         return self._last or _bridge.redirect_totals()
+
+    def _not_applied(self) -> str:
+        """Says that copies were not made, or were taken back."""
+        whole, fast = len(self.plan.files), self.plan.fast_root
+        if not self.count:
+            return (
+                f"the plan is not applied: none of its {plural(whole, 'file')} has a copy in {fast}, and the "
+                "job reads the originals. `tfdarshan stage apply PLAN` makes the copies"
+            )
+        return (
+            f"the plan is applied in part: {self.count:,} of its {whole:,} files have a copy in {fast}. "
+            "`tfdarshan stage apply PLAN` makes the others"
+        )
 
     def _staged_file(self, record: Record) -> _bridge.StagedFile:
         original, copy = (

@@ -11,6 +11,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.staging.tree import make_files, plan_of
+from tfdarshan.commands import main
 from tfdarshan.errors import StorageError
 from tfdarshan.native import _bridge
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
@@ -245,4 +246,23 @@ def test_run_staged_says_what_was_opened(job):
     # THEN
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == os.path.getsize(job / "slow" / "0008.bin")
-    assert "1 opens got a staged copy; originals instead: 0 copies missing, 0 stale" in done.stderr
+    assert "1 open got a staged copy; originals instead: 0 copies missing, 0 stale" in done.stderr
+
+
+@pytest.mark.parametrize("back", [["undo"], []], ids=["undone", "applied"])
+def test_run_staged_says_that_the_plan_is_not_applied(job, back):
+    # GIVEN copies that were taken back
+    for verb in back:
+        assert main(["stage", verb, str(job / "plan.json")]) == 0
+    (job / "train.py").write_text("pass")
+
+    # WHEN
+    words = ["run", "--logdir", job / "logs", "--staged", job / "plan.json", job / "train.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+    # THEN the job runs with the originals, and that is said
+    assert done.returncode == 0, done.stderr
+    assert ("the plan is not applied: none of its " in done.stderr) == bool(back)
+    assert ("`tfdarshan stage apply PLAN` makes the copies" in done.stderr) == bool(back)
