@@ -134,7 +134,7 @@ class Ending:
             if totals is not None:
                 originals = f"{totals.missing:,} copies missing, {totals.stale:,} stale"
                 opens = plural(totals.copies, "open")
-            said = f"tfdarshan: {opens} got a staged copy; originals instead: {originals}"
+                said = f"tfdarshan: {opens} got a staged copy; originals instead: {originals}"
                 say(said, error=True)
             said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
             say(said, error=True)
