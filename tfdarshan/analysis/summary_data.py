@@ -120,7 +120,8 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         versions=owner.get("versions", {}),
         finished=bool(owner.get("stopped", True)),
         duration_s=wall_clock.duration_s,
-        processes=sum(len(meta.get("darshan", {}).get("ranks", "1")) for meta in session.meta),
+        # What ranks share is a record of its own in a log, and no process.
+        processes=imported.get("processes", 1) if imported else len(session.meta),
         silent_children=int(children.get("silent", 0)),
         threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
         files=sum(int(meta["counts"]["files"]) for meta in session.meta),

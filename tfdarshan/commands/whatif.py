@@ -84,5 +84,7 @@ def _questions(measures: Measures, session: Session, *, as_json: bool) -> int:
         plain = [{"options": one.options, "gain": plain_gain(one.answer.gain)} for one in asked]
         print_json({"questions": plain} | overlap_of(session))
     else:
-        sys.stdout.write(overlap_text(session) + questions_text(asked, str(session.path)))
+        sys.stdout.write(
+            overlap_text(session) + questions_text(asked, str(session.path), measures.summary.trace_span)
+        )
     return 0

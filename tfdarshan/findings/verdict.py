@@ -11,6 +11,8 @@ from tfdarshan.units import percent
 
 # A job that waits less, and has nothing to cure, is well: its first batch is always waited for.
 HEALTHY_SHARE = 0.05
+# From this share of a log's time on what stands out comes before what the log cannot tell.
+SUSPECT_SHARE = 0.05
 RECORD_MORE = "record some seconds of training, 20 steps or more"
 
 
@@ -20,7 +22,8 @@ class Verdict:
 
     Attributes:
         sentence: It, in words.
-        state: "slow" where a cure is known, "healthy", or "unknown" where the data cannot tell.
+        state: "slow" where a cure is known, "healthy", "unknown" where the data cannot tell; "suspect" where a
+            log cannot tell what was waited for, and something in it stands out.
         wait_share: Share of step time that waits for input, None if unknown.
         finding: The name of the finding that costs most, "" if there is none.
         gain: What its cure gives.
@@ -60,9 +63,12 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         return Verdict(sentence, "slow", model.wait_share, first.name, first.gain, record, why)
     if model.wait_share is None:
         best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
-        text = " ".join([*doubts, _cannot_tell(measures), *_if_it_did(best, measures)])
+        said = [_cannot_tell(measures), *_if_it_did(best, measures)]
         name, gain = ("", None) if best is None else (best.name, best.gain)
-        return Verdict(text, "unknown", None, name, gain, record)
+        # What is slow by itself is so whatever the job waited for.
+        suspect = measures.imported and best is not None and best.cost_share >= SUSPECT_SHARE
+        text = " ".join([*doubts, *(reversed(said) if suspect else said)])
+        return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record)
     waits = percent(model.wait_share, 1)
     if model.wait_share < HEALTHY_SHARE:
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
@@ -103,9 +109,9 @@ def _if_it_did(best: Finding | None, measures: Measures) -> list[str]:
     if best is None:
         return []
     if best.gain is None or best.cure is None or best.stall_s >= best.cost_s:
-        return [f"What stands out: {best.title}."]
+        return [f"What stands out: {best.title}. {best.what}"]
     upper = best.gain.speedup_range[1]
-    who = "something" if measures.windows is None and not measures.imported else "it"
+    who = "something" if measures.windows is None else "it"
     return [f"If {who} did, it is because {best.title}. {best.cure.what} That could give up to {upper:.2f}x."]
 
 
@@ -120,6 +126,8 @@ def _cannot_tell(measures: Measures) -> str:
         whole_s = max(data.processes * data.duration_s, 1e-9)
         share = percent(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
         ran = f"its processes spent at most {share} of their time in file calls"
-    if measures.windows is None and not measures.imported:
+    if measures.imported:
+        return f"The log does not say what the job waited for; {ran}."
+    if measures.windows is None:
         return f"No step was recorded, so this session cannot tell what waited for input; {ran}."
     return f"This session cannot tell whether training waited for input; {ran}."

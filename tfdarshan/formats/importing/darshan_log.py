@@ -83,13 +83,15 @@ def _write(directory: Path, source: ImportedLog) -> Imported:
         meta = process_meta(directory, source, process, notes, _write_tables(directory, source, process))
         metas.append((process, meta))
     metas[0][1]["owner"] = True
-    ranks = sum(len(process.pids) for process in processes)
-    metas[0][1]["children"] = {"recorded": ranks - 1, "silent": 0, "unreadable": []}
+    recorded = sum(len(process.pids) for process in processes)
+    metas[0][1]["children"] = {"recorded": recorded - 1, "silent": 0, "unreadable": []}
     metas[0][1]["bounds"] = _bounds(source, processes[0], lost)
     for process, meta in reversed(metas):
         write_json(directory / f"{_stem(source, process)}{META_SUFFIX}", meta)
     files = len({record for part in content.records.values() for record in part.record.tolist()})
-    return Imported(directory, ranks, files, sum(len(p.segments) for p in processes), tuple(notes))
+    return Imported(
+        directory, content.processes, files, sum(len(p.segments) for p in processes), tuple(notes)
+    )
 
 
 def _write_tables(directory: Path, source: ImportedLog, process: RankData) -> dict[str, Any]:

@@ -32,6 +32,8 @@ COVERAGE = Columns("  ", -9, 0)
 DIFFERENCES = Columns("    ", -18, 0)
 COVERAGE_PARTS = Columns("    ", -38, 0)
 
+# The rank of what all ranks of a Darshan log share.
+SHARED = -1
 # From this share on, the bytes not seen have a line of their own.
 NOT_SEEN = 0.1
 RARE_CALLS = ("seeks", "stats", "syncs and flushes")
@@ -189,8 +191,8 @@ def _file_time(data: SummaryData) -> list[str]:
     read, written = _moved(data, "read"), _moved(data, "write")
     lines = ["Time in calls (summed over files: a moment counts as often as files were busy in it)"]
     for label, seconds, moved in (
-        ("reads", files.read_s, _at_rate(read, files.read_s)),
-        ("writes", files.write_s, _at_rate(written, files.write_s)),
+        ("reads", files.read_s, _of_files(read, files.read_s, data)),
+        ("writes", files.write_s, _of_files(written, files.write_s, data)),
         ("open, stat, close ...", files.meta_s, ""),
     ):
         lines.append(TIMES.row(label, human_seconds(seconds), "", moved if seconds else ""))
@@ -213,6 +215,16 @@ def _wall_time_row(label: str, seconds: float | None, clock: WallClock, moved: s
 
 def _at_rate(moved: int, seconds: float | None, at: str = " at ") -> str:
     return "" if seconds is None else f"{human_bytes(moved)}{at}{human_rate(moved, seconds)}"
+
+
+def _of_files(moved: int, summed_s: float, data: SummaryData) -> str:
+    """Words a bandwidth: that of one process while it is in such calls, of several that of the whole run.
+
+    Times of ranks add up: over them a job would seem as slow as one of its ranks.
+    """
+    if data.processes == 1:
+        return _at_rate(moved, summed_s)
+    return f"{human_bytes(moved)}, {human_rate(moved, data.duration_s)} over the run"
 
 
 def _moved(data: SummaryData, direction: str) -> int:
@@ -296,10 +308,15 @@ def _entries(
     lines = []
     for entry in entries:
         where = " (STDIO)" if entry.module == "STDIO" else ""
-        where += f" (process {entry.pid})" if processes > 1 else ""
+        where += f" ({process_words(entry.pid)})" if processes > 1 else ""
         row = f"{cells(entry)}   "
         lines.append(row + shortened(printable(entry.path), WIDTH - len(row) - len(where)) + where)
     return [title, f"{head}   path", *lines] if lines else []
+
+
+def process_words(pid: int) -> str:
+    """Names a process; what all ranks of an imported job share has the number -1."""
+    return "all ranks" if pid == SHARED else f"process {pid}"
 
 
 def _failures(data: SummaryData) -> list[str]:

@@ -6,6 +6,7 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 
+from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.whatif import Parts, Question, WhatIf
@@ -47,8 +48,8 @@ def whatif_text(found: WhatIf) -> str:
     return "\n".join(lines) + "\n"
 
 
-def questions_text(questions: Sequence[Question], path: str) -> str:
-    """Gives each question with its answer in a line, ending in a newline."""
+def questions_text(questions: Sequence[Question], path: str, span: TraceSpan | None) -> str:
+    """Gives each question with its answer in a line, ending in a newline; `span` is what the trace covers."""
     first = questions[0].answer
     unit = "A step takes" if first.unit == "step" else "The session took"
     lines = [f"{unit} {human_seconds(first.before.step_s)}. What if ...", ""]
@@ -57,6 +58,8 @@ def questions_text(questions: Sequence[Question], path: str) -> str:
         for question in questions
     ]
     lines += [f"  {line}" for line in fitted(rows)]
+    if span is not None:
+        lines += ["", *textwrap.wrap(span.sentence, WIDTH)]
     lines += ["", "One of them with what it assumes, or another one:"]
     lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
     lines.append("Also --fast DIR: everything on the device of DIR, which is measured.")

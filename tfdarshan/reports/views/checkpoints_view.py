@@ -36,9 +36,13 @@ def _bursts(source: Source) -> list[Panel]:
         "a later step that begins the file anew, or the next of its numbers, begins another."
     )
     if len(bursts) == 0:
-        return [
-            Text(["No burst of writes, such as a checkpoint is, is in this session.", rule], "Checkpoints")
-        ]
+        data = source.summary
+        written = data.posix.bytes_written + data.stdio.bytes_written + data.copies["write_bytes"]
+        none = (
+            f"No burst of writes of {human_bytes(LEAST_BYTES)} or more, such as a large checkpoint is, is in"
+        )
+        said = f"{none} this session: {human_bytes(written)} were written in all."
+        return [Text([said, rule], "Checkpoints")]
     stall_s, moved = bursts["write_ns"].sum() / 1e9, int(bursts["bytes"].sum())
     tiles = [
         Tile("Bursts", number(len(bursts))),

@@ -135,7 +135,7 @@ class Headline:
 
     Attributes:
         sentence: What comes first: the whole verdict if there is no card, else what it says without the cure.
-        state: "slow", "healthy", "unknown" or "pending".
+        state: "slow", "suspect", "healthy", "unknown" or "pending".
         note: What to record for a better answer.
         speedup: The gain as a large number, "" if there is none.
         promise: What that number is.
