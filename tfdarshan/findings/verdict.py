@@ -22,8 +22,8 @@ class Verdict:
 
     Attributes:
         sentence: It, in words.
-        state: "slow" where a cure is known, "healthy", "unknown" where the data cannot tell; "suspect" where a
-            log cannot tell what was waited for, and something in it stands out.
+        state: "slow" where a cure is known, "healthy", "unknown" where the data cannot tell, "suspect" where
+            a log cannot tell what was waited for and something in it stands out.
         wait_share: Share of step time that waits for input, None if unknown.
         finding: The name of the finding that costs most, "" if there is none.
         gain: What its cure gives.

@@ -11,6 +11,7 @@ from tests.pydarshan import darshan
 from tfdarshan.commands import main
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.verdict import SUSPECT_SHARE
 from tfdarshan.formats.importing.darshan_log import import_darshan
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
@@ -34,8 +35,11 @@ def test_what_a_log_does_not_say_is_named_and_nothing_is_blamed_without_proof(pa
     assert unknown <= set(NAMES)
     assert not any("trace=True" in entry.record for entry in found.unknown)
     assert found.problems == ()
-    assert found.verdict.state == "unknown"
-    assert "cannot tell whether training waited" in found.verdict.sentence
+    # ... and nothing is said of training, which a log knows nothing of
+    assert "The log does not say what the job waited for" in found.verdict.sentence
+    assert "training" not in found.verdict.sentence
+    most = max((finding.cost_share for finding in found.findings if finding.kind == "note"), default=0.0)
+    assert found.verdict.state == ("suspect" if most >= SUSPECT_SHARE else "unknown")
     assert found.verdict.record
     for finding in found.findings:
         assert finding.gain is None or finding.gain.low_s == 0
@@ -53,7 +57,12 @@ def test_a_bad_server_is_found_by_the_files_on_it(tmp_path):
     )
 
     # WHEN
-    first = diagnose(session).findings[0]
+    found = diagnose(session)
+    first = found.findings[0]
+
+    # THEN it is what is said first
+    assert found.verdict.state == "suspect"
+    assert found.verdict.sentence.startswith(f"What stands out: {first.title}.")
 
     # THEN the files are those that PyDarshan's numbers show
     slow = rates >= 4 * np.median(rates)
@@ -95,4 +104,4 @@ def test_the_command_words_them(tmp_path, capsys):
     assert main(["findings", str(session.path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["findings"][0]["name"] == "straggler"
-    assert found["verdict"]["state"] == "unknown"
+    assert found["verdict"]["state"] == "suspect"

@@ -89,9 +89,8 @@ def _write(directory: Path, source: ImportedLog) -> Imported:
     for process, meta in reversed(metas):
         write_json(directory / f"{_stem(source, process)}{META_SUFFIX}", meta)
     files = len({record for part in content.records.values() for record in part.record.tolist()})
-    return Imported(
-        directory, content.processes, files, sum(len(p.segments) for p in processes), tuple(notes)
-    )
+    segments = sum(len(process.segments) for process in processes)
+    return Imported(directory, content.processes, files, segments, tuple(notes))
 
 
 def _write_tables(directory: Path, source: ImportedLog, process: RankData) -> dict[str, Any]:
