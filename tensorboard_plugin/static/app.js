@@ -84,6 +84,8 @@ function watchDarkMode() {
 // ---- the frame around the views ----
 
 function buildFrame() {
+  document.documentElement.lang = "en";
+  document.title = "I/O: file I/O of this job, by tfdarshan";
   parts.session = select("Session", (value) => writeState({ session: value, process: "", start: "", end: "",
     path: "", offset: "", capacity: "" }));
   parts.process = select("Process", (value) => writeState({ process: value }));
@@ -94,7 +96,7 @@ function buildFrame() {
   parts.view = element("div", { id: "view", "aria-live": "polite" });
   const reload = element("button", { class: "plain", type: "button", onclick: refresh }, "Reload");
   document.body.replaceChildren(
-    element("header", {}, element("div", { class: "bar" }, parts.session.label, parts.process.label, reload),
+    element("header", {}, element("div", { class: "bar" }, element("h1", {}, "I/O"), parts.session.label, parts.process.label, reload),
       parts.nav),
     element("main", {}, parts.controls, parts.banner, parts.findings, parts.view));
 }

@@ -12,6 +12,7 @@ import pytest
 import tfdarshan
 from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_steps
 from tests.made_up_session import image_job, job_of, write_session
+from tests.unit.findings.made_up_training import training as made_up_training
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.findings.diagnosis import diagnose
@@ -19,7 +20,7 @@ from tfdarshan.reports.figures.theme import COMPUTE, WAIT
 from tfdarshan.reports.notebook import session_html
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.comparison_view import compare_view
-from tfdarshan.reports.views.emulation_view import REAL_STORAGE, emulation_banner
+from tfdarshan.reports.views.emulation_view import emulation_banner
 from tfdarshan.reports.views.panel import as_json
 from tfdarshan.reports.views.redaction import Redaction
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
@@ -156,13 +157,11 @@ def test_no_view_says_of_emulated_storage_what_is_another_ones(tmp_path):
     assert emulation_banner(plain) == []
     (warning,) = emulation_banner(plain, source)
     assert warning.title.startswith(f"{source.whole.path.name}: Emulated storage, as if lustre")
-    # and what the kernel says of the page cache is said to be this machine's
+    # and what the kernel says of the storage beneath it is not shown
     for name, key in (("overview", "storage"), ("steps", "step-storage")):
         panels = VIEWS[name][1](source)
-        drawn = next(panel for panel in panels if getattr(panel, "key", "") == key)
-        assert "this machine's storage or page cache" in drawn.title
-        assert drawn.note.startswith(REAL_STORAGE)
-    assert tiles(panels)["From storage"][1].endswith("of reads, by this machine's real storage")
+        assert key not in [getattr(panel, "key", "") for panel in panels]
+    assert "From storage" not in tiles(panels)
 
 
 def test_emulated_storage_has_no_cache_state_to_compare(tmp_path):
@@ -264,3 +263,20 @@ def test_a_comparison_says_what_is_better_and_what_is_worse(tmp_path):
 def test_a_process_that_is_not_there_is_said(tmp_path):
     with pytest.raises(tfdarshan.SessionDataError, match="has no process other:1"):
         Source(without_calls(tmp_path), "other:1")
+
+
+def test_the_spread_of_steps_counts_each_step(tmp_path):
+    # GIVEN forty steps, the first of which takes a hundred times as long
+    steps = [(0, 3_600, 0)] + [(3_600 + n * 36, 3_636 + n * 36, 0) for n in range(39)]
+    calls = [(start, start + 1, 101, "pread", 0, 1000, 0) for start, _, _ in steps]
+
+    panels = VIEWS["steps"][1](Source(made_up_training(tmp_path, calls, steps)))
+
+    (bars,) = chart(panels, "step-times")["data"]
+    assert sum(bars["y"]) == 40
+    assert bars["y"] == [39, 1]
+    assert bars["x"][0] == pytest.approx(36, rel=0.1)
+    # THEN the table lists the slowest twenty, the slowest first
+    (table,) = (panel for panel in panels if panel.kind == "table")
+    assert (len(table.rows), table.rows[0][0].text) == (20, "0")
+    assert table.note == "the slowest 20 of 40"

@@ -10,7 +10,19 @@ import pandas as pd
 from tfdarshan.analysis.access_pattern import AccessPattern
 from tfdarshan.analysis.access_sizes import SizeBucket
 from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT, WRITE, Figure, figure, plain
+from tfdarshan.reports.figures.theme import (
+    BYTES_AXIS,
+    COMPUTE,
+    EMPTY,
+    META,
+    RATE_AXIS,
+    READ,
+    WAIT,
+    WRITE,
+    Figure,
+    figure,
+    plain,
+)
 from tfdarshan.units import exact_bytes, human_seconds
 
 OUTCOME_COLOURS = {"better": COMPUTE, "worse": WAIT}
@@ -111,7 +123,7 @@ def latency_figure(table: pd.DataFrame, most: int = 16) -> Figure:
         traces,
         height=max(200, 100 + 24 * len(rows)),
         margin={"l": 160, "r": 20, "t": 12, "b": 44},
-        xaxis={"type": "log", "title": {"text": "duration, ms"}, "exponentformat": "none"},
+        xaxis={"type": "log", "title": {"text": "duration"}, "ticksuffix": " ms", "exponentformat": "none"},
         yaxis={"type": "category", "autorange": "reversed"},
     )
 
@@ -162,7 +174,7 @@ def shares_figure(rows: Sequence[tuple[str, Sequence[tuple[str, str, int]]]]) ->
         height=130 + 34 * len(rows),
         barmode="stack",
         margin={"l": 90, "r": 20, "t": 12, "b": 44},
-        xaxis={"title": {"text": "bytes"}, "exponentformat": "SI"},
+        xaxis=BYTES_AXIS,
         yaxis={"type": "category", "autorange": "reversed"},
     )
 
@@ -185,7 +197,7 @@ def passes_figure(table: pd.DataFrame) -> Figure:
         [bar],
         height=240,
         xaxis={"type": "category"},
-        yaxis={"title": {"text": "bytes per second in calls"}, "rangemode": "tozero", "exponentformat": "SI"},
+        yaxis={"title": {"text": "bandwidth in calls"}} | RATE_AXIS,
     )
 
 

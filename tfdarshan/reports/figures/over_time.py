@@ -9,9 +9,11 @@ import pandas as pd
 
 from tfdarshan.analysis.activity import Activity
 from tfdarshan.reports.figures.theme import (
+    BYTES_AXIS,
     COMPUTE,
     HIDDEN,
     META,
+    RATE_AXIS,
     READ,
     WAIT,
     WRITE,
@@ -24,7 +26,7 @@ from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
 MOST_MARKS = 300
-FEW_STEPS = 10
+FEW_STEPS, STEP_BINS = 10, 60
 # Charts below one another have their moments below one another.
 TIMELINE_MARGIN = {"l": 130, "r": 110, "t": 12, "b": 44}
 MEASURES = {
@@ -54,7 +56,7 @@ def bandwidth_figure(table: pd.DataFrame, steps: pd.DataFrame, bursts: pd.DataFr
         shapes=shapes,
         hovermode="x unified",
         xaxis=TIME_AXIS,
-        yaxis={"title": {"text": "bytes per second"}, "rangemode": "tozero", "exponentformat": "SI"},
+        yaxis={"title": {"text": "bandwidth"}} | RATE_AXIS,
     )
 
 
@@ -114,7 +116,8 @@ def activity_figure(
         "zmin": 0,
         "hoverongaps": False,
         "hovertemplate": "%{y}<br>%{x:.4f} s: %{z:,.3~s}<extra></extra>",
-        "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"},
+        "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"}
+        | ({"ticksuffix": "B/s"} if measure == "bandwidth" else {}),
     }
     return figure(
         [heat],
@@ -160,6 +163,35 @@ def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
     )
 
 
+def step_times_figure(table: pd.DataFrame) -> Figure:
+    """Draws how many steps took how long, on a logarithmic axis: a first step takes far longer."""
+    lasted_ms = np.maximum(table["step_ns"].to_numpy() / 1e6, 1e-3)
+    edges = np.geomspace(lasted_ms.min() * 0.99, lasted_ms.max() * 1.01, STEP_BINS + 1)
+    counts, _ = np.histogram(lasted_ms, edges)
+    held = np.flatnonzero(counts)
+    bars = {
+        "type": "bar",
+        "x": plain(np.round(np.sqrt(edges[held] * edges[held + 1]), 6)),
+        "width": plain(np.round(np.diff(edges)[held], 6)),
+        "y": plain(counts[held]),
+        "marker": {"color": COMPUTE},
+        "text": [
+            f"{human_seconds(low / 1e3)} to {human_seconds(high / 1e3)}: {count:,}"
+            for low, high, count in zip(edges[held], edges[held + 1], counts[held], strict=True)
+        ],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+    return figure(
+        [bars],
+        height=220,
+        xaxis={
+            "type": "log", "title": {"text": "time of a step"}, "ticksuffix": " ms", "exponentformat": "none",
+        },
+        yaxis={"title": {"text": "steps"}, "rangemode": "tozero"},
+    )  # fmt: skip
+
+
 def overlap_figure(table: pd.DataFrame) -> Figure:
     """Draws how much of each step's I/O may have been waited for, and how much ran beside compute."""
     bars = [
@@ -192,7 +224,7 @@ def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
         height=240,
         barmode="stack",
         xaxis=_step_axis(steps),
-        yaxis={"title": {"text": "bytes read"}, "rangemode": "tozero", "exponentformat": "SI"},
+        yaxis={"title": {"text": "read"}} | BYTES_AXIS,
     )
 
 
@@ -235,7 +267,7 @@ def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
     return figure(
         [bar],
         xaxis=TIME_AXIS,
-        yaxis={"title": {"text": "bytes"}, "rangemode": "tozero", "exponentformat": "SI"},
+        yaxis={"title": {"text": "written"}} | BYTES_AXIS,
     )
 
 

@@ -82,9 +82,10 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
         ],
         height=340,
         xaxis={
-            "title": {"text": "room on the fast tier, bytes"},
+            "title": {"text": "room on the fast tier"},
             "rangemode": "tozero",
             "tickformat": ".3~s",
+            "ticksuffix": "B",
         },
         yaxis={"title": {"text": "seconds saved an epoch"}, "rangemode": "tozero"},
     )

@@ -23,6 +23,10 @@ CONFIG: dict[str, Any] = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
+# Ticks with SI prefixes and their unit: 6MB/s.
+BYTES_AXIS: dict[str, Any] = {"tickformat": "~s", "ticksuffix": "B", "rangemode": "tozero"}
+RATE_AXIS: dict[str, Any] = BYTES_AXIS | {"ticksuffix": "B/s"}
+
 LIGHT, DARK = "light", "dark"
 INK = {LIGHT: "#20242a", DARK: "#e4e6ea"}
 PAPER = {LIGHT: "#ffffff", DARK: "#22262c"}

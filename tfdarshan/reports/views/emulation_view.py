@@ -7,8 +7,6 @@ from tfdarshan.reports.views.panel import Panel, Text
 from tfdarshan.reports.views.view_source import Source
 
 NO_CACHE = "Emulated storage has no page cache."
-# Goes with the kernel's figures of storage and page cache.
-REAL_STORAGE = f"Of this machine's real storage. {NO_CACHE}"
 MOST_CHARACTERS = 200
 
 

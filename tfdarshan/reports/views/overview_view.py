@@ -11,7 +11,6 @@ from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
-from tfdarshan.reports.views.emulation_view import REAL_STORAGE
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -138,6 +137,9 @@ def _shares(source: Source) -> list[Panel]:
         title = "Coverage: what was seen of what the kernel charged"
         panels.append(Chart("coverage", title, shares_figure(bars), note, half=True))
     split = storage_share(coverage)
+    # What is under emulated storage says nothing of it.
+    if source.emulation is not None:
+        return panels
     if split.asked_bytes and split.storage_bytes is not None and split.cached_bytes is not None:
         parts = [
             ("from storage", META, min(split.storage_bytes, split.asked_bytes)),
@@ -148,8 +150,6 @@ def _shares(source: Source) -> list[Panel]:
             "Storage is charged whole pages, read-ahead and page faults too."
         )
         title = "Reads: storage or page cache"
-        if source.emulation is not None:
-            title, note = "Reads: this machine's storage or page cache", f"{REAL_STORAGE} {note}"
         panels.append(Chart("storage", title, shares_figure([("read", parts)]), note, half=True))
     return panels
 

@@ -7,13 +7,17 @@ import math
 import pandas as pd
 
 from tfdarshan.analysis.step_time import StepSummary, step_summary
-from tfdarshan.reports.figures.over_time import overlap_figure, step_storage_figure, steps_figure
-from tfdarshan.reports.views.emulation_view import REAL_STORAGE
+from tfdarshan.reports.figures.over_time import (
+    overlap_figure,
+    step_storage_figure,
+    step_times_figure,
+    steps_figure,
+)
 from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
 from tfdarshan.units import human_seconds, percent
 
-MOST_ROWS = 200
+MOST_ROWS = 20
 NO_STEPS = (
     "This session has no steps: a job without a training loop that reports them, or one recorded without a "
     "step source."
@@ -33,19 +37,25 @@ def steps_view(source: Source) -> list[Panel]:
         *(_io_tiles(whole) if source.traced else []),
     ]
     storage = source.step_storage
-    if len(storage):
+    if len(storage) and source.emulation is None:
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
         note = f"{percent(asked - cached, asked)} of reads"
-        if source.emulation is not None:
-            note += ", by this machine's real storage"
         tiles.append(Tile("From storage", size(asked - cached), note))
     return [
         Tiles(tiles),
         Chart("steps", "Time of each step", steps_figure(table, io_known=source.traced)),
+        *_spread(table),
         _overlap(source),
         *_storage(source),
         _table(source),
     ]
+
+
+def _spread(table: pd.DataFrame) -> list[Panel]:
+    """Draws how many steps took how long, where there are more than the table lists."""
+    if len(table) <= MOST_ROWS:
+        return []
+    return [Chart("step-times", "How many steps took how long", step_times_figure(table))]
 
 
 def _io_tiles(whole: StepSummary) -> list[Tile]:
@@ -79,15 +89,14 @@ def _share(part_s: float | None, whole: StepSummary) -> str:
 
 def _storage(source: Source) -> list[Panel]:
     storage = source.step_storage
-    if len(storage) == 0:
+    # What is under emulated storage says nothing of it.
+    if len(storage) == 0 or source.emulation is not None:
         return []
     note = (
         "By the kernel (/proc/self/io): read_bytes of a step against rchar. Read-ahead that serves a later "
         "step counts where it was asked for."
     )
     title = "Reads of each step: storage or page cache"
-    if source.emulation is not None:
-        title, note = "Reads of each step: this machine's storage or page cache", f"{REAL_STORAGE} {note}"
     return [Chart("step-storage", title, step_storage_figure(source.steps.index, storage), note)]
 
 
