@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import reads_whole_files
 from tfdarshan.units import human_seconds, percent
 
 NAME = "eof_probes"
@@ -14,7 +15,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.kinds_known:
         return measures.untraced(NAME, "what reads of nothing cost")
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
-    if not probes.calls:
+    if not probes.calls or reads_whole_files(measures):
         return None
     assumed = Assumption(
         "a file's size is known before it is read",

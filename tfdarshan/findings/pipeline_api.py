@@ -6,11 +6,12 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.candidate import databases
 from tfdarshan.units import human_bytes, plural
 
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = 0.8
-GENERATOR = "from_generator"
+GENERATOR, PYTHON = "from_generator", "python"
 # With less processor time than this share of what the pipeline does besides reading, it waits.
 COMPUTED = 0.4
 AHEAD = "prefetch(tf.data.AUTOTUNE)"
@@ -30,6 +31,25 @@ def read_by_loop(measures: Measures) -> bool:
 def input_pipeline(measures: Measures) -> Pipeline | None:
     """Gives the tf.data pipeline that reads the input: the one that was iterated first."""
     return next((one for one in measures.pipelines or () if one.reader is not None), None)
+
+
+def reads_whole_files(measures: Measures) -> bool:
+    """Says whether tf.io.read_file reads the input: it asks for each file's end, and nothing changes that."""
+    pipeline = input_pipeline(measures)
+    reader = None if pipeline is None else pipeline.reader
+    return (
+        reader is not None
+        and reader.name == "map"
+        and reader.does[:1] == ("reads",)
+        and PYTHON not in reader.does
+    )
+
+
+def reads_by_sqlite(measures: Measures) -> bool:
+    """Says whether SQLite reads most of the input: a connection reads page after page."""
+    read = measures.costs.read_bytes
+    theirs = float(read[databases(measures.files.paths)].sum())
+    return theirs > 0.5 * float(read.sum())
 
 
 def reads_by_tf_data(measures: Measures) -> bool:

@@ -7,7 +7,7 @@ import dataclasses
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.findings.pipeline_api import more_readers, reads_as_many
+from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.findings.reader_change import serves_more, with_readers
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
@@ -24,6 +24,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.traced:
         return measures.untraced(NAME, "how many calls ran at a time")
     readers = model.readers
+    if reads_by_sqlite(measures):
+        # Threads that share a connection take turns; what each would gain by one of its own nothing shows.
+        return None
     if crowding(measures) is not None or readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
         return None
     share = serial_share(measures)

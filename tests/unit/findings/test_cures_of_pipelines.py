@@ -259,3 +259,44 @@ def test_large_files_are_read_as_the_job_reads(tmp_path, stages, before, after):
     assert cure.instead_of == before
     assert after in cure.line
     assert ("parse" in cure.line) == bool(before)
+
+
+@pytest.mark.parametrize(
+    ("stages", "offered"),
+    [
+        ((PATHS, LOAD, BATCH), False),
+        ((PATHS, LOAD | {"does": ["python"]}, BATCH), True),
+        ((GENERATOR, BATCH), True),
+        ((), True),
+    ],
+    ids=["tf.io.read_file", "py_function", "generator", "unknown"],
+)
+def test_reads_of_nothing_are_a_cure_where_the_job_makes_them(tmp_path, stages, offered):
+    # GIVEN files that are read to their end: 20 ms, and 20 more for a read of nothing
+    calls = []
+    for n in range(80):
+        calls += [(n * 50, n * 50 + 20, 1, "pread", n % 4, 100 * KB, 0)]
+        calls += [(n * 50 + 20, n * 50 + 40, 1, "pread", n % 4, 0, 100 * KB)]
+    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
+    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": 1}
+    meta = {"pipelines": {"found": [one] if stages else [], "left_out": 0}}
+    paths = [f"/data/{n}" for n in range(4)]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[100 * KB] * 4, meta=meta)
+
+    # THEN nobody is told to change what tf.io.read_file does
+    assert ("eof_probes" in names(session)) == offered
+
+
+def test_more_threads_are_no_cure_for_a_database(tmp_path):
+    # GIVEN a job that reads one file page by page, which SQLite asked for its journal, or not
+    calls = [(n * 50, n * 50 + 40, 1, "pread", 0, 4 * KB, 4 * KB * (n * 37 % 80)) for n in range(80)]
+    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
+    asked = [(0.0, 0.1, 1, "stat", 1, 0), *calls]
+
+    plain = training(tmp_path / "a", calls, steps, paths=["/data/a.db"], sizes=[10**9])
+    database = training(
+        tmp_path / "b", asked, steps, paths=["/data/a.db", "/data/a.db-journal"], sizes=[10**9, -1]
+    )
+
+    assert "read_parallelism" in names(plain)
+    assert "read_parallelism" not in names(database)
