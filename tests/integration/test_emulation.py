@@ -343,3 +343,16 @@ def test_options_that_cannot_be_used_are_refused(
 def test_a_model_that_serves_too_many_at_once_is_refused() -> None:
     with pytest.raises(tfdarshan.StorageError, match="1 to 64 calls at once"):
         _bridge.emulate(StorageModel(name="m", about="", concurrency=65), [])
+
+
+@pytest.mark.parametrize("matched", [True, False])
+def test_paths_that_no_file_matched_are_said(tmp_path: Path, data: Path, matched: bool) -> None:
+    # GIVEN paths below which the job reads, or does not
+    folder = data if matched else tmp_path / "elsewhere"
+    with tfdarshan.profile(tmp_path / "logs", as_if="hdd", as_if_paths=[f"{folder}/"]) as session:
+        for path in data.iterdir():
+            path.read_bytes()
+
+    said = f"as_if_paths matched no file that the job used ({folder}/): nothing was emulated"
+    assert (said in session.meta[0]["bounds"]) != matched
+    assert ("nothing was emulated." in " ".join(session.summary().split())) != matched

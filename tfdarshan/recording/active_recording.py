@@ -138,10 +138,15 @@ class Recording:
             from tfdarshan.recording.writing.writer import write_session
 
             darshan, engine = self._darshan_counts()
+            emulation = self.emulation()
+            if self.options.as_if_paths and not emulation["emulation"]["calls"]:
+                paths = ", ".join(self.options.as_if_paths)
+                said = f"as_if_paths matched no file that the job used ({paths}): nothing was emulated"
+                self.add_note(said)
             extra = {
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},
                 "engine": engine.block(),
-                **self.emulation(),
+                **emulation,
                 **({} if self.machine is None else {"machine": self.machine}),
                 **self.extra,
             }
