@@ -5,7 +5,9 @@ const KEYS = ["session", "view", "process", "by", "measure", "start", "end", "se
   "path", "other", "tier", "capacity"];
 const FILE_COLUMNS = ["path", "time_s", "opens", "reads", "zero_reads", "bytes_read", "writes", "bytes_written",
   "size_bytes"];
-const PAGE_ROWS = 50, REFRESH_MS = 3000;
+// Of these a change can be undone by going back.
+const PLACES = ["session", "view", "process", "start", "end", "path", "other"];
+const PAGE_ROWS = 50, REFRESH_MS = 3000, TYPING_MS = 250, MANY_SESSIONS = 12;
 
 let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, timer = 0, processes = [];
 const parts = { matching: 0 };
@@ -61,12 +63,15 @@ function readState() {
   return found;
 }
 
+// What leads somewhere else is a place to come back to; a sort, or a letter of a search, is none.
 function writeState(change) {
+  const leads = Object.keys(change).some((key) => PLACES.includes(key) && (change[key] || "") !== (state[key] || ""));
   state = { ...state, ...change };
   for (const key of KEYS) if (state[key] === undefined || state[key] === "") delete state[key];
   const pairs = KEYS.filter((key) => key in state)
     .map((key) => `p.tfdarshan.${key}=${encodeURIComponent(state[key])}`);
-  parent.history.replaceState(parent.history.state, "", `#${["tfdarshan", ...pairs].join("&")}`);
+  const write = leads ? "pushState" : "replaceState";
+  parent.history[write](parent.history.state, "", `#${["tfdarshan", ...pairs].join("&")}`);
   return show();
 }
 
@@ -88,6 +93,8 @@ function buildFrame() {
   document.title = "I/O: file I/O of this job, by tfdarshan";
   parts.session = select("Session", (value) => writeState({ session: value, process: "", start: "", end: "",
     path: "", offset: "", capacity: "" }));
+  parts.find = element("input", { type: "search", "aria-label": "Filter the list", placeholder: "filter",
+    hidden: "", oninput: () => fillSessions(current()) });
   parts.process = select("Process", (value) => writeState({ process: value }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
@@ -96,7 +103,7 @@ function buildFrame() {
   parts.view = element("div", { id: "view", "aria-live": "polite" });
   const reload = element("button", { class: "plain", type: "button", onclick: refresh }, "Reload");
   document.body.replaceChildren(
-    element("header", {}, element("div", { class: "bar" }, element("h1", {}, "I/O"), parts.session.label, parts.process.label, reload),
+    element("header", {}, element("div", { class: "bar" }, element("h1", {}, "I/O"), parts.session.label, parts.find, parts.process.label, reload),
       parts.nav),
     element("main", {}, parts.controls, parts.banner, parts.findings, parts.view));
 }
@@ -126,15 +133,25 @@ function current() {
 }
 
 function fillFrame(session) {
-  fill(parts.session.box, sessions.map((found) => [found.id,
-    `${found.run === "." ? "" : `${found.run}: `}${found.name}${found.state === "complete" ? "" : ` (${found.state})`}`]),
-  session ? session.id : "");
+  fillSessions(session);
   fill(parts.process.box, [["", "all processes"], ...processes.map((name) => [name, name])], state.process || "");
   parts.process.label.hidden = processes.length < 2;
   parts.nav.replaceChildren(...page.views.map((view) => element("button", {
     role: "tab", "data-view": view.name, "aria-selected": String(view.name === viewName()),
     onclick: () => writeState({ view: view.name, path: "" }),
   }, view.title)));
+}
+
+function sessionLabel(found) {
+  return `${found.run === "." ? "" : `${found.run}: `}${found.name}${found.state === "complete" ? "" : ` (${found.state})`}`;
+}
+
+// With many sessions the list holds those that were asked for, and the one that is shown.
+function fillSessions(session) {
+  parts.find.hidden = sessions.length <= MANY_SESSIONS;
+  const wanted = parts.find.hidden ? "" : parts.find.value.toLowerCase();
+  const listed = sessions.filter((found) => found === session || sessionLabel(found).toLowerCase().includes(wanted));
+  fill(parts.session.box, listed.map((found) => [found.id, sessionLabel(found)]), session ? session.id : "");
 }
 
 function viewName() {
@@ -220,7 +237,9 @@ async function answerFor(session) {
   const table = await ask("files", { ...common, search: state.search, sort: state.sort, order: state.order,
     offset: state.offset, limit: PAGE_ROWS });
   parts.matching = table.matching;
-  return { ...answer, panels: [...answer.panels.filter((panel) => panel.key !== "files"), ...table.panels] };
+  const charts = answer.panels.filter((panel) => panel.key !== "files");
+  // Whoever searches looks for what was found.
+  return { ...answer, panels: state.search ? [...table.panels, ...charts] : [...charts, ...table.panels] };
 }
 
 // What a session is compared with: what was chosen, else the one before it, of its own run if there is one.
@@ -278,7 +297,13 @@ function buildControls(session) {
   const makers = { timeline: timelineControls, files: filesControls, compare: compareControls,
     staging: stagingControls };
   const made = session.state === "complete" && makers[name] ? makers[name](session) : [];
-  parts.controls.replaceChildren(...made);
+  if (!made.length || made[0] !== parts.controls.firstChild) {
+    parts.controls.replaceChildren(...made);
+    return;
+  }
+  // Whoever types into the first of them goes on typing.
+  while (parts.controls.lastChild !== made[0]) parts.controls.lastChild.remove();
+  parts.controls.append(...made.slice(1));
 }
 
 function timelineControls() {
@@ -299,13 +324,27 @@ function filesControls() {
       "All files")];
   }
   const offset = Number(state.offset || 0);
-  const search = element("input", { type: "search", value: state.search || "", "aria-label": "Search files",
-    placeholder: "part of a path, or *.jpg", onchange: () => writeState({ search: search.value, offset: "" }) });
+  const search = searchField();
   const turn = (label, to, enabled) => element("button", { class: "plain", type: "button",
     disabled: enabled ? null : "", onclick: () => writeState({ offset: to ? String(to) : "" }) }, label);
   return [search, turn("Previous", Math.max(0, offset - PAGE_ROWS), offset > 0),
     turn("Next", offset + PAGE_ROWS, offset + PAGE_ROWS < parts.matching),
     element("span", { class: "note" }, `${parts.matching.toLocaleString("en")} files match`)];
+}
+
+// One field for as long as the page lives: what is typed is searched for after a moment.
+function searchField() {
+  if (!parts.search) {
+    const ask = () => {
+      clearTimeout(parts.typing);
+      if (parts.search.value !== (state.search || "")) writeState({ search: parts.search.value, offset: "" });
+    };
+    const wait = () => { clearTimeout(parts.typing); parts.typing = setTimeout(ask, TYPING_MS); };
+    parts.search = element("input", { type: "search", "aria-label": "Search files",
+      placeholder: "part of a path, or *.jpg", oninput: wait, onchange: ask });
+  }
+  if (document.activeElement !== parts.search) parts.search.value = state.search || "";
+  return parts.search;
 }
 
 function stagingControls() {
@@ -318,7 +357,9 @@ function stagingControls() {
 
 function compareControls(session) {
   const other = select("Compare with", (value) => writeState({ other: value }));
-  const known = sessions.filter((found) => found.state === "complete").map((found) => [found.id, found.id]);
-  fill(other.box, known, otherOf(session));
-  return [other.label];
+  const known = sessions.filter((found) => found.state === "complete");
+  fill(other.box, known.map((found) => [found.id, sessionLabel(found)]), otherOf(session));
+  const swap = element("button", { class: "plain", type: "button",
+    onclick: () => writeState({ session: otherOf(session), other: session.id }) }, "Swap");
+  return [other.label, swap];
 }

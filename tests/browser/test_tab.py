@@ -321,6 +321,71 @@ def test_files_are_searched_sorted_and_cut_to_pages(tab, server, job):
     assert tab.text("[data-label='Reads'] .value") == str(2 * EPOCHS)
 
 
+def test_files_are_found_while_one_types(tab, server, job):
+    tab.open(server, view="files")
+    search = tab.frame.get_by_label("Search files")
+
+    # WHEN one types, without a key that ends it
+    search.press_sequentially("class-3/", delay=120)
+
+    # THEN the files are there, above the charts, and the field is still being typed into
+    mine = [path for path in job.sizes if "class-3/" in path]
+    tab.frame.locator(".controls .note", has_text=f"{len(mine):,} files match").wait_for()
+    tab.page.wait_for_function("location.hash.includes('search=class-3%2F')")
+    tab.drawn("files")
+    assert search.evaluate("field => document.activeElement === field")
+    first = tab.frame.locator("#view > section").first
+    assert first.get_attribute("data-key") == "files"
+    search.press_sequentially("no such file", delay=20)
+    tab.frame.locator(".controls .note", has_text="0 files match").wait_for()
+    assert search.input_value() == "class-3/no such file"
+
+
+def test_going_back_undoes_a_zoom_and_a_view(tab, server):
+    # GIVEN a timeline that was zoomed into, and a file that was looked at from there
+    tab.open(server, view="timeline")
+    whole = tab.text("[data-key='activity'] h2")
+    part = "{'xaxis.range[0]': 0.01, 'xaxis.range[1]': 0.02}"
+    chart = "document.querySelector('[data-key=activity] .chart')"
+    tab.page.frames[1].evaluate(f"Plotly.relayout({chart}, {part})")
+    tab.page.wait_for_function("location.hash.includes('p.tfdarshan.end=')")
+    tab.drawn("timeline")
+    tab.go("Files")
+
+    # WHEN one goes back, and back again
+    tab.page.go_back()
+    tab.drawn("timeline")
+    assert "p.tfdarshan.end=" in tab.address()
+    tab.page.go_back()
+    tab.page.wait_for_function("!location.hash.includes('p.tfdarshan.end=')")
+    tab.drawn("timeline")
+
+    # THEN it is the whole session again
+    tab.frame.locator("[data-key='activity'] h2", has_text=whole).wait_for()
+
+
+def test_a_comparison_is_swapped(server, job):
+    with browser_page(server) as watched:
+        tab = Tab(watched).open(server, view="compare", other="run/2020_01_01_00_00_00")
+        names = tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3]
+
+        tab.frame.get_by_role("button", name="Swap").click()
+
+        tab.page.wait_for_function("location.hash.includes('session=run%2F2020_01_01_00_00_00')")
+        tab.frame.locator("[data-key='compare'] th", has_text=names[1]).first.wait_for()
+        tab.drawn("compare")
+        assert tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3] == names[::-1]
+
+
+def test_the_tab_has_a_language_a_title_and_a_heading(tab, server):
+    tab.open(server)
+    frame = tab.page.frames[1]
+
+    assert frame.evaluate("document.documentElement.lang") == "en"
+    assert "tfdarshan" in frame.evaluate("document.title")
+    assert tab.frame.locator("h1").all_inner_texts() == ["I/O"]
+
+
 def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
     # GIVEN the open tab, and a session that is written then
     tab.open(server)
