@@ -176,9 +176,11 @@ def test_a_link_to_a_view_opens_it_and_dark_mode_redraws_it(report):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_better_and_worse_have_words_and_colours_of_their_own(tmp_path, dark):
-    # GIVEN a second session that is ten times as fast and makes twice as many calls
-    first = write_session(tmp_path / "a", job_of([(0, 1000, 1, "pread", 0, 40)], ["/a"], [40]))
-    calls = [(0, 50, 1, "pread", 0, 20), (50, 100, 1, "pread", 0, 20)]
+    # GIVEN a second session that is ten times as fast and makes twice as many calls; so many that how even
+    # they are says what their noise is
+    calls = [(n * 10_000, n * 10_000 + 1000, 1, "pread", 0, 40) for n in range(80)]
+    first = write_session(tmp_path / "a", job_of(calls, ["/a"], [40]))
+    calls = [(n * 5_000, n * 5_000 + 50, 1, "pread", 0, 20) for n in range(160)]
     second = write_session(tmp_path / "b", job_of(calls, ["/a"], [40]))
     write_report(Source(first), tmp_path / "r.html", compare=Source(second))
 

@@ -13,6 +13,7 @@ import tfdarshan
 from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_steps
 from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.findings.made_up_training import training as made_up_training
+from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.findings.diagnosis import diagnose
@@ -24,6 +25,7 @@ from tfdarshan.reports.views.emulation_view import emulation_banner
 from tfdarshan.reports.views.panel import as_json
 from tfdarshan.reports.views.redaction import Redaction
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
+from tfdarshan.units import human_bytes
 
 
 def training(folder):
@@ -280,3 +282,17 @@ def test_the_spread_of_steps_counts_each_step(tmp_path):
     (table,) = (panel for panel in panels if panel.kind == "table")
     assert (len(table.rows), table.rows[0][0].text) == (20, "0")
     assert table.note == "the slowest 20 of 40"
+
+
+def test_steps_show_what_came_from_storage(tmp_path):
+    source = Source(stepping(tmp_path))
+
+    panels = VIEWS["steps"][1](source)
+
+    # THEN the bars are the kernel's figures
+    split = storage_by_step(source.session.steps)
+    drawn = {trace["name"]: sum(trace["y"]) for trace in chart(panels, "step-storage")["data"]}
+    assert drawn["from the page cache"] == split["cached_bytes"].sum()
+    assert sum(drawn.values()) == split["asked_bytes"].sum() > 0
+    fetched = split["asked_bytes"] - split["cached_bytes"]
+    assert tiles(panels)["From storage"][0] == human_bytes(float(fetched.sum()))
