@@ -32,7 +32,7 @@ def test_a_training_job_is_counted_exactly(run_demo: Run, tmp_path: Path) -> Non
     for run in (first, second):
         assert run.returncode == 0, run.stdout + run.stderr
         assert run.stdout.rstrip().endswith(f"check: exact: {line}")
-        assert "tfdarshan session " in run.stdout
+        assert "\nSession   " in run.stdout
         assert run.stderr == ""
     assert len(list((tmp_path / "logs" / "plugins" / "tfdarshan").iterdir())) == 2
 

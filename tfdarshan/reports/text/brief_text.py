@@ -199,7 +199,10 @@ def _from_here(path: str) -> str:
 
 
 def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None) -> list[str]:
-    lines = textwrap.wrap(printable(text), paint.width, subsequent_indent=indent)
+    # A path is whole, so that it can be copied, however long.
+    lines = textwrap.wrap(
+        printable(text), paint.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
     if most_lines is not None and len(lines) > most_lines:
         last = lines[most_lines - 1][: paint.width - 4]
         lines = [*lines[: most_lines - 1], f"{last} ..."]
