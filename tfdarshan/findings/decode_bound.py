@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
+from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, keep_decoded, more_decoding
 from tfdarshan.units import human_seconds, percent
@@ -33,6 +34,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
         # As many calls decode at a time as there are processors already.
         saturated |= decoder.calls == AUTOTUNE or decoder.calls >= (machine.cpus or 1)
     gain = _gain(measures, rest_s, None if saturated else busy)
+    cure = keep_decoded(measures, saturated=True) if saturated else more_decoding(measures)
+    kept = _gain_of_keeping(measures)
+    if kept is not None and (saturated or kept.expected_s > gain.expected_s):
+        gain, cure = kept, keep_decoded(measures, saturated=saturated)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
         Evidence("of it in file calls", percent(model.storage_s, model.pipeline_s), model.storage_s),
@@ -50,11 +55,21 @@ def find(measures: Measures) -> Finding | Unknown | None:
         evidence=tuple(evidence),
         unit=model.unit,
         cost_s=rest_s,
-        cure=keep_decoded(measures) if saturated else more_decoding(measures),
+        cure=cure,
         gain=gain,
         not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
         "as there are processors",
     )
+
+
+def _gain_of_keeping(measures: Measures) -> Gain | None:
+    """Gives the gain of decoding in the first epoch alone; None of one epoch, or of too much for memory."""
+    memory = measures.machine.memory_bytes
+    if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
+        return None
+    again_s = measures.model.other_s * (1 - 1 / measures.passes)
+    alike = Assumption("each epoch decodes the same", "", "samples are changed at random as they are decoded")
+    return measures.gain(0.0, DECODED * again_s, again_s, assumed=[alike])
 
 
 def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:

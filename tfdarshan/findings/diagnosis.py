@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 # What costs less is worth a note: runs of one job differ by as much.
-PROBLEM_SHARE = 0.05
+PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.05
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # A cure that saves so many times as much, or makes the job so many times as fast, comes first; one that is
@@ -138,10 +138,13 @@ def _far_better(made: Sequence[Finding], found: Sequence[Finding], measures: Mea
 
 def _is_far_better(finding: Finding, first: Finding) -> bool:
     """Says whether a cure saves so many times the time, or leaves so little of it, that it comes first."""
-    times = MORE_WORK if _work(finding) > _work(first) else FAR_BETTER
+    more_work = _work(finding) > _work(first)
+    times = MORE_WORK if more_work else FAR_BETTER
     if _saved_share(finding) >= times * _saved_share(first):
         return True
-    return _promised(finding, first) >= times * (first.gain.speedup if first.gain is not None else 1.0)
+    # What is less work is worth a trial, though its gain is uncertain; what is more has to be certain, too.
+    given = _expected(first) if more_work else _promised(first, finding)
+    return _promised(finding, first) >= times * given
 
 
 def _work(finding: Finding) -> int:
@@ -149,12 +152,17 @@ def _work(finding: Finding) -> int:
     return {straggler.NAME: 1, staging.NAME: 2, small_files.NAME: 3}.get(finding.name, 0)
 
 
-def _promised(finding: Finding, first: Finding) -> float:
-    """Gives how many times faster a cure makes the job; less if only the first one's gain is certain."""
-    if finding.gain is None or first.gain is None:
+def _expected(finding: Finding) -> float:
+    """Gives how many times faster a cure is expected to make the job."""
+    return finding.gain.speedup if finding.gain is not None else 1.0
+
+
+def _promised(finding: Finding, other: Finding) -> float:
+    """Gives the same; less if only the other one's gain is certain."""
+    if finding.gain is None or other.gain is None:
         return 1.0
     low, expected = finding.gain.speedup_range[0], finding.gain.speedup
-    return math.sqrt(low * expected) if low <= 1 < first.gain.speedup_range[0] else expected
+    return math.sqrt(low * expected) if low <= 1 < other.gain.speedup_range[0] else expected
 
 
 def _saved_share(finding: Finding) -> float:
@@ -186,7 +194,8 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    if kind == "problem" and (measures.too_short or cost_s < PROBLEM_SHARE * model.unit_s):
+    little = cost_s < PROBLEM_SHARE * model.unit_s or finding.gain.speedup < LEAST_SPEEDUP
+    if kind == "problem" and (measures.too_short or little):
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
         kind = "note"

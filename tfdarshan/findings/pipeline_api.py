@@ -246,12 +246,19 @@ def more_decoding(measures: Measures) -> Cure:
     return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
 
 
-def keep_decoded(measures: Measures) -> Cure:
-    """Words how to decode less."""
-    what = "Decode less, by keeping decoded data or storing it smaller: the processors have no more to give."
+def keep_decoded(measures: Measures, *, saturated: bool) -> Cure:
+    """Words how to decode less, where the processors are busy throughout or each epoch decodes the same."""
+    what = "Keep what was decoded in memory from the first epoch on."
+    if saturated:
+        what = (
+            "Decode less, by keeping decoded data or storing it smaller: the processors have no more to give."
+        )
     decoder = decoding_stage(measures) or Stage("map", function="decode")
     pipeline = input_pipeline(measures)
-    if (pipeline is not None and pipeline.has("cache")) or decoder.name == GENERATOR:
+    cache = None if pipeline is None else pipeline.has("cache")
+    if pipeline is not None and cache is not None and cache in pipeline.after(decoder):
+        return _cache_that_fills(pipeline, cache)
+    if cache is not None or decoder.name == GENERATOR:
         return Cure(what)
     return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
 

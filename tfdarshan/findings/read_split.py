@@ -8,7 +8,7 @@ from tfdarshan.units import human_seconds
 
 # Where all reads are of one size the session does not show what a byte costs. Then a stream is taken to give
 # at least, about, and at most so many bytes per second.
-STREAMS_BYTES = (100e6, 400e6, 2e9)
+STREAMS_BYTES = (10e6, 400e6, 2e9)
 # A fit whose bytes cost a smaller share of a read says nothing about them; nor one that explains less.
 SHOWN = 0.02
 EXPLAINED = 0.3

@@ -24,7 +24,7 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "staging"
 # Less than this is no input that anybody would copy.
-LEAST_BYTES = 1 << 20
+LEAST_BYTES = 1 << 18
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
 # The files that give this share of the gain are the hot ones.

@@ -41,7 +41,7 @@ def main() -> int:
         "--kinds", metavar="KIND,...", help=f"of {', '.join(MEDIA)} (default: what this machine has)"
     )
     parser.add_argument(
-        "--repeats", type=int, default=2, help="runs of a job and of its best cures (default: 2)"
+        "--repeats", type=int, default=3, help="runs of a job and of its best cures (default: 3)"
     )
     parser.add_argument("--page", type=Path, help="fill the table of this page")
     parser.add_argument("--json", type=Path, help="write the outcomes here")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ..disk_room import check_room
-from .python_source import DATABASE, PACKED, RECORDS
+from .python_source import DATABASE, LENGTH_BYTES, PACKED, RECORDS
 from .storage_kind import PARTS
 
 IMAGES = 16  # pictures, each written to many files
@@ -114,11 +114,24 @@ def _single(folder: Path, sizes: list[int], _mean: int) -> None:
     (folder / RECORDS).write_bytes(b"".join(map(_sample, sizes)))
 
 
-def _database(folder: Path, sizes: list[int], _mean: int) -> None:
-    with sqlite3.connect(folder / DATABASE) as database:
-        database.execute("CREATE TABLE samples (id INTEGER PRIMARY KEY, data BLOB)")
-        database.executemany("INSERT INTO samples VALUES (?, ?)", enumerate(map(_sample, sizes)))
-    database.close()
+def _records(folder: Path, sizes: list[int], _mean: int) -> None:
+    for part in range(PARTS):
+        path = folder / f"part-{part}" / "records.bin"
+        path.parent.mkdir()
+        with path.open("wb") as file:
+            for size in sizes[part::PARTS]:
+                file.write(size.to_bytes(LENGTH_BYTES, "little") + _sample(size))
+
+
+def _database(page_bytes: int) -> Callable[[Path, list[int], int], None]:
+    def write(folder: Path, sizes: list[int], _mean: int) -> None:
+        with sqlite3.connect(folder / DATABASE) as database:
+            database.execute(f"PRAGMA page_size = {page_bytes}")
+            database.execute("CREATE TABLE samples (id INTEGER PRIMARY KEY, data BLOB)")
+            database.executemany("INSERT INTO samples VALUES (?, ?)", enumerate(map(_sample, sizes)))
+        database.close()
+
+    return write
 
 
 LAYOUTS: Mapping[str, Callable[[Path, list[int], int], None]] = {
@@ -129,5 +142,7 @@ LAYOUTS: Mapping[str, Callable[[Path, list[int], int], None]] = {
     "gzip": _shards("GZIP"),
     "packed": _packed,
     "single": _single,
-    "database": _database,
+    "records": _records,
+    "database": _database(4096),
+    "large_pages": _database(65536),
 }

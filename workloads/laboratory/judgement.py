@@ -8,9 +8,9 @@ from typing import Literal
 from tfdarshan.findings.diagnosis import Diagnosis
 
 from .known_cure import FINDINGS_OF, REMARKS
-from .truth import AS_GOOD, LEAST_GAIN, Truth
+from .truth import AS_GOOD, LEAST_GAIN, Times, Truth
 
-FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet"]
+FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "unclear"]
 Promise = Literal["inside", "below", "above", "none", "unmeasured"]
 KNOWN = {name for names in FINDINGS_OF.values() for name in names}
 
@@ -49,8 +49,11 @@ class Judgement:
 
     Attributes:
         best: Name of the best single cure, "" where nothing is to be cured.
+        first: What the first finding is; "unclear" where runs of the job differ by as much as the best
+            cure gives.
         obtained: Gain of the headline's cure, as printed if it can be applied so; None where
             it was not measured.
+        obtained_range: And the bounds of that, by the runs that differ most.
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
         noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
@@ -66,6 +69,7 @@ class Judgement:
     first: FirstFinding
     promise: Promise
     obtained: float | None
+    obtained_range: tuple[float, float] | None = None
     typed: str = ""
     again: bool | None = None
     unknown_name: bool = False
@@ -109,6 +113,8 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
     It is if its cure gives 85 % of what the best cure of no more effort gives, and saves at least half of the
     time that the best of all saves; partly right if its cure gives 5 % or more.
     """
+    if truth.unclear:
+        return "unclear"
     if truth.best is None:
         return "alarm" if said.problems else "quiet"
     if not said.first:
@@ -120,8 +126,8 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
     return "partly" if gain >= LEAST_GAIN else "wrong"
 
 
-def judge_promise(said: Said, obtained: float | None) -> Promise:
-    """Holds the range against the gain.
+def judge_promise(said: Said, obtained: Times | None) -> Promise:
+    """Holds the range against the gain, as far as runs tell that: it is broken beyond what they differ by.
 
     A lower bound of 1 promises nothing: it is broken only where the cure costs 5 % or more.
     """
@@ -130,9 +136,9 @@ def judge_promise(said: Said, obtained: float | None) -> Promise:
     if obtained is None:
         return "unmeasured"
     low, _, high = said.promise
-    if obtained < (low if low > 1 else 1 / LEAST_GAIN):
+    if obtained.high < (low if low > 1 else 1 / LEAST_GAIN):
         return "below"
-    return "above" if obtained > high else "inside"
+    return "above" if obtained.low > high else "inside"
 
 
 def judge(
@@ -143,7 +149,7 @@ def judge(
     *,
     real: bool,
     typed: str = "",
-    typed_gain: float | None = None,
+    typed_gain: Times | None = None,
     again: bool | None = None,
     contradictions: tuple[str, ...] = (),
 ) -> Judgement:
@@ -160,8 +166,8 @@ def judge(
         again: Whether it was offered again then.
         contradictions: Of all its sessions.
     """
-    by_hand = truth.gain_of(said.first) if said.first else 0.0
-    obtained = typed_gain if typed_gain is not None else by_hand or None
+    by_hand = truth.times_of(said.first) if said.first else None
+    obtained = typed_gain if typed_gain is not None else by_hand
     return Judgement(
         seed=seed,
         real=real,
@@ -171,7 +177,8 @@ def judge(
         said=said,
         first=judge_first(said, truth),
         promise=judge_promise(said, obtained),
-        obtained=obtained,
+        obtained=None if obtained is None else obtained.middle,
+        obtained_range=None if obtained is None else (obtained.low, obtained.high),
         typed=typed,
         again=again,
         unknown_name=bool(said.first) and said.first not in KNOWN,

@@ -21,7 +21,7 @@ FINDINGS_OF = {
     "fewer threads": ("too_many_threads",),
     "prefetch": ("prefetch",),
     "read ahead": ("prefetch",),
-    "memory": ("fits_in_memory", "full_storage"),
+    "memory": ("fits_in_memory", "full_storage", "decode_bound"),
     "staging": ("staging", "full_storage"),
     "shards": ("small_files", "full_storage"),
     "uncompressed": ("decode_bound",),
@@ -29,6 +29,7 @@ FINDINGS_OF = {
     "paths shuffled": ("shuffle_buffer",),
     "in order": ("random_access",),
     "large reads": ("small_reads",),
+    "larger pages": ("small_reads",),
     "listed once": ("stat_storm",),
     "kept open": ("reopening",),
     "known size": ("eof_probes",),
@@ -110,12 +111,8 @@ def _by_python(program: Program) -> list[KnownCure]:
         found.append(_cure("parallel", program, threads=THREADS))
     if program.threads > FEW:
         found.append(_cure("fewer threads", program, threads=FEW))
-    # A program that has to import TensorFlow for it takes seconds longer.
-    starts_alike = program.marked or program.uses_tensorflow
-    if program.access in WHOLE_FILES and program.decode != "jpeg" and starts_alike:
-        changes: dict[str, Any] = {"shape": "records", "access": "file", "threads": 0}
-        ahead = program.prefetch or program.ahead
-        found.append(_cure("shards", program, 3, **changes, prefetch=ahead, ahead=False, slow_path=""))
+    if program.access in WHOLE_FILES and program.decode != "jpeg":
+        found.append(_cure("shards", program, 3, access="shards", slow_path=""))
     if program.epochs > 1:
         kept: dict[str, Any] = {"cache": "right"} if program.shape == "generator" else {"in_memory": True}
         found.append(_cure("memory", program, 1, **kept))
@@ -125,8 +122,11 @@ def _by_python(program: Program) -> list[KnownCure]:
 def _by_access(program: Program) -> list[KnownCure]:
     if program.shape not in PYTHON:
         return []
-    if program.access in ("random", "sqlite"):
-        return [_cure("in order", program, in_order=True)]
+    in_order = _cure("in order", program, in_order=True)
+    if program.access == "sqlite":
+        return [in_order, _cure("larger pages", program, large_pages=True)]
+    if program.access == "random":
+        return [in_order]
     by_access = {
         "stats": ("listed once", "listed_once"),
         "until_empty": ("known size", "known_size"),

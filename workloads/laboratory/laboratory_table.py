@@ -29,7 +29,7 @@ def job_line(one: Judgement) -> str:
     crowd += f"; {plural(len(one.contradictions), 'contradiction')}" if one.contradictions else ""
     says = f"{one.said.first or one.said.state} {promised(one)}"
     judged = f"finding {one.first}, promise {one.promise}{typed}{again}{unknown}{crowd}"
-    obtained = f"obtained {_times(one.obtained)}"
+    obtained = f"obtained {_obtained(one)}"
     return f"seed {one.seed}: {one.words} | best {best} | says {says} | {obtained} | {judged}"
 
 
@@ -70,7 +70,7 @@ def promised(one: Judgement) -> str:
 
 
 def _missed(one: Judgement) -> bool:
-    return one.first not in ("right", "quiet") or one.promise in ("below", "above")
+    return one.first not in ("right", "quiet", "unclear") or one.promise in ("below", "above")
 
 
 def _row(one: Judgement) -> tuple[str, ...]:
@@ -82,10 +82,17 @@ def _row(one: Judgement) -> tuple[str, ...]:
         best,
         first,
         promised(one),
-        _times(one.obtained),
+        _obtained(one),
         one.first,
         one.promise,
     )
+
+
+def _obtained(one: Judgement) -> str:
+    if one.obtained is None or one.obtained_range is None:
+        return "-"
+    low, high = one.obtained_range
+    return f"{_times(one.obtained)} ({low:.2f}x to {_times(high)})"
 
 
 def _times(value: float | None) -> str:

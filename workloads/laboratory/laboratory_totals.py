@@ -43,7 +43,7 @@ class Total:
 
 def totals(judgements: Sequence[Judgement]) -> list[Total]:
     """Counts what the laboratory is for."""
-    slow = [one for one in judgements if one.best]
+    slow = [one for one in judgements if one.best and one.first != "unclear"]
     promised = [one for one in judgements if one.promise in ("inside", "below", "above")]
     healthy = [one for one in judgements if not one.best]
     applied = [one for one in judgements if one.again is not None]
@@ -62,6 +62,11 @@ def totals(judgements: Sequence[Judgement]) -> list[Total]:
             "promise below its lower bound", promised, [one.promise == "below" for one in promised], "<= 3 %"
         ),
         count("headline within 15 % of the best cure", slow, [one.near_best for one in slow], ">= 80 %"),
+        count(
+            "jobs whose runs differ by as much as their best cure gives, not judged",
+            judgements,
+            [one.first == "unclear" for one in judgements],
+        ),
         count(
             "false alarm where nothing is to be cured",
             healthy,

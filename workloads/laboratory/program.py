@@ -11,7 +11,8 @@ SHAPES: tuple[Shape, ...] = ("map", "interleave", "records", "generator", "loop"
 TF_DATA: tuple[Shape, ...] = ("map", "interleave", "records")
 PYTHON: tuple[Shape, ...] = ("generator", "loop", "thread_pool")
 # How Python code reads a sample.
-Access = Literal["file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite"]
+Access = Literal["file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite", "shards"]
+# What is drawn of these: shards are a cure.
 ACCESSES: tuple[Access, ...] = ("file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite")
 Extra = Literal["", "numpy_checkpoint", "tf_checkpoint", "synced_log", "small_writes", "validation"]
 EXTRAS: tuple[Extra, ...] = ("numpy_checkpoint", "tf_checkpoint", "synced_log", "small_writes", "validation")
@@ -76,6 +77,7 @@ class Program:
     listed_once: bool = False
     kept_open: bool = False
     known_size: bool = False
+    large_pages: bool = False
     staged: bool = False
     moved: bool = False
     extra_cured: bool = False
@@ -93,7 +95,9 @@ class Program:
             return "gzip" if self.gzip else "shards"
         if self.decode == "jpeg":
             return "jpeg"
-        return {"reopened": "packed", "random": "single", "sqlite": "database"}.get(self.access, "files")
+        if self.access == "sqlite":
+            return "large_pages" if self.large_pages else "database"
+        return {"reopened": "packed", "random": "single", "shards": "records"}.get(self.access, "files")
 
     @property
     def data(self) -> Path:

@@ -30,6 +30,7 @@ def source(program: Program, logdir: Path) -> str:
         _train(program, part.epoch, extra.after_step, extra.after_epoch),
         extra.at_end,
         'print(f"{time.perf_counter() - began_s:.4f} s in all, {trained_s:.4f} s of training")',
+        'print("epochs ended after", *(f"{end_s - start_s:.4f}" for end_s in ends_s), "s")',
     ]
     return "\n\n".join(block.strip("\n") for block in blocks if block.strip()) + "\n"
 
@@ -65,10 +66,11 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
     counted = bool(after_step.strip())
     if not program.marked:
         lines = ["done = 0"] if counted else []
-        lines += ["start_s = time.perf_counter()", "for epoch in range(EPOCHS):"]
+        lines += ["ends_s = []", "start_s = time.perf_counter()", "for epoch in range(EPOCHS):"]
         lines += [f"    for batch in {epoch}:", "        compute(batch)"]
         lines += ["        done += 1"] if counted else []
-        lines += [inner, outer, "trained_s = time.perf_counter() - start_s"]
+        lines += [inner, outer, "    ends_s.append(time.perf_counter())"]
+        lines += ["trained_s = time.perf_counter() - start_s"]
         return "\n".join(line for line in lines if line)
     as_if = ""
     if program.as_if:
@@ -76,6 +78,7 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
         as_if = f", as_if={program.as_if!r}, as_if_paths={slow!r}"
     lines = ["done = 0"] if counted else []
     lines += [
+        "ends_s = []",
         f"with tfdarshan.profile(LOGDIR{as_if}):",
         "    start_s = time.perf_counter()",
         "    for epoch in range(EPOCHS):",
@@ -89,5 +92,6 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
         "                compute(batch)",
     ]
     lines += ["                done += 1"] if counted else []
-    lines += [inner, textwrap.indent(outer, "    "), "    trained_s = time.perf_counter() - start_s"]
+    lines += [inner, textwrap.indent(outer, "    "), "        ends_s.append(time.perf_counter())"]
+    lines += ["    trained_s = time.perf_counter() - start_s"]
     return "\n".join(line for line in lines if line)

@@ -12,6 +12,7 @@ DECODE = {
 SMALL = 8192
 RECORDS = "samples.bin"
 DATABASE = "samples.sqlite"
+LENGTH_BYTES = 4  # in front of each record of a shard
 AHEAD = """\
 def read_ahead(batches):
     ready = queue.Queue(4)
@@ -36,6 +37,22 @@ def read_batches():
 """
 
 
+READ_SERIAL = """\
+def read_samples():
+    for path in samples:
+        yield from read_shard(path)
+"""
+READ_BY_THREADS = """\
+pool = ThreadPoolExecutor({threads})
+
+
+def read_samples():
+    for start in range(0, len(samples), {threads}):
+        for shard in pool.map(lambda path: list(read_shard(path)), samples[start : start + {threads}]):
+            yield from shard
+"""
+
+
 def python_input(program: Program) -> Part:
     """Gives definitions and the expression of an epoch."""
     imports = {"pathlib", "import numpy as np"}
@@ -44,7 +61,9 @@ def python_input(program: Program) -> Part:
     imports |= {"functools"} if program.in_memory and not program.in_order else set()
     imports |= {"os"} if program.access in ("random", "stats", "until_empty", "reopened") else set()
     imports |= {"sqlite3"} if program.access == "sqlite" else set()
-    blocks = [_samples(program), _read(program), _read_samples(program)]
+    sharded = program.access == "shards"
+    reader = [_read_shards(program)] if sharded else [_read(program), _read_samples(program)]
+    blocks = [_samples(program), *reader]
     if program.shape == "generator":
         blocks.append(_from_generator(program))
         epoch = "dataset"
@@ -186,6 +205,23 @@ def _read_samples(program: Program) -> str:
             "        yield from pool.map(read, samples[start : start + BATCH])"
         )
     return "def read_samples():\n    for sample in samples:\n        yield read(sample)"
+
+
+def _read_shards(program: Program) -> str:
+    """Defines read_samples() over files that hold many samples, each read from end to end."""
+    lines = [
+        "def read_shard(path):",
+        '    with open(path, "rb", buffering=8 << 20) as file:',
+        f"        while length := file.read({LENGTH_BYTES}):",
+        '            data = file.read(int.from_bytes(length, "little"))',
+        f"            yield {DECODE[program.decode]}",
+        "",
+        "",
+    ]
+    if program.threads == 0:
+        return "\n".join([*lines, READ_SERIAL])
+    # As many shards at a time as there are threads.
+    return "\n".join([*lines, READ_BY_THREADS.format(threads=program.threads)])
 
 
 def _from_generator(program: Program) -> str:

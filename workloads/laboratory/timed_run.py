@@ -18,6 +18,7 @@ from .storage_room import StorageRoom
 
 LIMIT_S = 120
 PRINTED = re.compile(r"([\d.]+) s in all, ([\d.]+) s of training")
+EPOCHS = re.compile(r"epochs ended after ([\d. ]+) s")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class TimedRun:
     Attributes:
         seconds: Of training where steps were marked, else of the whole program, as its session has it.
         logdir: Holds its session.
+        later_s: A later epoch than the first, on average; None where there is none.
         disturbed: For what part of it another virtual machine had a processor.
         crowded: And other processes; above 1 where they had several processors.
         failure: The last line that it said where it ended with an error, "" if it did not.
@@ -34,6 +36,7 @@ class TimedRun:
 
     seconds: float
     logdir: Path
+    later_s: float | None = None
     disturbed: float = 0.0
     crowded: float = 0.0
     failure: str = ""
@@ -96,7 +99,14 @@ def _timed(command: list[str], program: Program, logdir: Path) -> TimedRun:
         return TimedRun(lasted_s, logdir, failure=lines[-1][:200])
     seconds = float(printed[2] if program.marked else printed[1])
     disturbed, crowded = (stolen_s() - stolen) / lasted_s, (busy_elsewhere_s() - elsewhere) / lasted_s
-    return TimedRun(seconds, logdir, disturbed, max(0.0, crowded))
+    return TimedRun(seconds, logdir, _later_s(done.stdout), disturbed, max(0.0, crowded))
+
+
+def _later_s(text: str) -> float | None:
+    """Gives what a later epoch took, by what the program printed."""
+    printed = EPOCHS.search(text)
+    ends_s = [float(word) for word in printed[1].split()] if printed else []
+    return (ends_s[-1] - ends_s[0]) / (len(ends_s) - 1) if len(ends_s) > 1 else None
 
 
 def environment() -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from .program_source import source
 from .storage_kind import REAL
 from .storage_room import StorageRoom
 from .timed_run import Runner, TimedRun, run_commands
-from .truth import Truth, find_truth
+from .truth import STAGING, Truth, find_truth
 
 AS_PRINTED = "as printed"
 COMMAND_FAILS = "cannot be typed: the command fails: {}"
@@ -66,7 +65,7 @@ def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]
         say(f"  before: {run.seconds:.2f} s; {heard[0].sentence}")
         return (heard[0].first,)
 
-    truth = find_truth(runner, program, repeats, say, listen)
+    truth = find_truth(runner, program, repeats, keeps_pages=job.storage.keeps_pages, say=say, wanted=listen)
     if not heard:
         say(f"  the job does not run: {truth.before[0].failure}")
         return None
@@ -75,7 +74,7 @@ def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]
     gain = None
     again = None
     if runs:
-        gain = truth.before_s / statistics.median(run.seconds for run in runs)
+        gain = truth.times(runs, staged=said.first == STAGING)
         again = said_of(runs[0]).offers(said)
     return judge(
         job.seed, job.words, said, truth,

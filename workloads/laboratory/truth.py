@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from .known_cure import KnownCure, known_cures
@@ -11,9 +11,10 @@ from .program import Program
 from .timed_run import Runner, TimedRun
 
 # Of the best gain: what gives less in its first run is not run again.
-WORTH_REPEATING = 0.75
+WORTH_REPEATING = 0.8
 # A job whose best cure gives less has nothing to cure.
 LEAST_GAIN = 1.05
+STAGING = "staging"
 # Of the best gain, what is as good.
 AS_GOOD = 0.85
 
@@ -30,23 +31,54 @@ class Tried:
         return next((run.failure for run in self.runs if run.failure), "")
 
 
+@dataclass(frozen=True)
+class Times:
+    """How many times faster a job is: by the medians of its runs, and between the runs that differ most."""
+
+    middle: float
+    low: float
+    high: float
+
+
 @dataclass
 class Truth:
-    """All runs of a job."""
+    """All runs of a job.
+
+    `keeps_pages` says whether the kernel caches what its storage gives.
+    """
 
     program: Program
     before: list[TimedRun] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
+    keeps_pages: bool = False
 
-    @property
-    def before_s(self) -> float:
-        return statistics.median(run.seconds for run in self.before)
+    def times(self, runs: Sequence[TimedRun], *, staged: bool = False) -> Times:
+        """Gives how many times faster runs are than the job as it was.
+
+        Staging is for a longer run than the laboratory's: where the page cache serves later epochs, these
+        count alone, for copying takes what the first one gains.
+        """
+        before, after = list(self.before), list(runs)
+        if staged and self.keeps_pages and all(run.later_s is not None for run in [*before, *after]):
+            before_s, after_s = ([run.later_s or 0.0 for run in some] for some in (before, after))
+        else:
+            before_s, after_s = ([run.seconds for run in some] for some in (before, after))
+        return Times(
+            statistics.median(before_s) / statistics.median(after_s),
+            min(before_s) / max(after_s),
+            max(before_s) / min(after_s),
+        )
 
     def gain(self, tried: Tried) -> float:
         """Gives how many times faster the job is with a cure, by the medians; 0 where it cannot run."""
+        measured = self.measured(tried)
+        return 0.0 if measured is None else measured.middle
+
+    def measured(self, tried: Tried) -> Times | None:
+        """Gives the same with its bounds; None where it cannot run."""
         if tried.failure or not tried.runs:
-            return 0.0
-        return self.before_s / statistics.median(run.seconds for run in tried.runs)
+            return None
+        return self.times(tried.runs, staged=tried.cure.name == STAGING)
 
     @property
     def best(self) -> Tried | None:
@@ -55,12 +87,24 @@ class Truth:
         return best if best is not None and self.gain(best) >= LEAST_GAIN else None
 
     @property
+    def unclear(self) -> bool:
+        """Whether runs of the job itself differ by as much as its best cure gives."""
+        best = self.best
+        measured = None if best is None else self.measured(best)
+        return measured is not None and measured.low <= 1.0
+
+    @property
     def best_gain(self) -> float:
         return max([self.gain(one) for one in self.tried] + [1.0])
 
     def gain_of(self, finding: str) -> float:
         """Gives the most that any cure gives which a finding may mean; 0 where there is no such cure."""
         return max([self.gain(one) for one in self.tried if finding in one.cure.findings] + [0.0])
+
+    def times_of(self, finding: str) -> Times | None:
+        """Gives the same with its bounds, None where there is no such cure."""
+        tried = max((one for one in self.tried if finding in one.cure.findings), key=self.gain, default=None)
+        return None if tried is None else self.measured(tried)
 
     def best_within(self, effort: int) -> float:
         """Gives the most that cures of at most that effort give."""
@@ -91,6 +135,8 @@ def find_truth(
     runner: Runner,
     program: Program,
     repeats: int,
+    *,
+    keeps_pages: bool,
     say: Callable[[str], None] = lambda line: None,
     wanted: Callable[[TimedRun], Collection[str]] = lambda run: (),
 ) -> Truth:
@@ -100,10 +146,12 @@ def find_truth(
         runner: Of the job.
         program: It.
         repeats: Runs of the job, and of the cures that are close to the best one.
+        keeps_pages: The kernel caches what the storage gives.
         say: Takes a line of progress.
         wanted: Gives, for the first run, names of findings whose cures are repeated, too.
     """
-    truth = Truth(program, [runner.run(program)], [Tried(cure) for cure in known_cures(program)])
+    cures = [Tried(cure) for cure in known_cures(program)]
+    truth = Truth(program, [runner.run(program)], cures, keeps_pages)
     if truth.before[0].failure:
         return truth
     names = wanted(truth.before[0])

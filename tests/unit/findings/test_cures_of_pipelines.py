@@ -179,7 +179,10 @@ def test_what_decodes_gets_the_calls(tmp_path):
     cure = more_decoding(measures)
     assert cure.instead_of == "dataset = dataset.map(decode, num_parallel_calls=2)"
     assert cure.line == "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)"
-    assert keep_decoded(measures).line == "dataset = dataset.map(decode, num_parallel_calls=2).cache()"
+    assert (
+        keep_decoded(measures, saturated=True).line
+        == "dataset = dataset.map(decode, num_parallel_calls=2).cache()"
+    )
 
 
 def test_fewer_calls_are_taken_from_the_stage_that_reads(tmp_path):

@@ -45,12 +45,12 @@ WAITING = epochs_of_steps(STEPS, 100, 90)
 
 
 def test_many_small_files_want_shards(tmp_path):
-    # GIVEN files of 100 KB that take 2 ms to open and 3 ms to read
+    # GIVEN files of 100 KB that take 3 ms to open and 2 ms to read
     count = 6_000
     calls = busy_readers(
         lambda n: [
-            ("open", n % count, 0, -1, 2),
-            ("pread", n % count, 100 * KB, 0, 3),
+            ("open", n % count, 0, -1, 3),
+            ("pread", n % count, 100 * KB, 0, 2),
             ("pread", n % count, 0, 0, 0.01),
         ]
     )
@@ -302,9 +302,9 @@ def test_large_files_on_slow_storage_want_staging(tmp_path):
     assert "tfdarshan advise" in first.cure.line
 
 
-@pytest.mark.parametrize(("size", "found"), [(MB // 4 + 1, True), (MB // 4, True), (MB // 4 - 1, False)])
-def test_less_than_a_mebibyte_is_not_worth_staging(tmp_path, size, found):
-    # GIVEN four reads, of 1 MiB in all or just about, that take 200 ms each
+@pytest.mark.parametrize(("size", "found"), [(65_537, True), (65_536, True), (65_535, False)])
+def test_less_than_a_quarter_of_a_mebibyte_is_not_worth_staging(tmp_path, size, found):
+    # GIVEN four reads, of 256 KiB in all or just about, that take 200 ms each
     calls = [(300 * n, 300 * n + 200, 1, "read", n, size, 0) for n in range(4)]
     session = training(tmp_path, calls, WAITING, paths=paths(4), sizes=[size] * 4)
 
@@ -402,3 +402,39 @@ def test_a_cure_that_gives_far_more_comes_before_a_lesser_one(tmp_path):
     gains = {finding.name: finding.gain.speedup for finding in found.findings if finding.gain is not None}
     assert found.problems[0].name == found.verdict.finding == "fits_in_memory"
     assert gains["fits_in_memory"] > 1.5 * gains["reopening"]
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "cut", "cure"),
+    [
+        # One of four processors is busy: as many calls would go four times as fast, a cache all but once.
+        (1.8, None, "dataset = dataset.map(decode).cache()"),
+        # All are: more calls give nothing.
+        (7.9, None, "dataset = dataset.map(decode).cache()"),
+        (1.8, 9, "dataset = dataset.take(144).cache()"),
+    ],
+)
+def test_what_each_epoch_decodes_again_is_kept_decoded(tmp_path, cpu_s, cut, cure):
+    # GIVEN five files of 8 MB that one reader reads ten times, 1 of 10 ms, and decodes the rest
+    times = range(0, STEPS * 100, 10)
+    calls = [(at, at + 1, 1, "read", at // 10 % 5, 2 * MB, at // 50 % 4 * 2 * MB) for at in times]
+    decode = {"name": "map", "does": ["reads", "decodes"], "function": "decode"}
+    ends = [{"name": "batch", "size": 16}, *([{"name": "cache"}] if cut else [])]
+    stages = [{"name": "from_tensor_slices", "size": 20}, decode, *ends[::-1]]
+    stages += [{"name": "take", "size": cut}] if cut else []
+    found = [{"stages": stages, "pool_threads": None, "datasets": 1, "iterators": 10}]
+    meta = {
+        "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": cpu_s},
+        "pipelines": {"found": found, "left_out": 0},
+    }
+    session = training(tmp_path, calls, WAITING, paths=paths(5), sizes=[8 * MB] * 5, meta=meta)
+
+    # WHEN
+    first = found_first(session)
+
+    # THEN nine of ten passes are spared, if each epoch decodes the same, which nobody knows
+    assert first.name == "decode_bound"
+    assert first.cure.line == cure
+    assert ("processors" in first.cure.what) == (cpu_s > 7)
+    assert first.gain.low_s == 0
+    assert first.gain.expected_s == pytest.approx(0.9 * 0.9 * 0.090)
