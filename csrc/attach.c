@@ -8,6 +8,7 @@
 
 #include "base/attach_lock.h"
 #include "base/error.h"
+#include "base/path_room.h"
 #include "counters/fold.h"
 #include "darshan/engine.h"
 #include "darshan/library.h"
@@ -47,6 +48,7 @@ static void after_fork_in_child(void)
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
     tfd_spool_reset_locks_in_child();
+    tfd_path_room_reset_in_child();
     tfd_slots_reset_in_child();
     tfd_chunks_reset_in_child();
     tfd_darshan_reset_in_child();

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/glob_match.h"
+#include "base/path_room.h"
 #include "base/stream_descriptor.h"
 #include "emulation/emulated_calls.h"
 #include "emulation/storage_queue.h"
@@ -75,7 +76,7 @@ static bool is_emulated(const char *path, size_t length)
     if (!pattern_count)
         return tfd_path_wanted(path, length);
     for (size_t i = 0; i < pattern_count; i++)
-        if (!fnmatch(patterns[i], path, 0))
+        if (tfd_glob_matches(patterns[i], path))
             return true;
     return false;
 }
@@ -88,13 +89,16 @@ static uint32_t new_file_number(void)
 
 static uint32_t look_up(int fd)
 {
-    char link[32], path[PATH_MAX];
+    char link[32], *path = tfd_path_room_take();
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length <= 0 || path[0] != '/')
-        return OUTSIDE;
-    path[length] = 0;
-    return is_emulated(path, (size_t)length) ? new_file_number() : OUTSIDE;
+    ssize_t length = readlink(link, path, TFD_PATH_ROOM_BYTES - 1);
+    bool emulated = false;
+    if (length > 0 && path[0] == '/') {
+        path[length] = 0;
+        emulated = is_emulated(path, (size_t)length);
+    }
+    tfd_path_room_return(path);
+    return emulated ? new_file_number() : OUTSIDE;
 }
 
 /* Gives OUTSIDE, or the number of an emulated file. Keeps errno. */
@@ -173,18 +177,26 @@ static void streamed(FILE *stream, int64_t before, bool writes, uint64_t arrival
         transferred(fd, before, after - before, writes, arrival_ns);
 }
 
-static bool is_emulated_below(int dirfd, const char *path)
+static bool is_joined_emulated(int dirfd, const char *path, char *absolute)
 {
-    char absolute[PATH_MAX], link[32];
-    if (path[0] == '/')
-        return is_emulated(path, strlen(path));
+    char link[32];
     snprintf(link, sizeof link, dirfd == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d", dirfd);
-    ssize_t length = readlink(link, absolute, sizeof absolute - 1);
+    ssize_t length = readlink(link, absolute, TFD_PATH_ROOM_BYTES - 1);
     if (length <= 0 || absolute[0] != '/')
         return false;
-    int rest = snprintf(absolute + length, sizeof absolute - (size_t)length, "/%s", path);
-    return rest > 0 && (size_t)(length + rest) < sizeof absolute &&
+    int rest = snprintf(absolute + length, TFD_PATH_ROOM_BYTES - (size_t)length, "/%s", path);
+    return rest > 0 && (size_t)(length + rest) < TFD_PATH_ROOM_BYTES &&
            is_emulated(absolute, (size_t)(length + rest));
+}
+
+static bool is_emulated_below(int dirfd, const char *path)
+{
+    if (path[0] == '/')
+        return is_emulated(path, strlen(path));
+    char *room = tfd_path_room_take();
+    bool emulated = is_joined_emulated(dirfd, path, room);
+    tfd_path_room_return(room);
+    return emulated;
 }
 
 static void looked_at(int dirfd, const char *path, uint64_t arrival_ns)

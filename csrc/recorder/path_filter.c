@@ -2,17 +2,16 @@
 #include "recorder/path_filter.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/glob_match.h"
 
 #define SPECIALS "*?[\\"
 
 /* Most patterns are "below this directory", "with this ending" or "with this
- * inside": those are compared. fnmatch, which converts pattern and path to wide
- * characters in a UTF-8 locale, is asked only where the literal beginning fits. */
+ * inside": those are compared. Others are matched as globs where the literal beginning fits. */
 enum shape { PREFIX, SUFFIX, INFIX, GLOB };
 
 struct pattern {
@@ -96,7 +95,7 @@ static bool matches(const struct pattern *pattern, const char *path, size_t leng
     case PREFIX:
         return !memcmp(path, pattern->part, part);
     default:
-        return !memcmp(path, pattern->part, part) && !fnmatch(pattern->text, path, 0);
+        return !memcmp(path, pattern->part, part) && tfd_glob_matches(pattern->text, path);
     }
 }
 

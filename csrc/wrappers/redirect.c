@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path_room.h"
 #include "spool/path_hash.h"
 #include "tfdarshan.h"
 
@@ -165,16 +165,18 @@ static struct tfd_redirected *look_up(const struct table *table, const char *pat
 
 static struct tfd_redirected *look_up_below_cwd(const struct table *table, const char *name)
 {
-    char path[PATH_MAX];
     if (name[0] == '.' && name[1] == '/')
         name += 2;
     size_t length = table->cwd_length + 1 + strlen(name);
-    if (length >= sizeof path || !is_in_cwd(table))
+    if (length >= TFD_PATH_ROOM_BYTES || !is_in_cwd(table))
         return NULL;
+    char *path = tfd_path_room_take();
     memcpy(path, table->cwd, table->cwd_length);
     path[table->cwd_length] = '/';
     strcpy(path + table->cwd_length + 1, name);
-    return look_up(table, path, length);
+    struct tfd_redirected *file = look_up(table, path, length);
+    tfd_path_room_return(path);
+    return file;
 }
 
 struct tfd_redirected *tfd_redirect_find(const char *path, int flags)

@@ -61,6 +61,7 @@ HAZARDS = {
     "fork_threads": {"plain": "1000", "sanitize": "500", "valgrind": "8"},
     "fork_wall": {"plain": "", "thread": ""},
     "full_file_system": {"plain": "", "sanitize": "", "thread": "20000", "valgrind": "20000"},
+    "glob_match": {"plain": "", "sanitize": "100000"},
     "hidden_library": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "kept_errno": {"plain": "", "sanitize": "0", "thread": "0", "valgrind": "0"},
     "late_dlopen": {"plain": "", "sanitize": "", "valgrind": ""},

@@ -1,6 +1,7 @@
 /* Threads with the least stack there is, and signal handlers on an alternate one of customary size: the
  * recorder must do with what they leave. */
 #define _GNU_SOURCE
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,6 +14,9 @@
 
 static char path[PATH_MAX], log_path[PATH_MAX];
 static int opened_before;
+
+/* Globs that no part of decides: they are matched with the whole path. */
+static const char *const EXCLUDED[] = {"*/proc/*.[a-z]", "*/tfdarshan-*/*.spool", "*/?/[!x]*/y*"};
 
 static void use_files(void)
 {
@@ -75,7 +79,10 @@ int main(int argc, char **argv)
     check_make_file(log_path, argv[1], "log", 0);
     opened_before = open(log_path, O_WRONLY | O_APPEND);
     CHECK(opened_before >= 0);
+    CHECK(setlocale(LC_ALL, "C.UTF-8"));
     struct tfd_options options = check_options(argv[1]);
+    options.exclude = EXCLUDED;
+    options.exclude_count = sizeof EXCLUDED / sizeof *EXCLUDED;
     options.trace_limit_bytes = 16u << 10; /* folds in the callers' threads */
     check_start_with(&options);
     check_handler();
