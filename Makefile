@@ -66,6 +66,7 @@ test: $(STAMPS)/extra-test
 test-long: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
 	@$(PYTEST) -m long --timeout 3600
+	@$(PYTEST) --hypothesis-profile "other examples" $$(grep -rl --include=test_*.py "import given\|import HealthCheck, given" tests/unit)
 
 test-native: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools valgrind

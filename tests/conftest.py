@@ -24,9 +24,11 @@ LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A shared machine may stop for longer than any deadline.
-hypothesis.settings.register_profile("no deadline", deadline=None)
-hypothesis.settings.load_profile("no deadline")
+# A shared machine may stop for longer than any deadline. `make test` tries the same examples each time, `make
+# test-long` others: what these find becomes an example that is always tried.
+hypothesis.settings.register_profile("same examples", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("other examples", deadline=None)
+hypothesis.settings.load_profile("same examples")
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,8 @@ from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.small_set import is_enough, small_set
 from tfdarshan.staging.staged_command import staged_command
 from tfdarshan.staging.whole_input import WholeInput, stage_all
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.staging.why_not import memory_serves
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "staging"
 # Less than this is no input that anybody would copy.
@@ -54,7 +55,11 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     whole = stage_all(use, facts, fast_tier)
     rows, valuation = whole.found.rows, whole.valuation
     saved, passes = whole.saved_s, use.times_read[rows]
-    if float(saved.sum()) <= 0 or float(use.storage_bytes[rows].sum()) < LEAST_BYTES:
+    if (
+        float(saved.sum()) <= 0
+        or float(use.storage_bytes[rows].sum()) < LEAST_BYTES
+        or memory_serves(whole.found)
+    ):
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     files, expected = _worth(whole, facts, size)
@@ -67,13 +72,13 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     )
     bandwidth = storage_bytes / max(slow, 1e-9)
     hot_files = f"{len(files.hot):,}"
+    some = f"; {human_bytes(hot_bytes)} of them in {plural(len(files.hot), 'file')} give {percent(files.share, 1)} of the gain"
     return Finding(
         name=NAME,
         kind="problem",
         title=f"storage serves the input at {human_bytes(bandwidth)}/s a reader",
-        what=f"{human_bytes(all_bytes)} in {len(files.useful):,} files come from storage that is slower than "
-        f"a local disk; {human_bytes(hot_bytes)} of them in {hot_files} files give {percent(files.share, 1)} "
-        f"of the gain.",
+        what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} come from storage that is slower "
+        f"than a local disk{some if len(files.hot) < len(files.useful) else ''}.",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in it, over all threads", human_seconds(slow), slow),
@@ -118,7 +123,7 @@ def _worth(whole: WholeInput, facts: RunFacts, size: Array) -> tuple[Worth, Expe
         first = order[: len(small)]
         return Worth(order, first, first, float(reached[len(first) - 1] / reached[-1])), expected
     hot = order[: int(np.searchsorted(reached, MOST_OF_IT * reached[-1])) + 1]
-    return Worth(order, order, hot, MOST_OF_IT), whole.expected
+    return Worth(order, order, hot, float(reached[len(hot) - 1] / reached[-1])), whole.expected
 
 
 def _not_worth(later: LaterEpochs) -> str:

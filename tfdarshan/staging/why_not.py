@@ -56,7 +56,7 @@ def find_reasons(
     everything = valuation.thread_time()
     if not len(found.rows):
         return (Reason("no_files", "the sessions have no file that could be staged"),)
-    if total(found.recurring) <= CACHE_SERVES * total(found.passes):
+    if memory_serves(found):
         return (_page_cache(found),)
     if everything.slow_s < NOT_FASTER * everything.fast_s:
         return (_not_faster(everything.slow_s, valuation.all_fast_s),)
@@ -71,6 +71,11 @@ def find_reasons(
         return ()
     paid = copy.break_even_if_kept is not None and copy.break_even_if_kept <= question.epochs
     return () if paid else (_kept(question.epochs, chosen, copy, later),)
+
+
+def memory_serves(found: Candidates) -> bool:
+    """Says whether storage will serve next to none of the passes over the candidates."""
+    return total(found.recurring) <= CACHE_SERVES * total(found.passes)
 
 
 def _kept(epochs: int, chosen: RuleResult, copy: CopyCost, later: LaterEpochs) -> Reason:

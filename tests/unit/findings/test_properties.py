@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
@@ -27,6 +27,13 @@ CALL = st.tuples(
     st.sampled_from([0, 0, 100, 4096, 100_000, 1 << 20, 1 << 30]),
     st.sampled_from([-1, 0, 4096, 1 << 20]),
 )
+# A file that is opened again and again, whose bytes storage gave once: advice says that memory serves it.
+ONCE_FROM_STORAGE = [
+    *[(0.0, 0.0, 1, "open", 0, 0, -1)] * 8,
+    (0.0, 0.0, 1, "pread", 1, 1 << 30, -1),
+    (0.0, 6.0, 1, "pread", 0, 1 << 20, -1),
+    (0.0, 27.0, 1, "open", 0, 0, -1),
+]
 WAITS = st.sampled_from([-1.0, 0.0, 1.0, 50.0, 100.0])
 
 
@@ -37,6 +44,7 @@ WAITS = st.sampled_from([-1.0, 0.0, 1.0, 50.0, 100.0])
     wait=WAITS,
     sizes=st.sampled_from([-1, 0, 5, 10**6]),
 )
+@example(calls=ONCE_FROM_STORAGE, steps=5, wait=50.0, sizes=10**6)
 def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wait, sizes):
     # GIVEN
     made = [(start, start + taken, *rest) for start, taken, *rest in calls]
