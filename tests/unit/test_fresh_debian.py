@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -225,4 +226,8 @@ def test_an_interrupted_run_leaves_nothing(made_by, number):
     assert run.returncode == 128 + number
     assert_nothing_is_left(made_by.roots)
     assert not running(str(made_by.roots))
+    # The kernel lets go of a loop device when the last one that looks at it has closed it.
+    until_s = time.monotonic() + 60
+    while str(made_by.roots) in loop_devices() and time.monotonic() < until_s:
+        time.sleep(0.05)
     assert str(made_by.roots) not in loop_devices()
