@@ -17,7 +17,7 @@ from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.reports.figures.theme import COMPUTE, WAIT
+from tfdarshan.reports.figures.theme import COMPUTE, WAIT, WRITE
 from tfdarshan.reports.notebook import session_html
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.comparison_view import compare_view
@@ -206,9 +206,10 @@ def test_the_bandwidth_figure_holds_every_byte(tmp_path):
     moved = [sum(trace["y"]) * part_s for trace in figure["data"]]
     posix, stdio = session.files["POSIX_BYTES_READ"].sum(), session.files["STDIO_BYTES_WRITTEN"].sum()
     np.testing.assert_allclose(moved, [posix, stdio], rtol=1e-6)
-    lines = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "line"]
-    shades = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "rect"]
-    assert (len(lines), len(shades)) == (len(session.steps) + SAVES, len(session.steps))
+    shapes = figure["layout"]["shapes"]
+    colours = [shape.get("fillcolor") or shape["line"]["color"] for shape in shapes]
+    assert (colours.count(WRITE), colours.count(WAIT)) == (SAVES, len(session.steps))
+    assert [note["text"] for note in figure["layout"]["annotations"]] == ["epoch 1", "epoch 2"]
 
 
 def test_the_pattern_figure_has_zero_length_reads_apart(tmp_path):

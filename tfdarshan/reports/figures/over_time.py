@@ -22,10 +22,10 @@ from tfdarshan.reports.figures.theme import (
     plain,
     seconds,
 )
+from tfdarshan.reports.figures.time_marks import mark_shapes, wait_shapes
 from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
-MOST_MARKS = 300
 FEW_STEPS, STEP_BINS = 10, 60
 # Charts below one another have their moments below one another.
 TIMELINE_MARGIN = {"l": 130, "r": 110, "t": 12, "b": 44}
@@ -37,20 +37,23 @@ MEASURES = {
 }
 
 
-def bandwidth_figure(table: pd.DataFrame, steps: pd.DataFrame, bursts: pd.DataFrame) -> Figure:
-    """Draws `bandwidth`, with marks where steps end, shading for input wait, and checkpoints.
+def bandwidth_figure(
+    table: pd.DataFrame, waits: pd.DataFrame, bursts: pd.DataFrame, steps: pd.DataFrame | None = None
+) -> Figure:
+    """Draws `bandwidth`, with shading for input wait, and marks where steps end and checkpoints begin.
 
     Args:
         table: What `analysis.bandwidth` gives.
-        steps: What `analysis.step_time` gives; empty for none.
+        waits: The steps whose waits are shaded, as `analysis.step_time` gives them; empty for none.
         bursts: What `analysis.checkpoint_bursts` gives; empty for none.
+        steps: Steps to mark, as `waits`.
     """
     middle = (table["start_ns"] + table["end_ns"]) / 2
     traces = [
         _area("read", READ, middle, table["read_bytes_per_s"]),
         _area("written", WRITE, middle, table["write_bytes_per_s"]),
     ]
-    shapes = [*_step_shapes(steps), *_burst_shapes(bursts)]
+    shapes = [*wait_shapes(waits), *mark_shapes(steps, bursts)]
     return figure(
         traces,
         shapes=shapes,
@@ -271,12 +274,6 @@ def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
     )
 
 
-def mark_shapes(steps: pd.DataFrame | None, bursts: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Marks where steps end and checkpoints begin."""
-    of_steps = [] if steps is None else _step_marks(steps)
-    return of_steps + ([] if bursts is None else _burst_shapes(bursts))
-
-
 def _area(name: str, colour: str, middle_ns: Any, rate: Any) -> dict[str, Any]:
     exact = [f"{human_bytes(value)}/s" for value in rate]
     return {
@@ -289,51 +286,4 @@ def _area(name: str, colour: str, middle_ns: Any, rate: Any) -> dict[str, Any]:
         "fill": "tozeroy",
         "text": exact,
         "hovertemplate": "%{text}",
-    }
-
-
-def _step_shapes(steps: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shades the input wait at the beginning of each step, and marks where steps end."""
-    if len(steps) > MOST_MARKS:
-        return []
-    shades = [
-        {
-            "type": "rect",
-            "xref": "x",
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "x0": row.start_ns / 1e9,
-            "x1": (row.start_ns + row.input_wait_ns) / 1e9,
-            "fillcolor": WAIT,
-            "opacity": 0.18,
-            "line": {"width": 0},
-        }
-        for row in steps.itertuples()
-        if row.input_wait_ns > 0
-    ]
-    return shades + _step_marks(steps)
-
-
-def _step_marks(steps: pd.DataFrame) -> list[dict[str, Any]]:
-    if len(steps) > MOST_MARKS:
-        return []
-    return [_line(end / 1e9, COMPUTE) for end in steps["end_ns"].tolist()]
-
-
-def _burst_shapes(bursts: pd.DataFrame) -> list[dict[str, Any]]:
-    return [_line(start / 1e9, WRITE) for start in bursts["start_ns"].tolist()[:MOST_MARKS]]
-
-
-def _line(at_s: float, colour: str) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "x",
-        "yref": "paper",
-        "x0": at_s,
-        "x1": at_s,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": colour, "width": 1, "dash": "dot"},
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,27 +12,32 @@ import pyarrow as pa
 
 from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.segments import CLASSES, Segments
-from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN, mark_shapes
+from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
 from tfdarshan.reports.figures.theme import CLASS_COLOURS, Figure, figure, plain
+from tfdarshan.reports.figures.time_marks import mark_shapes
 from tfdarshan.units import exact_bytes, human_seconds, shortened
 
 PATH_WIDTH = 90
 
 
 def calls_figure(
-    segments: Segments, files: Named, steps: pd.DataFrame | None = None, bursts: pd.DataFrame | None = None
+    segments: Segments,
+    files: Named,
+    names: Sequence[str],
+    steps: pd.DataFrame | None = None,
+    bursts: pd.DataFrame | None = None,
 ) -> Figure:
     """Draws every call as a bar, one row per thread; the label has file, offset and bytes.
 
     Args:
         segments: The calls.
         files: Their files.
+        names: The names of their threads.
         steps: Steps to mark, as `bandwidth_figure` takes them.
         bursts: Checkpoints to mark.
     """
-    names = [thread.label for thread in segments.threads]
     rows = [names[code] for code in segments.thread.tolist()]
-    used = sorted(set(rows))
+    used = sorted(set(rows), key=_in_numbers)
     traces = []
     for code, name in enumerate(CLASSES):
         chosen = np.flatnonzero(segments.io_class == code)
@@ -98,6 +105,11 @@ def call_labels(segments: Segments, files: Named) -> list[str]:
             parts.append(f"failed: errno {segments.error[place]}")
         labels.append("<br>".join([*parts, escaped(shortened(path, PATH_WIDTH))]))
     return labels
+
+
+def _in_numbers(name: str) -> list[tuple[int, str]]:
+    """Sorts "worker 2" before "worker 10"."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def escaped(text: str) -> str:

@@ -11,6 +11,8 @@ Figure = dict[str, Any]
 
 READ, WRITE, META = "#3b78c2", "#d97f2b", "#8d86b5"
 EMPTY = "#a9a9a9"
+# Of bands of epochs, on light and dark paper alike.
+BAND = "#8a94a3"
 WAIT, COMPUTE, HIDDEN = "#c8503f", "#4f9d69", "#86b7e3"
 CLASS_COLOURS = (READ, WRITE, META)
 

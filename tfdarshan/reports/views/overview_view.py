@@ -11,6 +11,7 @@ from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
+from tfdarshan.reports.figures.time_marks import with_time_bands
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -24,11 +25,9 @@ from tfdarshan.reports.views.panel import (
     rate,
     size,
 )
-from tfdarshan.reports.views.view_source import NO_TRACE, Source
+from tfdarshan.reports.views.view_source import MOST_FILES, NO_TRACE, Source
 from tfdarshan.units import percent, plural
 
-# With more files, the first page does not wait for their table.
-MOST_FILES = 100_000
 UNCOUNTED = (
     "No figure of the kernel's counts {children}: still running, or another program by exec, and not waited "
     "for. What was not seen is at least this much."
@@ -54,13 +53,12 @@ def _bandwidth(source: Source) -> Panel:
     if not source.traced:
         return Text([NO_TRACE], title)
     note = "A call's bytes are spread over its duration."
-    if len(source.step_bounds) or len(source.marks):
-        note += (
-            " Dotted lines: ends of steps, starts of bursts of writes; red shading: steps waiting for input."
-        )
-    return Chart(
-        "bandwidth", title, bandwidth_figure(source.bandwidth, source.step_bounds, source.marks), note
-    )
+    if len(source.marks):
+        note += " Dotted lines: starts of bursts of writes."
+    if len(source.step_bounds):
+        note += " Red shading: steps waiting for input."
+    drawn = bandwidth_figure(source.bandwidth, source.step_bounds, source.marks)
+    return Chart("bandwidth", title, with_time_bands(drawn, source.bands), note)
 
 
 def _tiles(source: Source) -> list[Tile]:

@@ -13,6 +13,7 @@ from tfdarshan.reports.figures.over_time import (
     step_times_figure,
     steps_figure,
 )
+from tfdarshan.reports.figures.time_marks import with_step_bands
 from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
 from tfdarshan.units import human_seconds, percent
@@ -41,9 +42,10 @@ def steps_view(source: Source) -> list[Panel]:
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
         note = f"{percent(asked - cached, asked)} of reads"
         tiles.append(Tile("From storage", size(asked - cached), note))
+    drawn = steps_figure(table, io_known=source.traced)
     return [
         Tiles(tiles),
-        Chart("steps", "Time of each step", steps_figure(table, io_known=source.traced)),
+        Chart("steps", "Time of each step", with_step_bands(drawn, source.bands)),
         *_spread(table),
         _overlap(source),
         *_storage(source),

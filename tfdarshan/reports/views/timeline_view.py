@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,8 @@ from tfdarshan.reports.figures.over_time import (
 )
 from tfdarshan.reports.figures.single_calls import calls_figure
 from tfdarshan.reports.figures.theme import Figure
+from tfdarshan.reports.figures.time_marks import MOST_STEP_LINES, with_time_bands
+from tfdarshan.reports.views.epoch_bands import bands_within
 from tfdarshan.reports.views.panel import Chart, Panel, Text
 from tfdarshan.reports.views.view_source import NO_TRACE, TIME_PARTS, Source
 from tfdarshan.units import human_seconds, plural
@@ -58,7 +60,7 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     found = _whole(source, shown.by)
     if not found.names:
         return [Text([NO_TRACE], "Timeline")]
-    heat = activity_figure(found, shown.measure, source.step_bounds, source.marks)
+    heat = with_time_bands(activity_figure(found, shown.measure, bursts=source.marks), source.bands)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
     return panels
@@ -83,17 +85,21 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
     if len(segments) == 0:
         return [Text([f"No calls ran in these {span}."], "Timeline")]
     bins = bins_over(*window_ns, TIME_PARTS)
+    threads = [source.thread_names.of(thread) for thread in segments.threads]
     steps, marks = _within(source.step_bounds, window_ns), _within(source.marks, window_ns)
     if len(segments) <= MOST_SINGLE_CALLS:
         title = f"{plural(len(segments), 'call')} in {span}"
-        note = "Hover a bar for its file, offset and bytes."
-        figure = _in_window(calls_figure(segments, names, steps, marks), window_ns)
-        panels: list[Panel] = [Chart("activity", title, figure, note)]
+        note = f"Hover a bar for its file, offset and bytes.{_marked(steps)}"
+        figure = _in_window(calls_figure(segments, names, threads, steps, marks), window_ns)
+        panels = [Chart("activity", title, figure, note)]
     else:
-        found = _grouped(segments, names, shown.by, bins)
+        found = _grouped(source, segments, names, shown.by, bins)
         figure = _in_window(activity_figure(found, shown.measure, steps, marks), window_ns)
-        panels = [Chart("activity", f"{_title(shown)}, {plural(len(segments), 'call')} in {span}", figure)]
-    moved = _in_window(bandwidth_figure(bandwidth(segments, bins), steps, marks), window_ns)
+        title = f"{_title(shown)}, {plural(len(segments), 'call')} in {span}"
+        panels = [Chart("activity", title, figure, f"{_note(found)}{_marked(steps)}")]
+    bands = bands_within(source.bands, window_ns)
+    panels[0] = replace(panels[0], figure=with_time_bands(panels[0].figure, bands))
+    moved = _in_window(bandwidth_figure(bandwidth(segments, bins), steps, marks, steps), window_ns)
     depth = _in_window(depth_figure(queue_depth(segments, bins)), window_ns)
     return [*panels, Chart("window-bandwidth", "Bandwidth", moved), Chart("depth", "Queue depth", depth)]
 
@@ -118,9 +124,10 @@ def _whole(source: Source, by: str) -> Activity:
     if by == "directory":
         bins = bins_over(*session_window(source), TIME_PARTS)
         return source.cached(  # type: ignore[no-any-return]
-            "_by_directory", lambda: _grouped(source.segments, source.files, by, bins)
+            "_by_directory", lambda: _grouped(source, source.segments, source.files, by, bins)
         )
-    return activity_of_overview(source.processes, by, TIME_PARTS)
+    found = activity_of_overview(source.processes, by, TIME_PARTS)
+    return source.thread_names.renamed(found) if by == "thread" else found
 
 
 def session_window(source: Source) -> tuple[int, int]:
@@ -130,9 +137,9 @@ def session_window(source: Source) -> tuple[int, int]:
     return start, max(start + 1, *(meta["start_ns"] + meta["duration_ns"] for meta in metas))
 
 
-def _grouped(segments: Segments, files: Named, by: str, bins: TimeBins) -> Activity:
+def _grouped(source: Source, segments: Segments, files: Named, by: str, bins: TimeBins) -> Activity:
     if by == "thread":
-        return activity_by_thread(segments, bins)
+        return source.thread_names.renamed(activity_by_thread(segments, bins))
     if by == "directory":
         folders = directories_of(files)
         names = [path or "(no file)" for path in folders.paths]
@@ -149,6 +156,11 @@ def _grouped(segments: Segments, files: Named, by: str, bins: TimeBins) -> Activ
 def _title(shown: Window) -> str:
     words = {"bandwidth": "bytes per second", "operations": "calls per second"}
     return f"By {shown.by}: {words.get(shown.measure, MEASURES[shown.measure])}"
+
+
+def _marked(steps: pd.DataFrame) -> str:
+    """Says what lines mark, if steps have some."""
+    return " Dotted green lines: ends of steps." if 0 < len(steps) <= MOST_STEP_LINES else ""
 
 
 def _note(found: Activity) -> str:

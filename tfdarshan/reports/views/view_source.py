@@ -23,6 +23,8 @@ from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.errors import SessionDataError
+from tfdarshan.reports.figures.time_marks import Band
+from tfdarshan.reports.views.epoch_bands import epoch_bands
 from tfdarshan.reports.views.redaction import (
     Redaction,
     redacted_emulation,
@@ -30,11 +32,14 @@ from tfdarshan.reports.views.redaction import (
     redacted_ledger,
     redacted_summary,
 )
+from tfdarshan.reports.views.thread_names import ThreadNames
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.probe import TierProbe
 
 TIME_PARTS = 400
+# With more files, the first page does not wait for their table.
+MOST_FILES = 100_000
 STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
 KEEP_ALL = 1 << 62
 NO_TRACE = "No calls were traced: the session has counters only."
@@ -116,6 +121,24 @@ class Source:
         if len(segments) <= self.most_kept:
             self.__dict__["_segments"] = segments
         return segments
+
+    @cached_property
+    def bands(self) -> list[Band]:
+        """Epochs or parts of the steps."""
+        return epoch_bands(self.step_bounds, self.passes)
+
+    @property
+    def passes(self) -> float | None:
+        """How often the input was read; None where that is unknown, or the files are too many to look."""
+        few = sum(process.rows("files") for process in self.processes) <= MOST_FILES
+        if not few and "_named_files" not in self.__dict__:
+            return None
+        return self.rereads.passes if self.rereads.size_bytes else None
+
+    @cached_property
+    def thread_names(self) -> ThreadNames:
+        """What the threads are called in every view."""
+        return ThreadNames(self.processes)
 
     @cached_property
     def marks(self) -> pd.DataFrame:
