@@ -117,8 +117,7 @@ static int prepare_session(const struct tfd_options *options)
     tfd_session.owner_pid = (int32_t)getpid();
     int status = initialize_once();
     if (!status)
-        status = tfd_path_filter_set(options->include, options->include_count, options->exclude,
-                                     options->exclude_count);
+        status = tfd_path_filter_set(options);
     if (!status)
         status = tfd_mounts_read();
     if (!status)

@@ -17,8 +17,9 @@ struct tfd_options {
     size_t include_count;
     const char *const *exclude;
     size_t exclude_count;
-    int follow_children; /* record forked children too */
-    int darshan;         /* calls pass the libdarshan that was loaded or adopted */
+    size_t exclude_followed; /* the first so many of these: whether a path met them is noted, as of include */
+    int follow_children;     /* record forked children too */
+    int darshan;             /* calls pass the libdarshan that was loaded or adopted */
 };
 
 struct tfd_attach_report {
@@ -193,6 +194,8 @@ void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *fil
                                   size_t rows, uint32_t *operations);
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
 int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
+/* Which of the first 64 patterns of tfd_options met a path of this process: a bit each. */
+void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);
 size_t tfd_reader_failures(struct tfd_reader *reader, struct tfd_failure *failures, size_t capacity);
 

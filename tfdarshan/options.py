@@ -124,9 +124,9 @@ class Options:
         return tuple(map(_below, self.include))
 
     def exclude_patterns(self) -> tuple[str, ...]:
-        """Gives the default and the user's exclude patterns as the filter wants them."""
+        """Gives the user's and then the default exclude patterns as the filter wants them."""
         defaults = default_exclude_patterns() if self.default_excludes else ()
-        return (*defaults, *map(_below, self.exclude))
+        return (*map(_below, self.exclude), *defaults)
 
     def as_if_patterns(self) -> tuple[str, ...]:
         """Gives the patterns of emulated paths as the C library's fnmatch wants them."""

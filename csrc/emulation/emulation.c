@@ -74,7 +74,7 @@ void tfd_emulation_totals(struct tfd_emulation_totals *totals)
 static bool is_emulated(const char *path, size_t length)
 {
     if (!pattern_count)
-        return tfd_path_wanted(path, length);
+        return tfd_path_wanted(path, length, NULL);
     for (size_t i = 0; i < pattern_count; i++)
         if (tfd_glob_matches(patterns[i], path))
             return true;

@@ -251,6 +251,13 @@ int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thre
     return 0;
 }
 
+void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude)
+{
+    const struct tfd_patterns_met *met = &reader->image.spool.header->patterns_met;
+    *include = atomic_load(&met->include);
+    *exclude = atomic_load(&met->exclude);
+}
+
 /* A damaged name is shown as an empty one. */
 static const char *name_at(const struct tfd_reader *reader, uint64_t offset)
 {

@@ -24,6 +24,7 @@ struct pattern {
 struct pattern_list {
     struct pattern *patterns;
     size_t count;
+    uint64_t followed; /* a bit for each whose first match is noted */
 };
 
 static struct pattern_list included, excluded;
@@ -62,9 +63,15 @@ static void clear(struct pattern_list *list)
     *list = (struct pattern_list){0};
 }
 
-static int fill(struct pattern_list *list, const char *const *texts, size_t count)
+static uint64_t low_bits(size_t count)
+{
+    return count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX;
+}
+
+static int fill(struct pattern_list *list, const char *const *texts, size_t count, size_t followed)
 {
     clear(list);
+    list->followed = low_bits(followed < count ? followed : count);
     list->patterns = calloc(count ? count : 1, sizeof *list->patterns);
     if (!list->patterns)
         return -ENOMEM;
@@ -74,10 +81,10 @@ static int fill(struct pattern_list *list, const char *const *texts, size_t coun
     return 0;
 }
 
-int tfd_path_filter_set(const char *const *include, size_t include_count, const char *const *exclude,
-                        size_t exclude_count)
+int tfd_path_filter_set(const struct tfd_options *options)
 {
-    if (fill(&included, include, include_count) || fill(&excluded, exclude, exclude_count))
+    if (fill(&included, options->include, options->include_count, options->include_count) ||
+        fill(&excluded, options->exclude, options->exclude_count, options->exclude_followed))
         return tfd_fail(ENOMEM, "no memory for the path patterns");
     return 0;
 }
@@ -107,7 +114,20 @@ static bool any_matches(const struct pattern_list *list, const char *path, size_
     return false;
 }
 
-bool tfd_path_wanted(const char *path, size_t length)
+/* Those that were not met yet, though others decide. Once all are, this is one load. */
+static void note(const struct pattern_list *list, const char *path, size_t length, _Atomic uint64_t *met)
 {
+    uint64_t unmet = list->followed & ~atomic_load_explicit(met, memory_order_relaxed);
+    for (; unmet; unmet &= unmet - 1)
+        if (matches(&list->patterns[__builtin_ctzll(unmet)], path, length))
+            atomic_fetch_or_explicit(met, unmet & -unmet, memory_order_relaxed);
+}
+
+bool tfd_path_wanted(const char *path, size_t length, struct tfd_patterns_met *met)
+{
+    if (met) {
+        note(&included, path, length, &met->include);
+        note(&excluded, path, length, &met->exclude);
+    }
     return !any_matches(&excluded, path, length) || any_matches(&included, path, length);
 }

@@ -172,7 +172,7 @@ static tfd_target absolute_target(struct tfd_spool *spool, const char *path, siz
     uint32_t file = find_file(spool, path, length, (uint32_t)hash);
     if (file)
         return file;
-    if (!tfd_path_wanted(path, length))
+    if (!tfd_path_wanted(path, length, &spool->header->patterns_met))
         return TFD_OTHER_BIT | TFD_OTHER_EXCLUDED;
     return add_file(spool, path, length, hash);
 }

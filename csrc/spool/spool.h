@@ -19,7 +19,7 @@
 #include "spool/packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 3u
+#define TFD_SPOOL_VERSION 4u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -153,6 +153,11 @@ struct tfd_mount {
     _Atomic uint32_t block_size; /* statfs f_bsize, 0 until a file there was opened */
 };
 
+/* Which of the session's path patterns a path met, a bit each: those beyond the 64th are not followed. */
+struct tfd_patterns_met {
+    _Atomic uint64_t include, exclude;
+};
+
 enum { TFD_SPOOL_RECORDING = 1, TFD_SPOOL_STOPPED = 2 };
 
 struct tfd_spool_header {
@@ -187,6 +192,7 @@ struct tfd_spool_header {
     uint64_t thread_segments[TFD_SEGMENT_COUNT]; /* struct tfd_thread; segment k has FIRST << k */
     uint64_t file_segments[TFD_SEGMENT_COUNT];   /* struct tfd_file */
     _Atomic uint64_t fold;                       /* offset of the fold's root, 0 = nothing folded yet */
+    struct tfd_patterns_met patterns_met;
 };
 
 /* An open spool, in the recording process or in a reader. */

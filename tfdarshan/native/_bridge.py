@@ -112,9 +112,12 @@ def start_session(
     include: Sequence[str],
     exclude: Sequence[str],
     follow_children: bool,
+    exclude_followed: int = 0,
     darshan: bool = False,
 ) -> AttachReport:
     """Attaches to this process and starts recording into `spool_directory`.
+
+    Whether a path met them is noted of all include patterns and of the first `exclude_followed` others.
 
     Raises:
         StorageError: The spool could not be made, or attaching failed; nothing is attached then.
@@ -123,6 +126,7 @@ def start_session(
     options, _kept = _c_options(
         spool_directory, capacity_bytes, trace_limit_bytes, include, exclude, follow_children
     )
+    options.exclude_followed = exclude_followed
     options.darshan = int(darshan)
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")

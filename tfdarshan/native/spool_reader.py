@@ -191,6 +191,12 @@ class SpoolReader:
         self._check(self._lib.tfd_reader_info(self._reader, info))
         return SpoolInfo(**_extension.plain(info[0]))
 
+    def patterns_met(self) -> tuple[int, int]:
+        """Says which include and exclude patterns a path met: a bit for each of the first 64."""
+        include, exclude = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")
+        self._lib.tfd_reader_patterns_met(self._reader, include, exclude)
+        return include[0], exclude[0]
+
     def threads(self, count: int) -> list[ThreadInfo]:
         """Gives the first `count` threads."""
         info = self._ffi.new("struct tfd_thread_info *")

@@ -152,7 +152,7 @@ class Recording:
             }
             notes = [*(note for note in self.marker.notes if note != UNREAD), *engine.notes]
             marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
-            write_session(self.directory, marker, extra, darshan)
+            unmet = write_session(self.directory, marker, extra, darshan).unmet
             (self.directory / MARKER).unlink()
             self.written = True
         except BaseException:
@@ -163,6 +163,8 @@ class Recording:
         except BaseException:
             remove_spool(self.spool_directory)
             raise
+        if unmet:
+            (say if self.marker.started_by == "run" else warn)(f"{unmet}.")
         if self.options.probe:
             probe_storage_of(self.directory)
 
@@ -281,6 +283,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             trace_limit_bytes=spool.trace_limit_bytes,
             include=options.include_patterns(),
             exclude=_excluded(options),
+            exclude_followed=len(options.exclude),
             follow_children=options.follow_children,
             darshan=engine.is_darshan,
         )

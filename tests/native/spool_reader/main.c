@@ -330,7 +330,7 @@ static void test_refusals(void)
     check_refused(path, "newer tfdarshan");
     header.version = TFD_SPOOL_VERSION - 1;
     write_file(path, &header, 16);
-    check_refused(path, "older tfdarshan (spool version 2, this one reads version 3)");
+    check_refused(path, "older tfdarshan (spool version 3, this one reads version 4)");
     header.version = TFD_SPOOL_VERSION;
     header.place_bytes = 1;
     write_file(path, &header, sizeof header);

@@ -23,6 +23,7 @@ from tfdarshan.native.versions import engine
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
+from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
@@ -43,11 +44,15 @@ COUNT_FIELDS = (
 
 @dataclass(frozen=True)
 class Written:
-    """What became of the spools: `silent` children recorded nothing, `unreadable` ones are named."""
+    """What became of the spools: `silent` children recorded nothing, `unreadable` ones are named.
+
+    `unmet` names the path patterns that nothing met; "" if there are none.
+    """
 
     recorded: int
     silent: int
     unreadable: tuple[str, ...]
+    unmet: str = ""
 
 
 def write_session(
@@ -73,18 +78,24 @@ def write_session(
     with SpoolReader(owner) as reader:
         marker = dataclasses.replace(marker, start_realtime_ns=reader.info().start_realtime_ns)
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
-        written = _write_children(directory, marker, others)
-        entries = {"children": dataclasses.asdict(written), **(extra or {})}
+        unmet = UnmetPatterns(marker.options)
+        written = _write_children(directory, marker, others, unmet)
+        unmet.saw(reader)
+        said = unmet.sentence()
+        marker = dataclasses.replace(marker, notes=[*marker.notes, *([said] if said else [])])
+        children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable")}
+        entries = {"children": children, "unmet_patterns": unmet.by_option(), **(extra or {})}
         write_process(directory, marker, reader, entries, darshan)
     sync_folder(directory)
-    return written
+    return dataclasses.replace(written, unmet=said)
 
 
-def _write_children(directory: Path, marker: Marker, spools: list[Path]) -> Written:
+def _write_children(directory: Path, marker: Marker, spools: list[Path], unmet: UnmetPatterns) -> Written:
     silent, recorded, unreadable = 0, 0, []
     for path in spools:
         try:
             with SpoolReader(path) as reader:
+                unmet.saw(reader)
                 info = reader.info()
                 if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
@@ -93,6 +104,7 @@ def _write_children(directory: Path, marker: Marker, spools: list[Path]) -> Writ
                 recorded += 1
         except SessionDataError as error:
             unreadable.append(str(error))
+            unmet.saw_unreadable()
     return Written(recorded, silent, tuple(unreadable))
 
 
