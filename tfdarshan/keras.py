@@ -6,12 +6,14 @@ Importing this module imports Keras.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from keras.callbacks import Callback
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.notice import warn
+from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.steps import begin_step, end_step
 
@@ -28,23 +30,69 @@ class IOCallback(Callback):  # type: ignore[misc]
         batches: First and last batch to record, or one, counted from 1 over all epochs as TensorBoard's
             callback counts them.
         epochs: First and last epoch to record, counted from 1, or one epoch.
-        **options: The fields of `tfdarshan.options.Options`.
+        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
+            'darshan' or 'builtin'. Default: 'auto'.
+        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
+            loader). Give a path, or None.
+        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
+            whole number from 1,024 to 100,000,000. Default: 1000000.
+        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
+            /dev/shm. Give True or False. Default: True.
+        memory_cap_mb: Memory cap of one process's recording, in MiB. Give a whole number of MiB from 16 to
+            1,048,576. Default: 1024.
+        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
+        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
+            Give a whole number of MiB from 1 to memory_cap_mb, or None.
+        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
+            Give a path, or None.
+        follow_children: Record forked child processes too. Give True or False. Default: True.
+        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
+            builtin). Give one of these names, or None for the storage that there is. Default: None.
+        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
+            of shell globs: * matches / too, and one that ends in / means everything below.
+        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
+            auto. Give True, False or 'auto'. Default: 'auto'.
+        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
+            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
+        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
+            Give True or False. Default: False.
 
     Attributes:
         session: What was recorded last, a `tfdarshan.Profile`; None before.
 
     Raises:
-        ConfigurationError: An argument cannot be used.
+        ConfigurationError: An argument cannot be used, or there is no such argument.
     """
 
+    @says_wrong_arguments
     def __init__(
         self,
         logdir: str | os.PathLike[str],
         *,
         batches: int | tuple[int, int] | None = None,
         epochs: int | tuple[int, int] | None = None,
-        **options: Any,
+        engine: str = "auto",
+        darshan_library: str | os.PathLike[str] | None = None,
+        darshan_files: int = 1_000_000,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        default_excludes: bool = True,
+        memory_cap_mb: int = 1024,
+        trace: bool = True,
+        trace_memory_mb: int | None = None,
+        spool_dir: str | os.PathLike[str] | None = None,
+        follow_children: bool = True,
+        as_if: str | None = None,
+        as_if_paths: Sequence[str] = (),
+        tf_profiler: bool | str = "auto",
+        tf_profiler_max_s: int = 60,
+        probe: bool = False,
     ) -> None:
+        options = option_values(locals())
         super().__init__()
         if batches is not None and epochs is not None:
             raise ConfigurationError("IOCallback takes batches or epochs, not both: leave one out.")

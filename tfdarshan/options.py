@@ -28,8 +28,12 @@ DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
 OTHER_PATTERNS = ("*.so", "*.so.*", "*.pyc", "/proc/*", "/sys/*")
 
 
-def _option(default: Any, meaning: str) -> Any:
-    return field(default=default, metadata={"help": meaning})
+def _option(default: Any, meaning: str, allowed: str) -> Any:
+    return field(default=default, metadata={"help": meaning, "allowed": allowed})
+
+
+_SWITCH = "True or False"
+_PATTERNS = "a list of shell globs: * matches / too, and one that ends in / means everything below"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,44 +50,68 @@ class Options:
     """
 
     engine: str = _option(
-        "auto", "which engine counts: darshan, builtin, or auto for darshan where it is found"
+        "auto",
+        "which engine counts: darshan, builtin, or auto for darshan where it is found",
+        "'auto', 'darshan' or 'builtin'",
     )
     darshan_library: str | os.PathLike[str] | None = _option(
-        None, "path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)"
+        None,
+        "path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)",
+        "a path, or None",
     )
     darshan_files: int = _option(
-        1_000_000, "files that libdarshan gets memory for, when it is first loaded in a process"
+        1_000_000,
+        "files that libdarshan gets memory for, when it is first loaded in a process",
+        f"a whole number from {MIN_DARSHAN_FILES:,} to {MAX_DARSHAN_FILES:,}",
     )
-    include: Sequence[str] = _option((), "path patterns recorded whatever the exclude patterns say")
-    exclude: Sequence[str] = _option((), "path patterns left out, in addition to the default ones")
+    include: Sequence[str] = _option(
+        (), "path patterns recorded whatever the exclude patterns say", _PATTERNS
+    )
+    exclude: Sequence[str] = _option((), "path patterns left out, in addition to the default ones", _PATTERNS)
     default_excludes: bool = _option(
-        True, "leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except /dev/shm"
+        True,
+        "leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except /dev/shm",
+        _SWITCH,
     )
-    memory_cap_mb: int = _option(1024, "memory cap of one process's recording, in MiB")
-    trace: bool = _option(True, "keep segments (one per call) besides the counters")
+    memory_cap_mb: int = _option(
+        1024,
+        "memory cap of one process's recording, in MiB",
+        f"a whole number of MiB from {MIN_MEMORY_CAP_MB} to {MAX_MEMORY_CAP_MB:,}",
+    )
+    trace: bool = _option(True, "keep segments (one per call) besides the counters", _SWITCH)
     trace_memory_mb: int | None = _option(
-        None, "part of the memory cap that segments may fill, in MiB (default: a quarter of it)"
+        None,
+        "part of the memory cap that segments may fill, in MiB (default: a quarter of it)",
+        "a whole number of MiB from 1 to memory_cap_mb, or None",
     )
     spool_dir: str | os.PathLike[str] | None = _option(
-        None, "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)"
+        None,
+        "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)",
+        "a path, or None",
     )
-    follow_children: bool = _option(True, "record forked child processes too")
+    follow_children: bool = _option(True, "record forked child processes too", _SWITCH)
     as_if: str | None = _option(
         None,
         "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
+        "one of these names, or None for the storage that there is",
     )
     as_if_paths: Sequence[str] = _option(
-        (), "path patterns that as_if applies to (default: every file that is recorded)"
+        (), "path patterns that as_if applies to (default: every file that is recorded)", _PATTERNS
     )
     tf_profiler: bool | str = _option(
         "auto",
         "run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or auto",
+        "True, False or 'auto'",
     )
     tf_profiler_max_s: int = _option(
-        60, "seconds after which that ends, because its trace grows in memory; the I/O session goes on"
+        60,
+        "seconds after which that ends, because its trace grows in memory; the I/O session goes on",
+        f"a whole number of seconds from 1 to {MAX_TF_PROFILER_S:,}",
     )
     probe: bool = _option(
-        False, "when the session has ended, measure the storage under its input for up to 5 s (docs/probe.md)"
+        False,
+        "when the session has ended, measure the storage under its input for up to 5 s (docs/probe.md)",
+        _SWITCH,
     )
 
     def __post_init__(self) -> None:

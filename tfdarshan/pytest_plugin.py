@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 MARKER = (
-    "io_budget(**limits): fail the test where its body does more file I/O than this, such as "
+    "io_budget(limits, options): fail the test where its body does more file I/O than this, such as "
     "io_budget(opens=100, bytes_read='10MB'); see tfdarshan.testing.io_budget"
 )
 

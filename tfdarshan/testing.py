@@ -8,14 +8,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.options import make_options
+from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
 
 if TYPE_CHECKING:
     from tfdarshan.comparison.metric import Metric
@@ -64,36 +67,114 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
     """Limits the file I/O of a block or a function; raises `BudgetExceeded` where it does more.
 
     Use it as `with io_budget(opens=100, bytes_read="10MB"):` or as a decorator of a function or coroutine
-    function. What the block raises itself goes through, and nothing is checked then.
+    function. What the block raises itself goes through, and nothing is checked then. A limit is a number
+    (bytes, seconds) or text with a unit such as "10MB" or "1.5s". TensorFlow's own profiler, which takes time
+    and memory, is left out unless it is asked for.
 
     Args:
-        **limits: Figures of BUDGETS and the most that is allowed, as a number (bytes, seconds) or with a unit
-            such as "10MB" or "1.5s"; and options of `tfdarshan.profile()`, such as `include` and `exclude`.
-            `logdir` keeps the session there; otherwise it is removed once it has been checked.
+        bytes_read: Limit on what reads and copies returned; B.
+        bytes_written: Limit on what writes and copies took; B.
+        files: Limit on files with at least one call; a count.
+        opens: Limit on opens that succeeded; a count.
+        calls: Limit on all recorded calls; a count.
+        reads: Limit on read calls; a count.
+        zero_length_reads: Limit on reads that returned nothing: probes for the end of a file; a count.
+        writes: Limit on write calls; a count.
+        stats: Limit on stat and its like; a count.
+        syncs: Limit on fsync, fflush; a count.
+        failures: Limit on calls that returned an error; a count.
+        io_time: Limit on wall clock: at least one call was running; s.
+        read_time: Limit on wall clock: at least one read was running; s.
+        write_time: Limit on wall clock: at least one write or sync was running; s.
+        metadata_time: Limit on wall clock: at least one such call was running; s.
+        storage_bytes_read: Limit on what the kernel fetched from the machine's own storage meanwhile; B.
+        logdir: Local folder that keeps the session. Without it the session is removed once it was checked.
+        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
+            'darshan' or 'builtin'. Default: 'auto'.
+        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
+            loader). Give a path, or None.
+        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
+            whole number from 1,024 to 100,000,000. Default: 1000000.
+        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
+            /dev/shm. Give True or False. Default: True.
+        memory_cap_mb: Memory cap of one process's recording, in MiB. Give a whole number of MiB from 16 to
+            1,048,576. Default: 1024.
+        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
+        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
+            Give a whole number of MiB from 1 to memory_cap_mb, or None.
+        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
+            Give a path, or None.
+        follow_children: Record forked child processes too. Give True or False. Default: True.
+        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
+            builtin). Give one of these names, or None for the storage that there is. Default: None.
+        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
+            of shell globs: * matches / too, and one that ends in / means everything below.
+        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
+            auto. Give True, False or 'auto'. Default: False.
+        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
+            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
+        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
+            Give True or False. Default: False.
 
     Attributes:
         session: What was recorded, once the block has ended; without `logdir` its tables are gone by then.
         spent: Each limited figure, in its unit, once the block has ended.
 
     Raises:
-        ConfigurationError: A name is no figure and no option, or a limit cannot be read.
+        ConfigurationError: A name is no limit and no option, nothing is limited, or a limit cannot be read.
     """
 
-    def __init__(self, **limits: Any) -> None:
-        from tfdarshan.options import make_options
-
-        self._given = dict(limits)
-        self._logdir = limits.pop("logdir", None)
-        options = {
-            name: limits.pop(name) for name in list(limits) if name not in BUDGETS and _is_option(name)
-        }
+    @says_wrong_arguments
+    def __init__(
+        self,
+        *,
+        bytes_read: float | str | None = None,
+        bytes_written: float | str | None = None,
+        files: float | str | None = None,
+        opens: float | str | None = None,
+        calls: float | str | None = None,
+        reads: float | str | None = None,
+        zero_length_reads: float | str | None = None,
+        writes: float | str | None = None,
+        stats: float | str | None = None,
+        syncs: float | str | None = None,
+        failures: float | str | None = None,
+        io_time: float | str | None = None,
+        read_time: float | str | None = None,
+        write_time: float | str | None = None,
+        metadata_time: float | str | None = None,
+        storage_bytes_read: float | str | None = None,
+        logdir: str | os.PathLike[str] | None = None,
+        engine: str = "auto",
+        darshan_library: str | os.PathLike[str] | None = None,
+        darshan_files: int = 1_000_000,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        default_excludes: bool = True,
+        memory_cap_mb: int = 1024,
+        trace: bool = True,
+        trace_memory_mb: int | None = None,
+        spool_dir: str | os.PathLike[str] | None = None,
+        follow_children: bool = True,
+        as_if: str | None = None,
+        as_if_paths: Sequence[str] = (),
+        tf_profiler: bool | str = False,
+        tf_profiler_max_s: int = 60,
+        probe: bool = False,
+    ) -> None:
+        given = dict(locals())
+        limits = {name: given[name] for name in BUDGETS if given[name] is not None}
+        self._logdir, self._options = logdir, option_values(given)
+        self._given = limits | self._options | {"logdir": logdir}
         if not limits:
             raise ConfigurationError(
                 f"io_budget needs something to limit: {', '.join(BUDGETS)}, such as io_budget(opens=100)."
             )
         self._limits = {name: _limit_of(name, value) for name, value in limits.items()}
-        # TensorFlow's own profiler takes time and memory, and a budget has no use for it.
-        self._options = {"tf_profiler": False} | options
         make_options(self._options)
         self._profile: Profile | None = None
         self._folder: Path | None = None
@@ -175,18 +256,6 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
     def _remove(self) -> None:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _is_option(name: str) -> bool:
-    from tfdarshan.options import Options
-
-    if name in {option.name for option in dataclasses.fields(Options)}:
-        return True
-    import difflib
-
-    close = difflib.get_close_matches(name, BUDGETS, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(BUDGETS)}."
-    raise ConfigurationError(f"io_budget knows no {name}: {hint}")
 
 
 def _limit_of(name: str, value: Any) -> float:

@@ -1,24 +1,36 @@
 """Fills the generated tables of docs/ from the declarations they document; needs the built extension.
 
-A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names.
+A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names. The options
+in docstrings of functions that take them, listed in TAKE_OPTIONS, are filled too.
 `--check` writes nothing and fails where a table is out of date.
 """
 
 import argparse
 import dataclasses
+import functools
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from tfdarshan.comparison.metric import METRICS
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
+from tfdarshan.recording.keyword_options import argument_lines, docstring_lines
 from tfdarshan.sessions import schema
 from tfdarshan.testing import BUDGETS
 
 DOCS = Path(__file__).parent.parent / "docs"
+PACKAGE = DOCS.parent / "tfdarshan"
+# Modules whose functions take a session's options.
+TAKE_OPTIONS = ("keras.py", "recording/profiler.py", "recording/tensorflow/tf_profiler.py", "testing.py")
+NO_DEFAULTS: Mapping[str, Any] = {}
+BUDGET_DEFAULTS = {"tf_profiler": False}
+# The options of a docstring are its last arguments; what io_budget limits comes before `logdir`.
+OPTIONS_OF_DOCSTRING = re.compile(r"^( +)engine: [A-Z].*?(?=\n\n)", re.DOTALL | re.MULTILINE)
+LIMITS_OF_DOCSTRING = re.compile(r"^( +)bytes_read: [A-Z].*?(?=\n +logdir: )", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r"(?<=<!-- table: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -45,8 +57,11 @@ def counters(prefix: str) -> str:
 def options() -> str:
     """Returns the table of a session's options and their defaults."""
     return table(
-        ("option", "default", "meaning"),
-        ((f"`{o.name}`", f"`{o.default!r}`", o.metadata["help"]) for o in dataclasses.fields(Options)),
+        ("option", "default", "meaning", "values"),
+        (
+            (f"`{o.name}`", f"`{o.default!r}`", o.metadata["help"], o.metadata["allowed"])
+            for o in dataclasses.fields(Options)
+        ),
     )
 
 
@@ -95,20 +110,42 @@ def filled(text: str) -> str:
     return MARK.sub(lambda match: f"{match[1]}{match[2]}{TABLES[match[1]]()}", text)
 
 
+def filled_docstrings(text: str, defaults: Mapping[str, Any] = NO_DEFAULTS) -> str:
+    """Returns a module's text with the arguments in its docstrings as they should be."""
+    text = OPTIONS_OF_DOCSTRING.sub(lambda match: "\n".join(docstring_lines(match[1], defaults)), text)
+    return LIMITS_OF_DOCSTRING.sub(lambda match: "\n".join(limit_lines(match[1])), text)
+
+
+def limit_lines(indent: str) -> list[str]:
+    """Returns what `io_budget` limits as lines of a docstring."""
+    abouts = {metric.name: (metric.about, metric.unit or "a count") for metric in METRICS}
+    arguments = ((name, f"Limit on {abouts[name][0]}; {abouts[name][1]}.") for name in BUDGETS)
+    return [line for name, about in arguments for line in argument_lines(indent, name, about)]
+
+
+def pages() -> dict[Path, Callable[[str], str]]:
+    """Returns the files that hold something generated, and what fills each."""
+    filling: dict[Path, Callable[[str], str]] = dict.fromkeys(sorted(DOCS.glob("*.md")), filled)
+    for name in TAKE_OPTIONS:
+        defaults = BUDGET_DEFAULTS if name == "testing.py" else NO_DEFAULTS
+        filling[PACKAGE / name] = functools.partial(filled_docstrings, defaults=defaults)
+    return filling
+
+
 def main() -> int:
-    """Fills or checks every page of docs/; returns the exit status."""
+    """Fills or checks every page and docstring; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--check", action="store_true", help="write nothing, fail where a table is out of date"
     )
     check = parser.parse_args().check
     stale = []
-    for page in sorted(DOCS.glob("*.md")):
+    for page, fill in pages().items():
         text = page.read_text(encoding="utf-8")
-        if filled(text) != text:
+        if fill(text) != text:
             stale.append(page.name)
             if not check:
-                page.write_text(filled(text), encoding="utf-8")
+                page.write_text(fill(text), encoding="utf-8")
     if check and stale:
         print(f"out of date: {', '.join(stale)}", file=sys.stderr)
     return int(check and bool(stale))

@@ -133,7 +133,7 @@ def test_nothing_is_left_behind_unless_asked_for(data, tmp_path, monkeypatch):
     [
         ({}, "io_budget needs something to limit: bytes_read"),
         ({"include": ["/x"]}, "io_budget needs something to limit"),
-        ({"byte_read": 1}, "io_budget knows no byte_read: did you mean bytes_read?"),
+        ({"byte_read": 1}, "io_budget() has no argument byte_read: did you mean bytes_read?"),
         ({"opens": -1}, "opens must be a number from 0 on"),
         ({"opens": "+5%"}, "opens must be a number from 0 on"),
         ({"opens": True}, "opens must be a number"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -14,6 +14,7 @@ from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionData
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.claim import Recorder
+from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
 from tfdarshan.recording.tensorflow.tf_profiler import TraceBeside
 from tfdarshan.recording.tensorflow.tf_trace import brought_beside, put_beside
 
@@ -34,16 +35,66 @@ class Profile(Recorder):
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
-        options: See `tfdarshan.options.Options`.
+        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
+            'darshan' or 'builtin'. Default: 'auto'.
+        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
+            loader). Give a path, or None.
+        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
+            whole number from 1,024 to 100,000,000. Default: 1000000.
+        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
+            /dev/shm. Give True or False. Default: True.
+        memory_cap_mb: Memory cap of one process's recording, in MiB. Give a whole number of MiB from 16 to
+            1,048,576. Default: 1024.
+        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
+        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
+            Give a whole number of MiB from 1 to memory_cap_mb, or None.
+        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
+            Give a path, or None.
+        follow_children: Record forked child processes too. Give True or False. Default: True.
+        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
+            builtin). Give one of these names, or None for the storage that there is. Default: None.
+        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
+            of shell globs: * matches / too, and one that ends in / means everything below.
+        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
+            auto. Give True, False or 'auto'. Default: 'auto'.
+        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
+            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
+        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
+            Give True or False. Default: False.
 
     Raises:
-        ConfigurationError: `logdir` or an option cannot be used.
+        ConfigurationError: `logdir` or an option cannot be used, or there is no such option.
     """
 
     started_by = "profile"
 
-    def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
-        super().__init__(logdir, **options)
+    @says_wrong_arguments
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str],
+        *,
+        engine: str = "auto",
+        darshan_library: str | os.PathLike[str] | None = None,
+        darshan_files: int = 1_000_000,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        default_excludes: bool = True,
+        memory_cap_mb: int = 1024,
+        trace: bool = True,
+        trace_memory_mb: int | None = None,
+        spool_dir: str | os.PathLike[str] | None = None,
+        follow_children: bool = True,
+        as_if: str | None = None,
+        as_if_paths: Sequence[str] = (),
+        tf_profiler: bool | str = "auto",
+        tf_profiler_max_s: int = 60,
+        probe: bool = False,
+    ) -> None:
+        super().__init__(logdir, **option_values(locals()))
         self._trace: TraceBeside | None = None
         self._joined: Profile | None = None
         # The profile of `tfdarshan run` that this one joined, also after this one has ended.
@@ -245,19 +296,71 @@ class Profile(Recorder):
         return None
 
 
-def profile(logdir: str | os.PathLike[str], **options: Any) -> Profile:
+@says_wrong_arguments
+def profile(
+    logdir: str | os.PathLike[str],
+    *,
+    engine: str = "auto",
+    darshan_library: str | os.PathLike[str] | None = None,
+    darshan_files: int = 1_000_000,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    default_excludes: bool = True,
+    memory_cap_mb: int = 1024,
+    trace: bool = True,
+    trace_memory_mb: int | None = None,
+    spool_dir: str | os.PathLike[str] | None = None,
+    follow_children: bool = True,
+    as_if: str | None = None,
+    as_if_paths: Sequence[str] = (),
+    tf_profiler: bool | str = "auto",
+    tf_profiler_max_s: int = 60,
+    probe: bool = False,
+) -> Profile:
     """Records the file I/O of this process and of the children it forks.
 
     Use it as `with profile("logs"):`, as a decorator, or with `.start()` and `.stop()`.
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
-        **options: The fields of `tfdarshan.options.Options`, such as `include`, `exclude` or `memory_cap_mb`.
+        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
+            'darshan' or 'builtin'. Default: 'auto'.
+        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
+            loader). Give a path, or None.
+        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
+            whole number from 1,024 to 100,000,000. Default: 1000000.
+        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
+            /dev/shm. Give True or False. Default: True.
+        memory_cap_mb: Memory cap of one process's recording, in MiB. Give a whole number of MiB from 16 to
+            1,048,576. Default: 1024.
+        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
+        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
+            Give a whole number of MiB from 1 to memory_cap_mb, or None.
+        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
+            Give a path, or None.
+        follow_children: Record forked child processes too. Give True or False. Default: True.
+        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
+            builtin). Give one of these names, or None for the storage that there is. Default: None.
+        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
+            of shell globs: * matches / too, and one that ends in / means everything below.
+        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
+            auto. Give True, False or 'auto'. Default: 'auto'.
+        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
+            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
+        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
+            Give True or False. Default: False.
+
+    Returns:
+        The session to be recorded; once stopped, it gives what was recorded.
 
     Raises:
-        ConfigurationError: `logdir` or an option cannot be used.
+        ConfigurationError: `logdir` or an option cannot be used, or there is no such option.
     """
-    return Profile(logdir, **options)
+    return Profile(**locals())
 
 
 def start_shared(logdir: str | os.PathLike[str], options: dict[str, Any]) -> Profile:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tfdarshan.errors import reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
+from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
 from tfdarshan.recording.spool import MIB, choose_folder
 from tfdarshan.recording.tensorflow.input_pipelines import before_first_iterator
 from tfdarshan.recording.tensorflow.session_proxy import original_functions, stand_in
@@ -31,23 +32,71 @@ _waiting: TraceBeside | None = None
 _asked = False
 
 
-def enable(**options: Any) -> None:
+@says_wrong_arguments
+def enable(
+    *,
+    engine: str = "auto",
+    darshan_library: str | os.PathLike[str] | None = None,
+    darshan_files: int = 1_000_000,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    default_excludes: bool = True,
+    memory_cap_mb: int = 1024,
+    trace: bool = True,
+    trace_memory_mb: int | None = None,
+    spool_dir: str | os.PathLike[str] | None = None,
+    follow_children: bool = True,
+    as_if: str | None = None,
+    as_if_paths: Sequence[str] = (),
+    tf_profiler: bool | str = "auto",
+    tf_profiler_max_s: int = 60,
+    probe: bool = False,
+) -> None:
     """Lets every session of TensorFlow's profiler in this process carry the I/O, from now on.
 
     TensorFlow is not imported by this; where the job imports it later, its profiler is joined then. Called
-    again, it takes the new options.
+    again, it takes the new options. Captures asked for over the network always have the builtin engine.
 
     Args:
-        **options: The fields of `tfdarshan.options.Options`; the engine of captures asked for over the
-            network is always the builtin one.
+        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
+            'darshan' or 'builtin'. Default: 'auto'.
+        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
+            loader). Give a path, or None.
+        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
+            whole number from 1,024 to 100,000,000. Default: 1000000.
+        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
+            matches / too, and one that ends in / means everything below. Default: ().
+        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
+            /dev/shm. Give True or False. Default: True.
+        memory_cap_mb: Memory cap of one process's recording, in MiB. Give a whole number of MiB from 16 to
+            1,048,576. Default: 1024.
+        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
+        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
+            Give a whole number of MiB from 1 to memory_cap_mb, or None.
+        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
+            Give a path, or None.
+        follow_children: Record forked child processes too. Give True or False. Default: True.
+        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
+            builtin). Give one of these names, or None for the storage that there is. Default: None.
+        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
+            of shell globs: * matches / too, and one that ends in / means everything below.
+        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
+            auto. Give True, False or 'auto'. Default: 'auto'.
+        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
+            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
+        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
+            Give True or False. Default: False.
 
     Raises:
-        ConfigurationError: An option cannot be used.
+        ConfigurationError: An option cannot be used, or there is no such option.
         UnsupportedPlatformError: tfdarshan cannot work here.
         StorageError: There is no folder for the recordings.
     """
     global _enabled
-    first, checked = _enabled is None, make_options(options)
+    checked = make_options(option_values(locals()))
+    first = _enabled is None
     _bridge.enable_tensorflow(
         choose_folder(checked),
         capacity_bytes=checked.memory_cap_mb * MIB,

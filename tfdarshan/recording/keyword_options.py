@@ -1,0 +1,99 @@
+"""What every function that takes a session's options shares: wrong arguments get a sentence, docs one source.
+
+The signatures are written out, so that `help()` and editors show them; `make docs` fills the options into
+their docstrings, and a test holds names, types and defaults against `tfdarshan.options.Options`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.options import Options
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NAMES = tuple(option.name for option in dataclasses.fields(Options))
+LINE_WIDTH = 110
+
+
+def option_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Gives the options among a function's arguments, such as its `locals()`."""
+    return {name: values[name] for name in NAMES}
+
+
+def docstring_lines(indent: str, defaults: Mapping[str, Any] | None = None) -> list[str]:
+    """Gives the options as lines of a docstring's `Args:`; `defaults` has those that differ from Options'."""
+    return [
+        line
+        for option in dataclasses.fields(Options)
+        for line in argument_lines(indent, option.name, option_sentences(option, defaults or {}))
+    ]
+
+
+def argument_lines(indent: str, name: str, about: str) -> list[str]:
+    """Gives an argument as lines of a docstring's `Args:`."""
+    return textwrap.wrap(
+        f"{name}: {about}",
+        LINE_WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def option_sentences(option: dataclasses.Field[Any], defaults: Mapping[str, Any]) -> str:
+    """Says what an option means, what it may be, and what it is if it is not given."""
+    meaning, allowed = option.metadata["help"], option.metadata["allowed"]
+    default = f" Default: {defaults.get(option.name, option.default)!r}."
+    if "(default: " in meaning:
+        default = ""
+    return f"{meaning[0].upper()}{meaning[1:]}. Give {allowed}.{default}"
+
+
+def says_wrong_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes a function raise `ConfigurationError`, in a sentence, if its arguments do not fit.
+
+    Of `__init__`, the sentence names the class.
+    """
+    signature = inspect.signature(function)
+    called = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            _complain(called, signature, args, kwargs, error)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _complain(
+    called: str, signature: inspect.Signature, args: Any, kwargs: Mapping[str, Any], error: TypeError
+) -> NoReturn:
+    parameters = [one for one in signature.parameters.values() if one.name != "self"]
+    names = [parameter.name for parameter in parameters]
+    positional = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    own = len(args) - ("self" in signature.parameters)
+    why = f"{called}() cannot be called with these arguments: {error}; `help()` shows what it takes."
+    wrong = next((name for name in kwargs if name not in names), None)
+    if wrong is not None:
+        close = difflib.get_close_matches(wrong, names, 1)
+        hint = f"did you mean {close[0]}?" if close else f"its arguments are {', '.join(names)}."
+        why = f"{called}() has no argument {wrong}: {hint}"
+    elif own > len(positional):
+        takes = f"takes {' and '.join(positional)} alone" if positional else "takes nothing"
+        why = f"{called}() {takes} without a name: write options by name, such as memory_cap_mb=256."
+    elif own == 0 and positional and not set(positional) & set(kwargs):
+        why = f'{called}() lacks {positional[0]}, the folder for sessions: write {called}("logs", ...).'
+    raise ConfigurationError(why) from None
