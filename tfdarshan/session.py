@@ -11,6 +11,8 @@ from tfdarshan.sessions.find import find_sessions
 from tfdarshan.sessions.session_data import SessionData
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tfdarshan.findings.diagnosis import Diagnosis as Diagnosis
     from tfdarshan.findings.verdict import Verdict as Verdict
 
@@ -19,6 +21,28 @@ __all__ = ["Session", "find_sessions", "open_newest", "open_session"]
 
 class Session(SessionData):
     """One recorded session, which can also say what it found. Tables are read when first asked for."""
+
+    @cached_property
+    def files_brief(self) -> pd.DataFrame:
+        """One row per path with what people read of it, the slowest first: `brief_tables.brief_files`.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.analysis.brief_tables import brief_files
+
+        return brief_files(self.processes)
+
+    @cached_property
+    def steps_brief(self) -> pd.DataFrame:
+        """One row per training step, times in ms: `brief_tables.brief_steps`. Empty where there are none.
+
+        Raises:
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.analysis.brief_tables import brief_steps
+
+        return brief_steps(self.steps)
 
     def summary(self, *, verbose: bool = False) -> str:
         """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first.

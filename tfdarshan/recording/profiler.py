@@ -30,8 +30,9 @@ R = TypeVar("R")
 class Profile(Recorder):
     """A session to be recorded: a context manager, a decorator, or `start()` and `stop()`.
 
-    Once stopped, it gives what was recorded: `path`, `files`, `events`, `steps`, `meta`, `summary()`. It can
-    be started again; it then stands for the newest session.
+    Once stopped, it gives what was recorded: `path`, `files`, `events`, `steps`, `meta`, `summary()`, and as
+    people read it `files_brief` and `steps_brief`. It can be started again; it then stands for the newest
+    session.
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
@@ -231,6 +232,16 @@ class Profile(Recorder):
     def steps(self) -> pd.DataFrame:
         """One row per training step."""
         return self._table("steps")
+
+    @property
+    def files_brief(self) -> pd.DataFrame:
+        """One row per path with what people read of it, the slowest first."""
+        return self._table("files_brief")
+
+    @property
+    def steps_brief(self) -> pd.DataFrame:
+        """One row per training step, times in ms."""
+        return self._table("steps_brief")
 
     @property
     def meta(self) -> list[dict[str, Any]]:

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
+    from tfdarshan.analysis.file_totals import FileEntry
     from tfdarshan.analysis.summary_data import SummaryData
     from tfdarshan.sessions.session_data import SessionData
 
 PARTS, WIDTH, HEIGHT = 120, 720, 90
 MOST_CHARACTERS = 200
+HEADS = ("slowest files", "time", "reads", "read", "bandwidth", "written")
+TABLES = "All of them: session.files_brief; training steps: session.steps_brief (pandas, units in names)"
 CELL = "padding:2px 18px 2px 0;text-align:left"
 
 
@@ -64,10 +67,24 @@ def session_html(session: SessionData) -> str:
         numbers=numbers,
         bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",
         bars=_bars(table),
-        slowest=[(human_seconds(entry.time_s), printable(entry.path)) for entry in data.slowest_files],
+        slowest=[_cells(entry) for entry in data.slowest_files],
+        heads=HEADS,
+        tables=TABLES,
         cell=CELL,
         width=WIDTH,
         height=HEIGHT,
+    )
+
+
+def _cells(entry: FileEntry) -> tuple[str, ...]:
+    """Words a file as `session.files_brief` has it."""
+    return (
+        printable(entry.path),
+        human_seconds(entry.time_s),
+        f"{entry.reads:,}",
+        human_bytes(entry.bytes_read),
+        human_rate(entry.bytes_read, entry.read_s),
+        human_bytes(entry.bytes_written),
     )
 
 

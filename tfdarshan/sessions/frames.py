@@ -29,7 +29,7 @@ def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def empty_frame(name: str) -> pd.DataFrame:
-    """Gives table "files", "events" or "steps" without rows."""
+    """Gives table "files", "events" or "steps" without rows; of a brief one, without columns too."""
     import pandas as pd
 
     columns = {
@@ -37,7 +37,7 @@ def empty_frame(name: str) -> pd.DataFrame:
         "events": (*schema.EVENT_COLUMNS, schema.EVENT_PATH),
         "steps": schema.STEP_COLUMNS,
     }
-    return pd.DataFrame(columns=[column.name for column in columns[name]])
+    return pd.DataFrame(columns=[column.name for column in columns.get(name, ())])
 
 
 def paths_of_files(process: ProcessData, files: Any) -> Any:

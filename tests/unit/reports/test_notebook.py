@@ -73,12 +73,25 @@ def test_the_template_shows_what_was_shown_before_it(shown_session):
     # WHEN
     shown = Pieces(shown_session._repr_html_()).found
 
-    # THEN below the verdict
+    # THEN below the verdict, above the files
     before = Pieces(BEFORE.read_text()).found
-    numbers = before[before.index(("/b",)) + 1 :]
-    assert shown[-len(numbers) :] == numbers
+    numbers = before[before.index(("/b",)) + 1 : before.index(("/svg",))]
+    end = shown.index(("/svg",))
+    assert shown[end - len(numbers) : end] == numbers
     assert sum(piece[0] == "rect" for piece in shown) > 3
     assert any("Emulated storage, as if hdd" in piece[1] for piece in shown if piece[0] == "text")
+
+
+def test_the_slowest_files_have_what_the_brief_table_has(shown_session):
+    # WHEN
+    texts = [piece[1] for piece in Pieces(shown_session._repr_html_()).found if piece[0] == "text"]
+
+    # THEN 3 MB were read of the last file in 10 ms, and 0.5 MB written
+    first = texts.index("slowest files")
+    assert texts[first : first + 6] == ["slowest files", "time", "reads", "read", "bandwidth", "written"]
+    row = texts.index("/data/\"a\" & 'b'.jpg")
+    assert texts[row + 1 : row + 6] == ["15.0 ms", "1", "3.0 MB", "300.0 MB/s", "500.0 kB"]
+    assert "session.files_brief" in texts[-1] and "session.steps_brief" in texts[-1]
 
 
 def test_verdict_and_cure_come_first(tmp_path):
