@@ -14,12 +14,13 @@ from typing import Any
 
 from tfdarshan.checkpoint.bundle import find_bundle, growing_shard, number_of
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
+from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.capture import Background
 from tfdarshan.checkpoint.drain import DrainStatus
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.fast_view import FastView
 from tfdarshan.checkpoint.manifest import Entry
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.checkpoint.snapshot import CannotMirrorError, Snapshot
 from tfdarshan.checkpoint.state_file import CheckpointState
 from tfdarshan.durable.file_operations import Storage

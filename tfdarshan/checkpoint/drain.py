@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from tfdarshan.checkpoint.bundle import series_of
 from tfdarshan.checkpoint.burst_errors import (
@@ -20,6 +19,7 @@ from tfdarshan.checkpoint.burst_errors import (
     TierAwayError,
     TierInUseError,
 )
+from tfdarshan.checkpoint.burst_options import WHEN_FULL, WhenFull
 from tfdarshan.checkpoint.copying import Growing
 from tfdarshan.checkpoint.fast_tier import FastTier
 from tfdarshan.checkpoint.ledger import Ledger
@@ -28,8 +28,6 @@ from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.slow_tier import Publication, SlowTier
 from tfdarshan.errors import ConfigurationError, reason
 
-WhenFull = Literal["wait", "skip", "newest"]
-WHEN_FULL = ("wait", "skip", "newest")
 # An entry that the fast tier does not give back this often is set aside: those behind it still can be saved.
 SOURCE_TRIES = 3
 # A call to storage that hangs cannot be ended: the process that wants to end does not wait for it.

@@ -11,10 +11,11 @@ from typing import Any
 import keras
 
 from tfdarshan.checkpoint.bundle import single_file
+from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.drain import DrainStatus
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.fast_view import WRITING
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 

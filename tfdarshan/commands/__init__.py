@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import importlib
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import NoReturn
 
-from tfdarshan.commands import (
-    advise,
-    burst,
-    compare,
-    doctor,
-    export,
-    files,
-    findings,
-    import_log,
-    list_sessions,
-    probe_data,
-    rebuild,
-    recover,
-    report,
-    run,
-    stage,
-    summary,
-    whatif,
-    workload,
-)
 from tfdarshan.commands.arguments import say
 from tfdarshan.commands.exit_codes import BROKEN_PIPE, FAILURE, WRONG_USE
 from tfdarshan.errors import ConfigurationError, TfdarshanError
@@ -40,26 +19,36 @@ from tfdarshan.file_name import printable
 from tfdarshan.native.versions import VERSION
 from tfdarshan.terminal.paint import WIDTH
 
-# What the verbs are for, in the order in which they are needed.
+# What the verbs are for, in the order in which they are needed; and the modules here that have them. Only
+# the module of the verb that is given is imported.
 GROUPS = {
-    "record": (run, import_log, rebuild, recover),
-    "look": (list_sessions, summary, findings, whatif, files, compare, report, export),
-    "cure": (advise, stage, burst, probe_data),
-    "try": (workload, doctor),
+    "record": {"run": "run", "import": "import_log", "rebuild": "rebuild", "recover": "recover"},
+    "look": {
+        "list": "list_sessions",
+        "summary": "summary",
+        "findings": "findings",
+        "whatif": "whatif",
+        "files": "files",
+        "compare": "compare",
+        "report": "report",
+        "export": "export",
+    },
+    "cure": {"advise": "advise", "stage": "stage", "burst": "burst", "probe": "probe_data"},
+    "try": {"workload": "workload", "doctor": "doctor"},
 }
-COMMANDS = tuple(module for modules in GROUPS.values() for module in modules)
+COMMANDS = {verb: module for verbs in GROUPS.values() for verb, module in verbs.items()}
+RUN = "run"
 SHELLS = ("bash", "zsh", "tcsh")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a verb and gives the exit code: 0, 1 for a failure, 2 for wrong use."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = make_parser()
     if not given:
-        print(parser.format_help(), end="")
+        print(make_parser().format_help(), end="")
         return 0
-    parsed = parser.parse_args(given)
-    if parsed.command is not run.command:
+    parsed = make_parser(given[0]).parse_args(given)
+    if given[0] != RUN:
         escape_what_the_locale_lacks()
     try:
         outcome: int | Callable[[], int] = parsed.command(parsed)
@@ -99,13 +88,11 @@ class _TopParser(_Parser):
         """Gives usage, options, and the verbs in groups."""
         width = max(map(len, self.verbs)) + 2
         lines = [self.format_usage().rstrip(), "", str(self.description), ""]
-        left = iter(self.verbs.items())
-        for title, modules in GROUPS.items():
+        for title, names in GROUPS.items():
             lines.append(f"{title}:")
-            for name, about in islice(left, len(modules)):
-                lines += textwrap.wrap(
-                    f"  {name:<{width}}{about}", WIDTH, subsequent_indent=" " * (width + 2)
-                )
+            for name in names:
+                said = f"  {name:<{width}}{self.verbs[name]}"
+                lines += textwrap.wrap(said, WIDTH, subsequent_indent=" " * (width + 2))
         lines += [
             "",
             "`tfdarshan VERB --help` explains a verb. --version prints the version, --print-completion SHELL",
@@ -118,6 +105,8 @@ class _TopParser(_Parser):
         wrong = re.search(r"argument VERB: invalid choice: '(.*?)'", message)
         if wrong is None:
             super().error(message)
+        import difflib
+
         near = difflib.get_close_matches(wrong[1], self.verbs, 1, cutoff=0.5)
         meant = f"did you mean {near[0]}?" if near else "`tfdarshan --help` lists them."
         self.exit(WRONG_USE, f"tfdarshan: there is no verb {printable(wrong[1])!r}: {meant}\n")
@@ -135,16 +124,16 @@ class _PrintCompletion(argparse.Action):
         parser.exit()
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Makes the parser of all verbs."""
+def make_parser(verb: str = "") -> argparse.ArgumentParser:
+    """Makes the parser of one verb; of all where it is none."""
     parser = _TopParser(
         prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions."
     )
     parser.add_argument("--version", action="version", version=f"tfdarshan {VERSION}")
     parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS, help=argparse.SUPPRESS)
     verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=_Parser)
-    for module in COMMANDS:
-        module.add_parser(verbs)
+    for name in [COMMANDS[verb]] if verb in COMMANDS else COMMANDS.values():
+        importlib.import_module(f"tfdarshan.commands.{name}").add_parser(verbs)
     parser.verbs = {action.dest: action.help or "" for action in verbs._get_subactions()}
     return parser
 

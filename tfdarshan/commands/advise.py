@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.commands.exit_codes import FAILURE
 from tfdarshan.errors import ConfigurationError, StorageError, reason
-from tfdarshan.session import Session, open_session
-from tfdarshan.sessions.overlap import overlap_lines
-from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
-from tfdarshan.staging.checksum import POLICIES
-from tfdarshan.staging.plan_formats import FORMATS, emit
-from tfdarshan.staging.question import UNITS, Question
-from tfdarshan.staging.staged_command import staged_command
-from tfdarshan.terminal.progress import Progress
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
+    from tfdarshan.session import Session
     from tfdarshan.staging.advice import Decision
     from tfdarshan.staging.planning import Planned
 
 
 def add_parser(verbs: Any) -> None:
     """Adds the verb."""
+    from tfdarshan.staging.checksum import POLICIES
+    from tfdarshan.staging.plan_formats import FORMATS
+    from tfdarshan.staging.question import UNITS
+
     parser: argparse.ArgumentParser = verbs.add_parser(
         "advise",
         help="say which files to stage to a faster tier, and what it gives",
@@ -97,7 +94,9 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return _check(arguments)
     from tfdarshan.reports.text.advice_text import render
+    from tfdarshan.sessions.overlap import overlap_lines
     from tfdarshan.staging.planning import make_plan
+    from tfdarshan.terminal.progress import Progress
 
     sessions = _sessions(arguments)
     decision, reserve = _decide(arguments, sessions)
@@ -138,6 +137,7 @@ def _refuse_wrong_numbers(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> int:
     """Holds a session against a plan's promise."""
     from tfdarshan.reports.text.staging_check_text import render_check
+    from tfdarshan.session import open_session
     from tfdarshan.staging.check import check_plan
     from tfdarshan.staging.plan import read_plan
 
@@ -164,6 +164,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _sessions(arguments: argparse.Namespace) -> list[Session]:
+    from tfdarshan.session import open_session
+
     if not arguments.logdir or not arguments.fast:
         raise ConfigurationError(
             "advise needs --logdir L and --fast DIR: what was recorded, and where copies may go."
@@ -181,7 +183,9 @@ def _overlapping(sessions: list[Session]) -> list[Path]:
 def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Decision, int]:
     """Gives the decision and what must stay free on the fast tier."""
     from tfdarshan.staging.advice import decide_on
+    from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
     from tfdarshan.staging.probe import probe_tier
+    from tfdarshan.staging.question import Question
     from tfdarshan.staging.run_facts import read_run
 
     fast = str(Path(arguments.fast).absolute())
@@ -207,6 +211,8 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
 def _write(planned: Planned, arguments: argparse.Namespace, job: str) -> None:
     """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
     from tfdarshan.staging.plan import write_plan
+    from tfdarshan.staging.plan_formats import emit
+    from tfdarshan.staging.staged_command import staged_command
 
     said = [f"no longer there: {plural(planned.gone, 'chosen file')}" if planned.gone else ""]
     said.append(f"grown so that they no longer fit: {planned.no_room:,}" if planned.no_room else "")

@@ -8,13 +8,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import printable
-from tfdarshan.options import Options
-from tfdarshan.session import Session, open_session
-from tfdarshan.sessions.overlap import overlap_lines
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
 
 METAVARS = {
     "include": "PATTERN",
@@ -51,6 +51,8 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 
 def session_of(arguments: argparse.Namespace) -> Session:
     """Opens the session that the arguments name."""
+    from tfdarshan.session import open_session
+
     return open_session(arguments.path, skip_damaged=arguments.skip_damaged)
 
 
@@ -61,6 +63,8 @@ def overlap_of(session: Session) -> dict[str, Any]:
 
 def overlap_text(session: Session) -> str:
     """Gives what text begins with where others overlap the session that was chosen, "" where none does."""
+    from tfdarshan.sessions.overlap import overlap_lines
+
     lines = overlap_lines(session.overlapping)
     return "\n".join([*lines, "", ""]) if lines else ""
 
@@ -90,6 +94,8 @@ def folder_of(option: str, name: str) -> str:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds every session option, spelled with hyphens."""
+    from tfdarshan.options import Options
+
     group = parser.add_argument_group("session options")
     for option in dataclasses.fields(Options):
         flag, about = f"--{option.name.replace('_', '-')}", option.metadata["help"]
@@ -111,6 +117,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Gives the session options that were given."""
+    from tfdarshan.options import Options
+
     given = {option.name: getattr(arguments, option.name) for option in dataclasses.fields(Options)}
     return {
         name: CHOICES[name][value] if name in CHOICES else value

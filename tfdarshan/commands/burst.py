@@ -9,18 +9,20 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
-from tfdarshan.checkpoint.burst_status import TierStatus, burst_status
-from tfdarshan.checkpoint.drain import WHEN_FULL
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
-from tfdarshan.checkpoint.slow_tier import Publication
-from tfdarshan.checkpoint.watch import Watch
+from tfdarshan.checkpoint.burst_options import WHEN_FULL, BurstOptions
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
+
+if TYPE_CHECKING:
+    from tfdarshan.checkpoint.burst_status import TierStatus
+    from tfdarshan.checkpoint.pipeline import Pipeline
+    from tfdarshan.checkpoint.slow_tier import Publication
+    from tfdarshan.checkpoint.watch import Watch
 
 POLL_S = 0.5
 LEDGER = Columns("    ", -24, " ", -13, " ", 9, "  blocked ", 9, "  durable after ", 0)
@@ -84,6 +86,8 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def _watch(pipeline: Pipeline, stop: threading.Event) -> bool:
     """Takes over what the job saves until told to stop; gives whether all is durable."""
+    from tfdarshan.checkpoint.watch import Watch
+
     try:
         watch = Watch(pipeline)
         told = ""
@@ -107,6 +111,8 @@ def drain_command(arguments: argparse.Namespace) -> int:
 
 def status_command(arguments: argparse.Namespace) -> int:
     """Says how a tier stands."""
+    from tfdarshan.checkpoint.burst_status import burst_status
+
     try:
         status = burst_status(arguments.folder, verify=arguments.verify)
     except BurstBufferError:
@@ -179,6 +185,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _pipeline(arguments: argparse.Namespace) -> Pipeline:
+    from tfdarshan.checkpoint.pipeline import Pipeline
+
     if not arguments.fast.is_dir():
         raise ConfigurationError(f"{arguments.fast} is no folder: name the one that the job writes to.")
     options = BurstOptions(

@@ -12,7 +12,6 @@ from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.commands.exit_codes import WRONG_USE
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.file_name import exact_name
-from tfdarshan.session import open_newest
 
 if TYPE_CHECKING:
     from tfdarshan.comparison.change import Change, Comparison, Failure
@@ -88,6 +87,7 @@ def command(arguments: argparse.Namespace) -> int:
 def _sides(paths: Sequence[str], runs: int) -> list[Side]:
     from tfdarshan.comparison.measured_run import Side
     from tfdarshan.reports.views.view_source import Source
+    from tfdarshan.session import open_newest
 
     if not 2 <= len(paths) <= MOST_RUNS:
         raise ConfigurationError(

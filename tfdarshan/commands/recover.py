@@ -6,11 +6,13 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
-from tfdarshan.recording.recover import Recovered, interrupted_sessions, recover_session, recover_spool
+
+if TYPE_CHECKING:
+    from tfdarshan.recording.recover import Recovered
 
 
 def add_parser(verbs: Any) -> None:
@@ -56,6 +58,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _recoveries(arguments: argparse.Namespace) -> list[Callable[[], Recovered]]:
+    from tfdarshan.recording.recover import interrupted_sessions, recover_session, recover_spool
+
     logdir, to, force = arguments.logdir, arguments.to, arguments.force
     if arguments.spool is None:
         sessions = interrupted_sessions(logdir)

@@ -11,20 +11,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.native import _bridge
-from tfdarshan.native.interrupt import end_by_interrupt
-from tfdarshan.recording.profiler import Profile, start_shared
-from tfdarshan.recording.script import Program, hide_our_frames, load_module, load_script, load_string
-from tfdarshan.recording.tensorflow.tf_plugin import tensorflow_imported
-from tfdarshan.recording.tensorflow.tf_profiler import enable
-from tfdarshan.sessions.session_directory import is_complete
-from tfdarshan.staging.plan import read_plan
-from tfdarshan.staging.redirect import StagedFiles
 from tfdarshan.units import plural
+
+if TYPE_CHECKING:
+    from tfdarshan.recording.profiler import Profile
+    from tfdarshan.recording.script import Program
+    from tfdarshan.staging.redirect import StagedFiles
 
 DEFAULT_LOGDIR = "logs"
 # Set to 1: only sessions of TensorFlow's profiler that the script starts are recorded, not all of the run.
@@ -74,6 +70,9 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     """Starts recording and gives what runs the script; the session ends with the interpreter."""
+    from tfdarshan.recording.profiler import start_shared
+    from tfdarshan.recording.tensorflow.tf_profiler import enable
+
     try:
         program = _program(arguments)
     except SyntaxError as error:
@@ -86,6 +85,9 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     # Exit functions run in reverse: the script's own first, then the session's end, then this.
     atexit.register(ending.run)
     if arguments.staged:
+        from tfdarshan.staging.plan import read_plan
+        from tfdarshan.staging.redirect import StagedFiles
+
         ending.staged = StagedFiles(read_plan(arguments.staged))
     ending.profile = start_shared(arguments.logdir, options_of(arguments))
     if ending.staged is not None:
@@ -96,6 +98,9 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
 
 def _say_if_nothing_was_profiled(pid: int) -> None:
     """Says that TFDARSHAN=1 found nothing to record, and why."""
+    from tfdarshan.native import _bridge
+    from tfdarshan.recording.tensorflow.tf_plugin import tensorflow_imported
+
     if os.getpid() != pid or _bridge.last_tensorflow_session().session:
         return
     why = (
@@ -119,6 +124,9 @@ class Ending:
         """Says where the session is, and ends by SIGINT where Python would have."""
         if self.profile is None or os.getpid() != self.pid:
             return
+        from tfdarshan.native.interrupt import end_by_interrupt
+        from tfdarshan.sessions.session_directory import is_complete
+
         if is_complete(self.profile.path):
             self._announce(self.profile.path)
         if self.interrupted:
@@ -154,6 +162,8 @@ def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]
 
 
 def _program(arguments: argparse.Namespace) -> Program:
+    from tfdarshan.recording.script import load_module, load_script, load_string
+
     for words, load in (
         (arguments.module, load_module),
         (arguments.code, load_string),
@@ -168,6 +178,8 @@ def _program(arguments: argparse.Namespace) -> Program:
 
 
 def _raiser(error: SyntaxError) -> Callable[[], int]:
+    from tfdarshan.recording.script import hide_our_frames
+
     def fail() -> int:
         hide_our_frames(error.with_traceback(None))
         raise error

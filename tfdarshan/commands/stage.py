@@ -6,14 +6,14 @@ import argparse
 import dataclasses
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.staging.capacity import parse_size
-from tfdarshan.staging.plan import Plan, read_plan
-from tfdarshan.terminal.progress import Progress
 from tfdarshan.units import human_bytes, plural
+
+if TYPE_CHECKING:
+    from tfdarshan.staging.plan import Plan
 
 NAMES_SHOWN = 10
 SOMETHING_WRONG = 1
@@ -61,6 +61,9 @@ def _action(actions: Any, name: str, command: Any, about: str) -> argparse.Argum
 
 def _apply(arguments: argparse.Namespace) -> int:
     from tfdarshan.staging.apply import ApplyOptions, apply_plan
+    from tfdarshan.staging.capacity import parse_size
+    from tfdarshan.staging.plan import read_plan
+    from tfdarshan.terminal.progress import Progress
 
     plan = read_plan(arguments.plan)
     options = ApplyOptions(
@@ -90,7 +93,9 @@ def _apply(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    from tfdarshan.staging.plan import read_plan
     from tfdarshan.staging.verify import MEANINGS, verify_plan
+    from tfdarshan.terminal.progress import Progress
 
     plan = read_plan(arguments.plan)
     with Progress("verifying, files") as progress:
@@ -109,7 +114,9 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _undo(arguments: argparse.Namespace) -> int:
+    from tfdarshan.staging.plan import read_plan
     from tfdarshan.staging.undo import undo_plan
+    from tfdarshan.terminal.progress import Progress
 
     plan: Plan = read_plan(arguments.plan)
     with Progress("removing, names") as progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
@@ -106,7 +107,7 @@ def is_recording(directory: Path) -> bool:
 
 
 def _listed(path: Path, logdir: Path) -> ListedSession | None:
-    run = path.parent.parent.parent.relative_to(logdir).as_posix()
+    run = _run_of(path.parent, logdir)
     try:
         with os.scandir(path) as entries:
             files = {entry.name: entry.stat().st_mtime_ns for entry in entries if _tells(entry.name)}
@@ -119,6 +120,11 @@ def _listed(path: Path, logdir: Path) -> ListedSession | None:
     age = tuple(sorted(files.items()))
     found = (_read(path / name, path, run, age) for name in sorted(files))
     return next((session for session in found if session is not None), ListedSession(path, run, DAMAGED))
+
+
+@lru_cache(maxsize=16)
+def _run_of(sessions: Path, logdir: Path) -> str:
+    return sessions.parent.parent.relative_to(logdir).as_posix()
 
 
 def _tells(name: str) -> bool:

@@ -164,7 +164,9 @@ def walk_sessions(logdir: Path) -> Iterator[Path]:
             names.remove("plugins")
             sessions = Path(folder) / PLUGIN_FOLDER
             if sessions.is_dir():
-                yield from sorted(entry for entry in sessions.iterdir() if entry.is_dir())
+                with os.scandir(sessions) as entries:
+                    found = sorted(entry.name for entry in entries if entry.is_dir())
+                yield from (sessions / name for name in found)
         names.sort()
 
 

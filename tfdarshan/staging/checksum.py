@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-from tfdarshan.durable.verified_copy import Digest
+if TYPE_CHECKING:
+    from tfdarshan.durable.verified_copy import Digest
 
 # "size" compares sizes only.
 POLICIES = ("blake2b", "sha256", "size")

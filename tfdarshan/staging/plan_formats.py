@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tfdarshan.staging.plan import Plan
+if TYPE_CHECKING:
+    from tfdarshan.staging.plan import Plan
 
 
 @dataclass(frozen=True)

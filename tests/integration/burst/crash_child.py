@@ -23,8 +23,9 @@ from pathlib import Path
 
 from tests.integration.burst.checkpoint_pool import write_like_tensorflow
 from tfdarshan.checkpoint.bundle import checkpoint_files, find_bundle, growing_shard, number_of
+from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.fast_tier import new_id, pending_entries
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.durable.file_operations import Storage
 

@@ -16,8 +16,9 @@ import pytest
 import tensorflow as tf
 
 from tfdarshan.checkpoint.bundle import single_file
+from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.ownership import owner_of
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.commands import main
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 

@@ -12,8 +12,9 @@ import pytest
 from tests.integration.burst.checkpoint_pool import write_like_tensorflow
 from tests.integration.burst.oracle import check_all_named, reported_numbers, restorable_number
 from tfdarshan.checkpoint.bundle import find_bundle
+from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.fast_tier import pending_entries
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 ROOT = Path(__file__).parents[3]

@@ -20,7 +20,8 @@ from tests.integration.burst.disk_image import (
     state_at_an_instant,
 )
 from tests.integration.burst.oracle import check_all_named, reported_numbers, restorable_number
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.burst_options import BurstOptions
+from tfdarshan.checkpoint.pipeline import Pipeline
 
 pytestmark = pytest.mark.skipif(not can_mount(), reason="mounting a loop device needs root and e2fsprogs")
 

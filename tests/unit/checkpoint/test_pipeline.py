@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tfdarshan.checkpoint.bundle import single_file
+from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.ledger import ledger_path, read_ledger
-from tfdarshan.checkpoint.pipeline import BurstOptions, Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_directory import BURST_CONTROL

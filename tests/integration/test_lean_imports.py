@@ -1,0 +1,71 @@
+"""What is typed often is quick, for it imports little: the modules that must not be loaded are named here."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import tfdarshan
+
+# Packages that take a tenth of a second and more, and what of tfdarshan needs them.
+HEAVY = {"asyncio", "jinja2", "numpy", "pandas", "plotly", "pyarrow", "tensorboard", "tensorflow"}
+HEAVY_ROOMS = {
+    "tfdarshan.analysis.file_table",
+    "tfdarshan.checkpoint.pipeline",
+    "tfdarshan.findings.diagnosis",
+    "tfdarshan.native._core",
+    "tfdarshan.recording",
+    "tfdarshan.reports.views",
+    "tfdarshan.session",
+}
+LOADED = """
+import json, sys
+from tfdarshan.commands import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return set(json.loads(done.stderr.splitlines()[-1])), done.stdout
+
+
+@pytest.mark.parametrize("typed", [["--help"], [], ["--version"], ["summary", "--help"], ["run", "--help"]])
+def test_help_and_version_load_nothing_heavy(typed):
+    loaded, said = loaded_by(*typed)
+
+    assert said.startswith(("usage: tfdarshan", "tfdarshan "))
+    assert loaded & (HEAVY | HEAVY_ROOMS) == set()
+
+
+def test_list_loads_nothing_heavy_once_its_verdicts_are_known(tmp_path):
+    # GIVEN a session whose verdict is kept
+    with tfdarshan.profile(tmp_path / "logs"):
+        (tmp_path / "a.bin").write_bytes(b"1")
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    first, _ = loaded_by("list", str(tmp_path / "logs"), **cache)
+
+    # WHEN
+    again, said = loaded_by("list", str(tmp_path / "logs"), **cache)
+
+    # THEN
+    assert said.startswith("1 session in ")
+    assert "tfdarshan.findings.diagnosis" in first
+    assert again & (HEAVY | HEAVY_ROOMS) == set()
+
+
+def test_a_verb_loads_no_other_verb():
+    loaded, _ = loaded_by("list", "--help")
+
+    verbs = {name for name in loaded if name.startswith("tfdarshan.commands.")}
+    parts = {"arguments", "exit_codes", "list_sessions"}
+    assert verbs == {f"tfdarshan.commands.{name}" for name in parts}
