@@ -30,8 +30,8 @@ class DepthPhases:
     """Windows of shallow phases beside those of usual depth. Rates are in bytes per second.
 
     Attributes:
-        usual_depth: The mean queue depth of all busy windows.
-        usual_rate: Rates in windows that are as deep; float64, one entry per window.
+        usual_depth: The mean queue depth in deep windows: nearly as deep as all busy windows are on average.
+        usual_rate: Rates in these; float64, one entry per window.
         shallow_depth: The mean queue depth in shallow phases.
         shallow_rate: Rates in theirs.
         shallow_phases: How many shallow phases there were.
@@ -84,7 +84,7 @@ def depth_phases(start_ns: Array, end_ns: Array, length: Array, thread: Array) -
         return None
     begins = steady_shallow & ~np.append(False, steady_shallow[:-1])
     return DepthPhases(
-        usual,
+        float(depth[steady_deep].mean()),
         rate[steady_deep] * 1e9,
         float((depth[steady_shallow] / busy[steady_shallow]).mean()),
         rate[steady_shallow] * 1e9,

@@ -119,6 +119,9 @@ def measure_input(
     stored = _stored_bytes(metas, files, costs)
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
     model = _model(clock, windows, pipeline, calls, cpu_s)
+    if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
+        # The readers were as busy in the calls that the trace lacks.
+        model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
     return InputFigures(files, is_input, windows, pipeline, calls, costs.fetched(stored), model, stored)
 
 

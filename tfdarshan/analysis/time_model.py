@@ -58,7 +58,7 @@ def fit_time_model(size: Array, seconds: Array, weight: Array | None = None) -> 
     order = np.argsort(size, kind="stable")
     size, seconds, weight = size[order].astype(np.float64), seconds[order].astype(np.float64), weight[order]
     if len(size) == 0:
-        return TimeModel(0.0, 0.0, 0, 0.0, 0.0, note="no file to fit it on")
+        return TimeModel(0.0, 0.0, 0, 0.0, 0.0, note="storage served no pass over these")
     edges = np.unique(np.linspace(0, len(size), min(BUCKETS, max(len(size) // 4, 1)) + 1).astype(int))
     x = np.array([size[i:j].mean() for i, j in pairwise(edges)])
     y = np.array([_trimmed_mean(seconds[i:j]) for i, j in pairwise(edges)])
@@ -101,7 +101,7 @@ def median_slope(x: Array, y: Array) -> float:
 
 def _quality(files: int, r2: float, *, one_size: bool) -> str:
     if files < FEWEST_FILES:
-        return f"fitted on {files} files only"
+        return "what one costs is a guess by so few"
     if one_size:
         return "all files are of about one size: what a byte costs cannot be told from what a file costs"
     if r2 < POOR_R2:

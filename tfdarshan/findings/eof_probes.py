@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import reads_whole_files
-from tfdarshan.units import human_seconds, percent
+from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "eof_probes"
 
@@ -17,9 +17,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
     if not probes.calls or reads_whole_files(measures):
         return None
+    count = round(probes.calls)
     assumed = Assumption(
         "a file's size is known before it is read",
-        f"{probes.calls:,.0f} reads at the end of files",
+        f"{plural(count, 'read')} at the end of files",
         "files grow while they are read",
     )
     gain, stall_s = measures.without(probes, 0.5, 1.0, 1.0, [assumed])
@@ -28,9 +29,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title=f"{percent(probes.calls, reads.calls)} of the reads return nothing",
-        what=f"{probes.calls:,.0f} reads only ask whether the file has ended, and take "
-        f"{human_seconds(each_s)} "
-        "each.",
+        what=f"{plural(count, 'read')} returned nothing, which says only that the file has ended, and "
+        f"took {human_seconds(each_s)}{' each' * (count > 1)}.",
         evidence=(
             Evidence("reads of nothing", f"{probes.calls:,.0f}", probes.calls),
             Evidence("time in them, over all threads", human_seconds(probes.thread_s), probes.thread_s),

@@ -40,6 +40,8 @@ def find(measures: Measures) -> Finding | None:
         calls.calls * share, calls.moved_bytes * share, calls.beside_s * share, calls.within_s * share
     )
     room = percent(measures.unique_bytes, memory)
+    # Of each byte that was read, as of the passes: the page cache may have served some of them.
+    stored = measures.passes * costs.storage_share
     assumed = (
         Assumption(
             "the input stays in memory",
@@ -59,14 +61,14 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"input that fits into memory is read from storage {measures.passes:.1f} times",
-        what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.passes:.1f} times over; that is "
-        f"{room} "
-        f"of the {human_bytes(memory)} of memory, and storage serves it each time.",
+        title=f"input that fits into memory is read from storage {stored:.1f} times",
+        what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.passes:.1f} times over, "
+        f"{stored:.1f} times from storage; that is {room} of the {human_bytes(memory)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
             Evidence("memory", human_bytes(memory), memory),
             Evidence("times read", f"{measures.passes:.2f}", measures.passes),
+            Evidence("of them from storage", f"{stored:.2f}", stored),
             Evidence("time in reading again", percent(needless_s, whole), needless_s),
         ),
         files=measures.paths_of(order[(again * costs.slow_s)[order] > 0]),

@@ -48,7 +48,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title=f"{measures.loop} syncs files, {human_seconds(each_s)} each time",
-        what=f"{len(places):,} calls of fsync or fdatasync made by {measures.loop} took "
+        what=f"{plural(len(places), 'call')} of fsync or fdatasync made by {measures.loop} took "
         f"{human_seconds(whole_s)}, in which it stood still.",
         evidence=(
             Evidence("syncs", f"{len(places):,}", len(places)),
@@ -74,7 +74,7 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         measures,
         NAME,
         unknown="what syncs cost",
-        title=f"{plural(syncs, 'sync')} wait for the device",
+        title=f"{plural(syncs, 'sync')} wait{'s' * (syncs == 1)} for the device",
         what="fsync and fdatasync return when the data is on the device.",
         evidence=(Evidence("syncs", f"{syncs:,}", syncs),),
         most_s=data.file_time.write_s,

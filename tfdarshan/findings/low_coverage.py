@@ -51,9 +51,12 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
 
 def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded: bool) -> Finding:
     """Words it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
-    how = "by programs started with exec, or inside libc"
+    how = "programs started with exec, libc itself, or pages of mapped files"
+    whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
+    cure = "Record the processes that do the I/O."
     if mapped:
-        how = "through mmap, or " + how
+        whose += f", {human_bytes(mapped)} of them through mmap as far as can be told"
+        cure = "Read with calls instead of mapping files, and record the processes that do the I/O."
     title = f"{percent(missing, whole)} of the bytes {name} were not seen"
     least = "at least " if bounded else ""
     if bounded:
@@ -62,13 +65,13 @@ def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded:
         name=NAME,
         kind="doubt",
         title=title,
-        what=f"The kernel charged the job {human_bytes(whole)} {name}; {least}{human_bytes(missing)} of "
-        f"them are in no table: they were {name} {how}. Seconds and gains here leave them out.",
+        what=f"{whose}; {least}{human_bytes(missing)} of them are of no recorded call: {how} may "
+        f"have {name} them. Seconds and gains here leave them out.",
         evidence=(
             Evidence(f"{name}, by the kernel", human_bytes(whole), whole),
             Evidence("not seen, at least" if bounded else "not seen", human_bytes(missing), missing),
-            Evidence("of it mapped", human_bytes(mapped), mapped),
+            *((Evidence("of it mapped", human_bytes(mapped), mapped),) if mapped else ()),
         ),
-        cure=Cure("Record the processes that do the I/O, and read with calls instead of mapping files."),
+        cure=Cure(cure),
         not_worth="where what is not seen is the program's own libraries",
     )

@@ -156,7 +156,10 @@ class Measures:
             return ""
         if self.windows is not None and model.units < LEAST_STEPS:
             return f"{plural(model.units, 'step')} in {human_seconds(seconds)}"
-        return f"{human_seconds(seconds)} were recorded" if seconds < LEAST_S else ""
+        if seconds >= LEAST_S:
+            return ""
+        took = human_seconds(seconds)
+        return f"{took} were recorded" if self.windows is None else f"all steps together took {took}"
 
     @cached_property
     def recorded(self) -> WayOfRecording:
@@ -168,6 +171,10 @@ class Measures:
 
     def untraced(self, name: str, what: str) -> Unknown:
         """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
+        if not self.imported and not self.summary.calls:
+            return Unknown(name, f"{what}: no call was recorded")
+        if not self.imported and self.trace_room.dropped_calls:
+            return Unknown(name, f"{what}: no call found room in the trace")
         if not self.imported:
             return Unknown(name, f"{what}: there is no trace of single calls", self.recorded.to_keep_calls)
         why = "does not tell kinds of calls apart" if self.traced else "has no single calls"

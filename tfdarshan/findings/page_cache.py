@@ -27,20 +27,18 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     if served < SERVED or opens_take_long(measures, np.flatnonzero(measures.is_input)):
         return None
-    how = (
-        "the kernel fetched the rest from storage" if stored is not None else "judged by how long reads took"
-    )
+    how = "by the kernel's count" if stored is not None else "judged by how long reads took"
     return Finding(
         name=NAME,
         kind="note",
         title=f"the page cache served {percent(served, 1)} of the input",
-        what=f"Of {human_bytes(read)} read, {percent(served, 1)} came from memory ({how}): this session says "
-        "little about storage.",
+        what=f"Of {human_bytes(read)} read of the input, {percent(served, 1)} came from memory, {how}: this "
+        "session says little about storage.",
         evidence=(
-            Evidence("input read", human_bytes(read), read),
-            Evidence("from the page cache", percent(served, 1), served),
+            Evidence("read of the input", human_bytes(read), read),
+            Evidence("of it from the page cache", percent(served, 1), served),
             *(
-                (Evidence("fetched from storage (read_bytes)", human_bytes(storage), storage),)
+                (Evidence("fetched for all that the job read (read_bytes)", human_bytes(storage), storage),)
                 if storage is not None
                 else ()
             ),

@@ -118,7 +118,8 @@ def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool
     cpus = measures.machine.cpus or 1
     if readers > (pool_threads or cpus):
         # A read that waits holds a thread of tf.data's pool, which has one for each processor.
-        what += f" tf.data has {pool_threads or cpus:.0f} threads on this machine: give it as many."
+        threads = plural(round(pool_threads or cpus), "thread")
+        what += f" tf.data has {threads} on that machine: give it {readers}."
         lines += [
             "options = tf.data.Options()",
             f"options.threading.private_threadpool_size = {readers}",
@@ -279,7 +280,7 @@ def in_shards(measures: Measures, shards: int, shard_bytes: float, buffer_bytes:
     if not reads_by_tf_data(measures) or (pipeline is not None and pipeline.reader_name == GENERATOR):
         return Cure(
             f"Put them into {plural(shards, 'file')} of about {human_bytes(shard_bytes)} (tar, TFRecord, an "
-            "array), and read these from end to end.",
+            "array), and read {'it' if shards == 1 else 'them'} from end to end.",
             f'file = open(shard, "rb", buffering={buffer_bytes >> 20} << 20)  # samples, one after the other',
         )
     what = f"Put them into {plural(shards, 'TFRecord shard')} of about {human_bytes(shard_bytes)}."

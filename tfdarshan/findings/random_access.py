@@ -17,7 +17,7 @@ from tfdarshan.findings.read_split import (
     split_evidence,
     wait_of_a_read,
 )
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "random_access"
 BLOCK = 1 << 20
@@ -42,6 +42,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     saved = [share * (1 - seconds / found.thread_s) for seconds in _sequential_s(measures, needed)]
     low, expected, high = (max(0.0, value) for value in saved)
     each_s = found.thread_s / found.reads
+    files = plural(len(found.files), "file")
     per_byte = seconds_per_byte(measures)[0]
     # Storage that is full of bytes gives no more of them in order.
     full = is_full(measures) and not bytes_are_told(measures)
@@ -55,8 +56,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title=f"large files are read out of order, {human_bytes(mean)} at a time",
-        what=f"{found.reads:,} reads of {human_bytes(mean)} jump about in {len(found.files):,} files and "
-        f"take {human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
+        what=f"{found.reads:,} reads of {human_bytes(mean)} jump about in {files} and take "
+        f"{human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
         evidence=(
             Evidence("reads out of order", f"{found.reads:,}", found.reads),
             Evidence("of all reads", percent(found.reads, reads.calls), found.reads / max(reads.calls, 1)),

@@ -18,6 +18,13 @@ MOST_READERS = 16
 NEARLY = 0.9
 
 
+def _who(readers: float) -> str:
+    """Begins the sentence with the readers: one, or about so many."""
+    if round(readers) == 1:
+        return "One reader at a time reads the input, and spends"
+    return f"About {readers:.1f} readers at a time read the input, and each spends"
+
+
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where more readers would help."""
     model = measures.model
@@ -33,7 +40,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if share.is_full:
         # `full_storage` says so.
         return None
-    choices = [n for n in (2, 4, 8, MOST_READERS) if n > 1.2 * readers]
+    # Calls that are fewer cannot run at a time.
+    made = measures.group("read").calls
+    choices = [n for n in (2, 4, 8, MOST_READERS) if 1.2 * readers < n <= made]
+    if not choices:
+        return None
     # What it gives beyond the calls is the processors', and wants no more readers than these.
     saved = [dataclasses.replace(with_readers(measures, n)[1], other=1.0).saved_s(measures) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
@@ -50,8 +61,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title=f"only {shown} {'read runs' if shown == 1 else 'reads run'} at a time",
-        what=f"Input is read by about {readers:.1f} readers, which spend {percent(model.busy_share, 1)} of "
-        f"their time in calls of {human_seconds(mean_s)}: they wait one after the other.",
+        what=f"{_who(readers)} {percent(model.busy_share, 1)} of its time in calls, one after the other, "
+        f"of {human_seconds(mean_s)} on average.",
         evidence=(
             Evidence("readers", f"{readers:.1f}", readers),
             Evidence("threads that read", f"{measures.pipeline.readers.threads:.1f}"),

@@ -42,8 +42,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"files are opened {times:.1f} times each",
-        what=f"{costs.opens.sum():,.0f} opens of {files:,} files; opening and closing again takes "
+        title=_title(times, files),
+        what=f"{costs.opens.sum():,.0f} opens of {plural(files, 'file')}; opening and closing again takes "
         f"{human_seconds(needless_s / max(float(again.sum()), 1))} each time.",
         evidence=(
             Evidence("opens", f"{costs.opens.sum():,.0f}", float(costs.opens.sum())),
@@ -60,6 +60,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
+def _title(times: float, files: int) -> str:
+    how_often = f"{times:.0f}" if times == round(times) else f"{times:.1f}"
+    return f"a file is opened {how_often} times" if files == 1 else f"files are opened {how_often} times each"
+
+
 def _counted(measures: Measures) -> Finding | Unknown | None:
     data = measures.summary
     opens = data.posix.opens + data.stdio.opens
@@ -72,7 +77,7 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         measures,
         NAME,
         unknown="what opening files again costs",
-        title=f"files are opened {opens / max(files, 1):.1f} times each",
+        title=_title(opens / max(files, 1), files),
         what=f"{plural(opens, 'open')} of {plural(files, 'file')}.",
         evidence=(Evidence("opens", f"{opens:,}", opens), Evidence("files opened", f"{files:,}", files)),
         most_s=data.file_time.meta_s,

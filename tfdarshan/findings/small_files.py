@@ -67,7 +67,7 @@ def find(measures: Measures) -> Finding | None:
         kind="problem",
         title=f"the input is {files:,} small files of {human_bytes(mean)}",
         what=f"Each is opened, read and closed in {human_seconds(each_s)}, of which "
-        f"{fixed} do not depend on its size.",
+        f"{fixed} does not depend on its size.",
         evidence=(
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),

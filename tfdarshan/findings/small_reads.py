@@ -41,7 +41,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     scattered = np.zeros(count, bool)
     scattered[scattered_reads(segments, places, count).files] = True
     mean = moved / np.maximum(made, 1)
-    passes = np.maximum(measures.costs.opens, 1)
+    # A file that stays open is read whole again without an open.
+    passes = np.maximum(np.maximum(measures.costs.opens, measures.costs.passes(measures.sizes)), 1)
     small = (made >= PIECES * passes) & (mean <= SMALL) & ~scattered
     chosen = places[small[segments.file[places]]]
     taken_s = (segments.end_ns[chosen] - segments.start_ns[chosen]) / 1e9
@@ -76,7 +77,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem",
         title=f"files are read {human_bytes(bytes_read / len(chosen))} at a time",
         what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
-        f"storage; {parts:,.0f} of {human_bytes(LARGE)} would do.",
+        f"storage; {parts:,.0f} of {human_bytes(LARGE)} at most would do.",
         evidence=(
             Evidence("small reads in order", f"{len(chosen):,}", len(chosen)),
             Evidence("of them served by storage", f"{reads:,}", reads),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tfdarshan.findings.counted import counted_note
@@ -35,10 +37,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     large_s, large_bytes = float(duration[~small].sum()) / 1e9, float(length[~small].sum())
     per_byte = large_s / large_bytes if large_bytes > moved else S_PER_BYTE
     each_s = whole_s / count
-    left_s = min(whole_s, moved * per_byte + moved / BUFFER_BYTES * each_s)
+    buffered = _buffered(moved)
+    if count <= buffered:
+        return None
+    left_s = min(whole_s, moved * per_byte + buffered * each_s)
     saved = (whole_s - left_s) / measures.model.units
     beside = measures.pace_beside(segments.start_ns[places][small], segments.end_ns[places][small])
-    stall_s = (0.6 * saved, 0.95 * saved, whole_s / measures.model.units)
+    most = (whole_s - buffered * each_s) / measures.model.units
+    stall_s = (0.6 * saved, 0.95 * saved, max(saved, most))
     assumed = Assumption(
         "a write costs what it does whatever its size",
         f"{human_seconds(each_s)} for {human_bytes(moved / count)}, {count:,} times",
@@ -52,7 +58,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem",
         title=f"{measures.loop} makes {count:,} writes of {human_bytes(moved / count)}",
         what=f"Writes of less than {human_bytes(SMALL_BYTES)} take {human_seconds(each_s)} each, "
-        f"{human_seconds(whole_s)} in all; buffered, they would be {max(1, round(moved / BUFFER_BYTES)):,}.",
+        f"{human_seconds(whole_s)} in all; {buffered:,} of {human_bytes(BUFFER_BYTES)} at most would do.",
         evidence=(
             Evidence("small writes", f"{count:,}", count),
             Evidence("mean size", human_bytes(moved / count), moved / count),
@@ -69,11 +75,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
+def _buffered(moved: float) -> int:
+    """Gives how many writes of a full buffer move so many bytes."""
+    return max(1, math.ceil(moved / BUFFER_BYTES))
+
+
 def _counted(measures: Measures) -> Finding | Unknown | None:
     data = measures.summary
     writes = data.posix.writes + data.stdio.writes
     moved = data.posix.bytes_written + data.stdio.bytes_written
-    if not writes or moved >= SMALL_BYTES * writes:
+    if not writes or moved >= SMALL_BYTES * writes or writes <= _buffered(moved):
         return None
     mean = moved / writes
     return counted_note(
@@ -81,7 +92,7 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         NAME,
         unknown="what small writes cost",
         title=f"{writes:,} writes are of {human_bytes(mean)} on average",
-        what=f"Buffered, they would be {max(1, round(moved / BUFFER_BYTES)):,}.",
+        what=f"{_buffered(moved):,} of {human_bytes(BUFFER_BYTES)} at most would do.",
         evidence=(Evidence("writes", f"{writes:,}", writes), Evidence("mean size", human_bytes(mean), mean)),
         most_s=data.file_time.write_s,
         cure=CURE,

@@ -72,13 +72,15 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     )
     bandwidth = storage_bytes / max(slow, 1e-9)
     hot_files = f"{len(files.hot):,}"
-    some = f"; {human_bytes(hot_bytes)} of them in {plural(len(files.hot), 'file')} give {percent(files.share, 1)} of the gain"
+    some = plural(len(files.hot), "file")
+    hot = f"; {human_bytes(hot_bytes)} of it in {some} gives {percent(files.share, 1)} of the gain"
+    hot = hot if len(files.hot) < len(files.useful) else ""
     return Finding(
         name=NAME,
         kind="problem",
         title=f"storage serves the input at {human_bytes(bandwidth)}/s a reader",
-        what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} come from storage that is slower "
-        f"than a local disk{some if len(files.hot) < len(files.useful) else ''}.",
+        what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} comes from storage that is "
+        f"slower than a local disk{hot}.",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in it, over all threads", human_seconds(slow), slow),

@@ -8,7 +8,7 @@ from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_seconds
+from tfdarshan.units import human_seconds, plural
 
 NAME = "stat_storm"
 CURE = Cure(
@@ -28,7 +28,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     # At most, opens need no stat of their own either.
     assumed = Assumption(
         "files do not change, so one answer will do",
-        f"{stats.calls:,.0f} stats for {opens.calls:,.0f} opens",
+        f"{plural(round(stats.calls), 'stat')} for {plural(round(opens.calls), 'open')}",
         "the job waits for files that others write",
     )
     gain, stall_s = measures.without(needless, 0.7, 1.0, stats.thread_s / needless.thread_s, [assumed])
@@ -36,12 +36,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     most = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
     each_s = stats.thread_s / stats.calls
     per_unit = stats.calls / measures.model.units
-    asked = f"{stats.calls:,.0f} stats for {opens.calls:,.0f} opens, {human_seconds(each_s)} each"
+    files = max(1, int(np.count_nonzero(np.where(measures.is_input, rows, 0))))
+    asked = f"{plural(round(stats.calls), 'stat')} of {plural(files, 'file')}"
+    again = ": the job asks about the same files again and again" if stats.calls > files else ""
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"{per_unit:,.0f} stats are made a {measures.model.unit}",
-        what=f"{asked}: the job asks about its files before it reads them, again and again.",
+        title=_title(per_unit, measures.model.unit),
+        what=f"{asked} take {human_seconds(each_s)} each{again}.",
         evidence=(
             Evidence("stats", f"{stats.calls:,.0f}", stats.calls),
             Evidence("opens", f"{opens.calls:,.0f}", opens.calls),
@@ -56,6 +58,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where the answers come from a local disk's cache, in a microsecond each",
     )
+
+
+def _title(per_unit: float, unit: str) -> str:
+    """Words how many a unit makes; of fewer than one, in how many units there is one."""
+    if round(per_unit) >= 1:
+        made = plural(round(per_unit), "stat")
+        return f"{made} {'is' if round(per_unit) == 1 else 'are'} made a {unit}"
+    return f"a stat is made every {1 / per_unit:,.0f} {unit}s"
 
 
 def _needless(measures: Measures, stats: CallGroup) -> CallGroup:
@@ -97,8 +107,8 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         measures,
         NAME,
         unknown="what stats cost",
-        title=f"{stats:,} stats are made for {opens:,} opens",
-        what="The same questions about files are asked again and again.",
+        title=f"{stats:,} stats are made for {plural(opens, 'open')}",
+        what="An open needs no more than one: files are asked about again and again, or without being read.",
         evidence=(Evidence("stats", f"{stats:,}", stats), Evidence("opens", f"{opens:,}", opens)),
         most_s=data.file_time.meta_s,
         cure=CURE,

@@ -102,12 +102,13 @@ def find(measures: Measures) -> Finding | None:
     order = np.argsort(-taken[chosen], kind="stable")
     share = percent(float(taken[chosen].sum()), whole)
     once = ", each in one read: storage that allows so many calls a second does that to any file"
+    take = "takes" if len(slow.rows) == 1 else "take"
     be = "is" if slow.name.startswith(("/", "1 ")) else "are"
     return Finding(
         name=NAME,
         kind="note" if slow.once else "problem",
         title=f"{slow.name} {be} {slow.times:.0f} times slower than the rest",
-        what=f"{plural(len(slow.rows), 'file')} of {len(rows):,} take {share} of the time in input calls, "
+        what=f"{plural(len(slow.rows), 'file')} of {len(rows):,} {take} {share} of the time in input calls, "
         f"{slow.times:.1f} times as long as others of their size{once if slow.once else ''}.",
         evidence=(
             Evidence("files", f"{len(slow.rows):,} of {len(rows):,}", len(slow.rows)),

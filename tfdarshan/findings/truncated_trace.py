@@ -24,12 +24,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="doubt",
-        title=f"{percent(dropped, made)} of the calls have no segment",
+        title=f"the trace lacks {percent(dropped, made)} of the calls",
         what=f"{dropped:,} of {made:,} calls found no room in the trace. {_span(measures)} Seconds in calls "
-        "are those of the calls that have a segment, scaled up.",
+        "are those of the calls in the trace, scaled up.",
         evidence=(
             Evidence("calls", f"{made:,}", made),
-            Evidence("without a segment", f"{dropped:,}", dropped),
+            Evidence("not in the trace", f"{dropped:,}", dropped),
         ),
         cure=_cure(measures),
         not_worth="where the recorded part is like the rest",
@@ -38,7 +38,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 def _span(measures: Measures) -> str:
     span = measures.summary.trace_span
-    return "The counters have them all." if span is None else span.sentence
+    if span is None or span.until_s is None:
+        return "When they were made is not known; the counters have them all."
+    return span.sentence
 
 
 def _cure(measures: Measures) -> Cure:

@@ -70,14 +70,14 @@ def find(measures: Measures) -> Finding | None:
         ]
     low, expected, high = (share * pauses.reading_s / units for share in shares)
     gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=0.0)
+    read = f"{plural(len(pauses.rows), 'file')} {'is' if len(pauses.rows) == 1 else 'are'} read"
     return Finding(
         name=NAME,
         kind="problem",
         title=f"training stands still {human_seconds(pauses.reading_s / pauses.count)} an epoch for reading "
         "other files",
-        what=f"In {plural(pauses.count, 'pause')} between steps {len(pauses.rows):,} files of "
-        f"{human_bytes(float(sizes.sum()))} are read that no step reads, {depth:.1f} calls at a time: as a "
-        "validation set is.",
+        what=f"In {plural(pauses.count, 'pause')} between steps {read} that no step reads, "
+        f"{human_bytes(float(sizes.sum()))} in all, {depth:.1f} calls at a time: as a validation set is.",
         evidence=(
             Evidence("pauses", f"{pauses.count:,}", pauses.count),
             Evidence("reading in them", human_seconds(pauses.reading_s), pauses.reading_s),

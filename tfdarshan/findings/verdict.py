@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.findings.finding import Finding, Gain, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
+from tfdarshan.findings.step_split import step_split
 from tfdarshan.units import percent
 
 # A job that waits less, and has nothing to cure, is well: its first batch is always waited for.
 HEALTHY_SHARE = 0.05
+# From this share of the wait on, file calls are what was waited for.
+MUCH_OF_WAIT = 0.3
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
 RECORD_MORE = "record some seconds of training, 20 steps or more"
@@ -70,14 +73,33 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         text = " ".join([*doubts, *(reversed(said) if suspect else said)])
         return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record)
     waits = percent(model.wait_share, 1)
+    own_s = next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
+    if model.wait_share < HEALTHY_SHARE <= own_s / model.unit_s:
+        text = (
+            f"The training loop's own thread spends {percent(own_s, model.unit_s)} of step time in file "
+            "calls: no cure known here gives much of that back."
+        )
+        return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "", None)
     if model.wait_share < HEALTHY_SHARE:
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
         return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
-    text = (
-        f"{waits} of step time waits for input, and no file call explains it: "
-        "look at what else the input pipeline does, such as decoding."
-    )
+    text = f"{waits} of step time waits for input, {_no_cure(measures)}"
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "input_bound", None)
+
+
+def _no_cure(measures: Measures) -> str:
+    """Says why no finding explains the wait: file calls are a small part of it, or no cure shortens them."""
+    model = measures.model
+    calls_s = min(model.storage_s, model.most_wait_s)
+    part = percent(calls_s, model.most_wait_s)
+    if calls_s < MUCH_OF_WAIT * model.most_wait_s:
+        return (
+            f"and no file call explains it ({part} of that wait): look at what else the input pipeline does, "
+            "such as decoding."
+        )
+    if measures.slow_share <= CACHED:
+        return f"{part} of that for file calls that the page cache served: no storage makes these shorter."
+    return f"{part} of that for file calls: no cure known here gives much of that back."
 
 
 def _lost(measures: Measures, first: Finding) -> str:

@@ -41,12 +41,16 @@ ALIKE = 1.25
 
 @dataclass(frozen=True)
 class CacheFacts:
-    """What the page cache did. `storage_share` is of the bytes read, the others of the passes."""
+    """What the page cache did. `storage_share` is of the bytes read, the others of the passes.
+
+    `counted` is whether the kernel's figures say it; else the time of each pass does.
+    """
 
     storage_share: float
     reread_share: float
     reread_storage_share: float | None
     traced_share: float
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         files=len(found.rows),
         bytes=int(total(valuation.size)),
         left_out=found.left_out,
-        cache=_cache_facts(use, found),
+        cache=_cache_facts(use, found, facts),
         read_alike=_read_alike(use, found),
         slow_tiers=valuation.tiers,
         fast_tier=fast_tier,
@@ -313,8 +317,9 @@ def _read_alike(use: FileUse, found: Candidates) -> bool:
     return alike(found.passes) and alike(use.times_read[rows]) and alike(use.bytes_read[rows] / size)
 
 
-def _cache_facts(use: FileUse, found: Candidates) -> CacheFacts:
+def _cache_facts(use: FileUse, found: Candidates, facts: RunFacts) -> CacheFacts:
     read = total(use.bytes_read[found.rows])
     storage = total(use.storage_bytes[found.rows])
     share = storage / read if read else 0.0
-    return CacheFacts(share, found.reread_share, found.reread_storage_share, use.traced_share)
+    again, stored = found.reread_share, found.reread_storage_share
+    return CacheFacts(share, again, stored, use.traced_share, facts.storage_counted)

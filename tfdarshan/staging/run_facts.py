@@ -48,6 +48,7 @@ class RunFacts:
         loop_share: Share of the input calls' time that the training loop's own thread stood still for.
         model: The time model of `training_s` as one unit; None makes it of the facts above.
         memory_bytes: What the job may have of the machine's memory, None if a session does not say.
+        storage_counted: Whether the kernel's figures say what storage served of the input, of every session.
     """
 
     duration_s: float
@@ -62,6 +63,7 @@ class RunFacts:
     loop_share: float = 0.0
     model: StepModel | None = None
     memory_bytes: int | None = None
+    storage_counted: bool = False
 
     @property
     def training_s(self) -> float:
@@ -209,6 +211,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
             span.sentence for span in (trace_span(run.session.meta) for run in runs) if span is not None
         ),
         memory_bytes=None if None in memory else min(found or 0 for found in memory),
+        storage_counted=all(run.figures.stored_bytes is not None for run in runs),
     )
     groups = [group for run in runs for group in run.figures.calls.values()]
     within_s, called_s = (sum(getattr(group, name) for group in groups) for name in ("within_s", "thread_s"))

@@ -61,6 +61,8 @@ def slow_tiers(use: FileUse, found: Candidates, readers: float) -> tuple[tuple[S
             tiers.append(SlowTier(use.mounts[code], model))
             rest &= ~here
     if rest.any():
+        # Of files that the kernel fetched only in part there may be no others.
+        fitted = fitted if (rest & fitted).any() else found.storage_passes > 0
         model = with_shared_bandwidth(_fit(found, rest & fitted), use.samples, readers)
         seconds[rest], tier_of[rest] = model.seconds(found.pass_bytes[rest]), len(tiers)
         tiers.append(SlowTier(None, model))

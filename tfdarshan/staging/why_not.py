@@ -55,7 +55,7 @@ def find_reasons(
     found = valuation.found
     everything = valuation.thread_time()
     if not len(found.rows):
-        return (Reason("no_files", "the sessions have no file that could be staged"),)
+        return (Reason("no_files", "no file was recorded that could be staged"),)
     if memory_serves(found):
         return (_page_cache(found),)
     if everything.slow_s < NOT_FASTER * everything.fast_s:
@@ -97,7 +97,9 @@ def _kept(epochs: int, chosen: RuleResult, copy: CopyCost, later: LaterEpochs) -
 def _page_cache(found: Candidates) -> Reason:
     served, passes = total(found.storage_passes), total(found.passes)
     once = np.count_nonzero(np.abs(found.storage_passes - 1) <= 0.5) >= (1 - CACHE_SERVES) * len(found.rows)
-    said = f"storage served {percent(served, passes) if served else 'none'} of the passes over files"
+    if not served:
+        return Reason("page_cache", "the page cache served all passes over files, as fast as any tier could")
+    said = f"storage served {percent(served, passes)} of the passes over files"
     if served > CACHE_SERVES * passes:
         said += ", next to none of them of a file that was read before"
         said = "storage served files the first time only" if once else said

@@ -32,7 +32,8 @@ def test_small_writes_of_the_loop_stand_in_its_way(tmp_path):
     assert names_of(found) == ["small_writes"]
     assert found.problems[0].cost_s == pytest.approx(0.95 * 0.020, rel=0.01)
     assert found.problems[0].files == (NAMES[1],)
-    assert "19.0 % of step time is lost" in found.verdict.sentence
+    # One write of a full buffer remains of each MiB.
+    assert "18.9 % of step time is lost" in found.verdict.sentence
 
 
 def test_small_writes_of_another_thread_cost_the_loop_nothing(tmp_path):

@@ -140,7 +140,7 @@ def test_readers_are_called_idle_only_where_they_were():
 @pytest.mark.parametrize(
     ("storage_opens", "words"),
     [
-        (np.zeros(500), "storage served none of the passes over files:"),
+        (np.zeros(500), "the page cache served all passes over files"),
         (np.repeat([1, 0], [20, 480]), "storage served 1.3 % of the passes over files:"),
         (np.ones(500), "storage served files the first time only:"),
         (

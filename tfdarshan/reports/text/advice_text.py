@@ -19,6 +19,7 @@ BAR = 40
 CURVE_LINES = 10
 # Stats that take less of the time in calls are not worth a line.
 NOTABLE = 0.05
+TIERS_UNKNOWN = Columns("  ", -34, "  ", 0)
 TIERS = Columns("  ", -34, " ", 9, " + size / ", -10, " ", 0)
 RULES = Columns("  ", -16, 12, 11, 16, 12, "   ", 0)
 CURVE = Columns("  ", 9, " ", 9, " ", 0)
@@ -46,6 +47,13 @@ def gain_text(gain: float) -> str:
     return f"{100 * gain:+.1f} %" if gain < 1 else f"{1 + gain:.1f}x"
 
 
+def gain_texts(*gains: float) -> tuple[str, ...]:
+    """Gives gains that are read together, all in percent, or all as factors where one of them is large."""
+    if all(gain < 1 for gain in gains):
+        return tuple(map(gain_text, gains))
+    return tuple("no I/O left" if math.isinf(gain) else f"{1 + gain:.1f}x" for gain in gains)
+
+
 def _verdict(advice: Advice) -> str:
     if not advice.helps:
         return _wrapped("Staging will not help: " + "; ".join(r.sentence for r in advice.reasons) + ".")
@@ -53,7 +61,8 @@ def _verdict(advice: Advice) -> str:
     low, high = expected.gain_range
     of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
-    gains = f"{gain_text(expected.gain)}, between {gain_text(low)} and {gain_text(high)}"
+    given, least, most = gain_texts(expected.gain, low, high)
+    gains = f"{given}, between {least} and {most}"
     what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}"
     lines = [
         f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
@@ -65,8 +74,8 @@ def _verdict(advice: Advice) -> str:
     ]
     if advice.wait_unknown:
         lines.append(
-            "  whether training waits for these reads is not known: its readers were idle most of the time "
-            "(--input-wait)"
+            "  whether the job waits for these reads is not known: its readers were idle most of the time "
+            "(--input-wait says it)"
         )
     return "\n".join(
         "\n".join(textwrap.wrap(printable(line), WIDTH, subsequent_indent="    ")) for line in lines
@@ -139,6 +148,8 @@ def _epochs(epochs: float) -> str:
 
 
 def _told_by(cache: CacheFacts) -> str:
+    if cache.counted:
+        return "the kernel's count"
     traced = cache.traced_share
     if traced >= 1:
         return "the time of each pass"
@@ -161,6 +172,8 @@ def _tiers(advice: Advice) -> str:
 
 
 def _model(name: str, model: TimeModel, source: str) -> list[str]:
+    if not model.files:
+        return [TIERS_UNKNOWN.row(shortened(printable(name), 34), f"not known: {model.note}")]
     per_byte = f"{human_bytes(1 / model.s_per_byte)}/s" if model.s_per_byte > 0 else "any size"
     quality = f"R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
     name = shortened(printable(name), 34)
@@ -203,8 +216,9 @@ def _rule(rule: RuleResult) -> str:
     expected: Expectation = rule.expected
     low, high = expected.gain_range
     saved = human_seconds(expected.saved_s)
-    bounds = f"{gain_text(low)} to {gain_text(high)}"
-    return RULES.row(rule.name, rule.files, human_bytes(rule.bytes), saved, gain_text(expected.gain), bounds)
+    given, least, most = gain_texts(expected.gain, low, high)
+    bounds = f"{least} to {most}"
+    return RULES.row(rule.name, rule.files, human_bytes(rule.bytes), saved, given, bounds)
 
 
 def _curve(advice: Advice) -> str:

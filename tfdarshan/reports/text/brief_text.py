@@ -143,7 +143,7 @@ def _seen(data: SummaryData) -> str:
         return ""
     coverage = data.coverage
     if coverage.read.kernel is None:
-        return "what share of the bytes is not known: the kernel's figures are missing"
+        return "not known: the kernel's figures are missing"
     bounded = coverage.processes_left_out > 0
     said = [
         f"{_share(direction, bounded=bounded)} of the bytes {name}"

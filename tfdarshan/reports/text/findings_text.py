@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tfdarshan.file_name import printable
+from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Assumption, Finding, Gain
 from tfdarshan.units import human_seconds, percent, shortened
@@ -63,7 +64,8 @@ def assumption_text(entry: Assumption) -> str:
 
 def cost_text(finding: Finding) -> str:
     """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where nothing."""
-    if finding.cost_s <= 0:
+    if finding.cost_s <= 0 or finding.name == input_bound.NAME:
+        # Its title says it, and what others cost is a part of it.
         return ""
     return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
 
@@ -87,7 +89,7 @@ def _finding(finding: Finding, common: Sequence[Assumption]) -> str:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")
         for entry in finding.gain.assumptions:
             lines += [] if entry in common else _wrapped(f"Assumes: {assumption_text(entry)}", "    ")
-    numbers = "; ".join(f"{entry.label} {entry.text}" for entry in finding.evidence)
+    numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", "    ") if numbers else []
     lines += [f"      {shortened(printable(path), WIDTH - 6)}" for path in finding.files]
     lines += _wrapped(f"Do not bother {finding.not_worth}.", "    ") if finding.not_worth else []

@@ -59,7 +59,7 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     if verdict.state == "slow":
         return verdict.title
     if verdict.wait_share is not None:
-        return "waits, and no file call explains it" if verdict.finding else "too short to tell"
+        return "too short to tell" if "Too short to tell" in verdict.sentence else "no cure is known"
     return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
 
 

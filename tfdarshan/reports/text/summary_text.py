@@ -36,7 +36,9 @@ COVERAGE_PARTS = Columns("    ", -38, 0)
 SHARED = -1
 # From this share on, the bytes not seen have a line of their own.
 NOT_SEEN = 0.1
-RARE_CALLS = ("seeks", "stats", "syncs and flushes")
+# What is not seen of a smaller share of the bytes needs no explanation.
+WORTH_SAYING = 0.001
+RARE_CALLS = ("  of them zero-length", "seeks", "stats", "syncs and flushes")
 
 KIND_NAMES = {
     "excluded": "files left out by patterns",
@@ -151,7 +153,7 @@ def _calls(data: SummaryData) -> list[str]:
         if label in RARE_CALLS and not any(counts):
             continue
         total = sum(count or 0 for count in counts)
-        in_all = f"{human_bytes(total)} in all" if label.startswith("bytes") else ""
+        in_all = f"{human_bytes(total)} in all" if label.startswith("bytes") and total else ""
         cells = ("" if count is None else count for count in counts)
         lines.append(columns.row(f"  {label}", *cells, in_all))
     mapped = "" if data.mmap_bytes is None else f" of {exact_bytes(data.mmap_bytes)}"
@@ -330,19 +332,27 @@ def _failures(data: SummaryData) -> list[str]:
 
 
 def _coverage(coverage: Coverage) -> list[str]:
-    lines = ["Coverage (what was seen, against what the kernel charged to the process)"]
+    if coverage.read.kernel is None:
+        return ["Coverage: not known, the kernel's figures are missing"]
+    lines = ["Coverage (what was seen, against what the kernel counted for the job)"]
     for label, direction, counter, storage in (
         ("read", coverage.read, "rchar", "read_bytes"),
         ("written", coverage.written, "wchar", "write_bytes"),
     ):
         lines += _direction(label, direction, counter, storage, bounded=coverage.processes_left_out > 0)
-    if coverage.processes_left_out and coverage.read.kernel is not None:
+    if coverage.processes_left_out:
         lines += _left_out(coverage)
+    if not _is_missed(coverage.read) and not _is_missed(coverage.written):
+        return lines
     return [
         *lines,
         "  Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late,",
         "  programs started with exec (charged when they are waited for), pages touched through mmap.",
     ]
+
+
+def _is_missed(direction: Direction) -> bool:
+    return (direction.unseen or 0) > WORTH_SAYING * (direction.kernel or 0)
 
 
 def _left_out(coverage: Coverage) -> list[str]:
@@ -359,23 +369,21 @@ def _left_out(coverage: Coverage) -> list[str]:
 
 
 def _direction(label: str, direction: Direction, counter: str, storage: str, *, bounded: bool) -> list[str]:
-    if not direction.kernel and not direction.accounted and direction.kernel is not None:
+    kernel = direction.kernel or 0
+    if not kernel and not direction.accounted:
         return [COVERAGE.row(label, f"nothing ({counter})")]
-    if direction.kernel is None:
-        share = "of an unknown total: the kernel's figures are missing"
-    else:
-        bound = "at most " if bounded and direction.unseen else ""
-        share = percent(direction.accounted, direction.kernel)
-        share = f"{bound}{share} of {exact_bytes(direction.kernel)} ({counter})"
+    bound = "at most " if bounded and direction.unseen else ""
+    share = percent(min(direction.accounted, kernel), kernel)
+    share = f"{bound}{share} of {exact_bytes(kernel)} ({counter})" if kernel else f"nothing ({counter})"
     lines = [
         COVERAGE.row(label, share),
         COVERAGE_PARTS.row("in the tables", exact_bytes(direction.in_tables)),
     ]
     for kind, count in sorted(direction.elsewhere.items(), key=lambda item: -item[1]):
         lines.append(COVERAGE_PARTS.row(KIND_NAMES.get(kind, kind), exact_bytes(count)))
-    if direction.unseen and direction.unseen >= NOT_SEEN * (direction.kernel or 0):
+    if direction.unseen and direction.unseen >= NOT_SEEN * kernel:
         lines.append(COVERAGE_PARTS.row("not seen, at least", exact_bytes(direction.unseen)))
-    if direction.kernel is not None and direction.storage is not None:
+    if direction.storage is not None:
         verb = "from" if label == "read" else "to"
         lines.append(COVERAGE_PARTS.row(f"{verb} storage ({storage})", exact_bytes(direction.storage)))
     return lines
