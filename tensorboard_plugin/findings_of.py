@@ -5,18 +5,22 @@ All findings of ten million calls take a gigabyte for some ten seconds. TensorBo
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.findings.kept_verdicts import KeptVerdict, kept_verdict
 from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
 from tfdarshan.reports.views.panel import as_json
+from tfdarshan.session import Session
 
 from .session_store import MOST_CALLS_KEPT, Listed, age, open_readable
 
@@ -25,9 +29,14 @@ LONGEST_S = 600
 
 
 class FindingsOf:
-    """Keeps the panels of the sessions that were asked for last."""
+    """Keeps the panels of the sessions that were asked for last.
 
-    def __init__(self) -> None:
+    Args:
+        keep: Is told the verdict on a session.
+    """
+
+    def __init__(self, keep: Callable[[Path, KeptVerdict], None]) -> None:
+        self._keep = keep
         self._lock = Lock()
         self._kept: OrderedDict[tuple[object, ...], tuple[Lock, list[Any]]] = OrderedDict()
 
@@ -45,24 +54,33 @@ class FindingsOf:
                 self._kept.popitem(last=False)
         with lock:
             if not found:
-                found.append(_work_out(listed.path))
+                answer = _work_out(listed.path)
+                found.append(answer["panels"])
+                self._keep(listed.path, KeptVerdict(**answer["verdict"]))
             panels: list[dict[str, Any]] = found[0]
             return panels
 
 
-def _work_out(path: Path) -> list[dict[str, Any]]:
+def _work_out(path: Path) -> dict[str, Any]:
     session = open_readable(path)
     if sum(int(meta["counts"]["segments"]) for meta in session.meta) <= MOST_CALLS_KEPT:
-        return as_json(findings_panels(diagnosis_for(session)))
+        return _answer(session)
     command = [sys.executable, "-m", "tfdarshan.tensorboard_plugin.findings_of", str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, check=True)
-        panels: list[dict[str, Any]] = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise SessionDataError(f"the findings of {path.name} could not be worked out.") from error
-    return panels
+    return answer
+
+
+def _answer(session: Session) -> dict[str, Any]:
+    """Gives the panels, and the verdict as lists of sessions have it."""
+    diagnosis = diagnosis_for(session)
+    verdict = kept_verdict(diagnosis, int(session.meta[0]["duration_ns"]) / 1e9)
+    return {"panels": as_json(findings_panels(diagnosis)), "verdict": dataclasses.asdict(verdict)}
 
 
 if __name__ == "__main__":
     os.nice(10)  # whoever looks at the session meanwhile comes first
-    json.dump(as_json(findings_panels(diagnosis_for(open_readable(Path(sys.argv[1]))))), sys.stdout)
+    json.dump(_answer(open_readable(Path(sys.argv[1]))), sys.stdout)

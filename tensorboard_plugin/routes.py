@@ -12,10 +12,11 @@ from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.comparison_view import compare_view
-from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table
+from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table, files_view
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.panel import Panel, Text, as_json
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
+from tfdarshan.reports.views.steps_view import PAGE_ROWS, StepQuery, steps_table, steps_view
 from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
 from tfdarshan.reports.views.view_source import process_name
 from tfdarshan.staging.assumed_tier import LOCAL
@@ -23,11 +24,13 @@ from tfdarshan.units import human_bytes, human_seconds, plural
 
 from .findings_of import FindingsOf
 from .live import recorded_so_far
+from .session_list import SessionList
 from .session_store import SessionStore
 
 Arguments = Mapping[str, str]
 Answer = dict[str, Any]
 LONGEST_TEXT = 4_096
+FILE_ROWS = 50
 HOW_TO = 'import tfdarshan\n\nwith tfdarshan.profile("{logdir}"):\n    model.fit(dataset)'
 
 
@@ -41,13 +44,16 @@ class Routes:
     def __init__(self, logdir: Path) -> None:
         self.store = SessionStore(logdir)
         self._logdir = logdir
-        self._findings = FindingsOf()
+        self._list = SessionList(logdir, self.store)
+        self._findings = FindingsOf(self._list.keep)
         self.by_name: dict[str, Callable[[Arguments], Answer]] = {
             "/page": self.page,
             "/sessions": self.sessions,
+            "/verdicts": self.verdicts,
             "/view": self.view,
             "/findings": self.findings,
             "/files": self.files,
+            "/steps": self.steps,
             "/file": self.file,
             "/compare": self.compare,
         }
@@ -72,6 +78,10 @@ class Routes:
         ]
         return {"sessions": listed, "how_to": HOW_TO.format(logdir=self._logdir)}
 
+    def verdicts(self, arguments: Arguments) -> Answer:
+        """Lists the sessions with their verdicts; `look` looks at some that have none first."""
+        return self._list.answer(look=_text(arguments, "look", "") == "1")
+
     def view(self, arguments: Arguments) -> Answer:
         """Gives a view's panels, or the state of a session that is not complete."""
         name = _text(arguments, "view", "overview")
@@ -88,6 +98,10 @@ class Routes:
                 panels = timeline_view(source, _window(arguments))
             elif name == "staging":
                 panels = staging_view(source, _staging_query(arguments))
+            elif name == "files":
+                panels = files_view(source, _file_query(arguments))
+            elif name == "steps":
+                panels = steps_view(source, _step_query(arguments))
             else:
                 panels = source.cached(f"_view_{name}", lambda: VIEWS[name][1](source))
         return {
@@ -104,17 +118,17 @@ class Routes:
 
     def files(self, arguments: Arguments) -> Answer:
         """Gives a page of files."""
-        query = FileQuery(
-            search=_text(arguments, "search", ""),
-            sort=_text(arguments, "sort", "time_s"),
-            descending=_text(arguments, "order", "descending") != "ascending",
-            offset=_number(arguments, "offset", 0),
-            limit=_number(arguments, "limit", 50, most=MOST_ROWS),
-        )
         source, lock = self._source(arguments)
         with lock:
-            table, matching = files_table(source, query)
+            table, matching = files_table(source, _file_query(arguments))
             return {"panels": as_json([table]), "matching": matching}
+
+    def steps(self, arguments: Arguments) -> Answer:
+        """Gives a page of steps."""
+        source, lock = self._source(arguments)
+        with lock:
+            table = steps_table(source, _step_query(arguments))
+            return {"panels": as_json([table]), "matching": len(source.steps)}
 
     def file(self, arguments: Arguments) -> Answer:
         """Gives one file's page."""
@@ -173,6 +187,29 @@ def _window(arguments: Arguments) -> Window:
 def _staging_query(arguments: Arguments) -> StagingQuery:
     room = _number(arguments, "capacity", 0)
     return StagingQuery(_text(arguments, "tier", LOCAL), room or None)
+
+
+def _file_query(arguments: Arguments) -> FileQuery:
+    return FileQuery(
+        search=_text(arguments, "search", ""),
+        sort=_text(arguments, "sort", "time_s"),
+        descending=_descending(arguments),
+        offset=_number(arguments, "offset", 0),
+        limit=_number(arguments, "limit", FILE_ROWS, most=MOST_ROWS),
+    )
+
+
+def _step_query(arguments: Arguments) -> StepQuery:
+    return StepQuery(
+        sort=_text(arguments, "sort", "time"),
+        descending=_descending(arguments),
+        offset=_number(arguments, "offset", 0),
+        limit=_number(arguments, "limit", PAGE_ROWS, most=MOST_ROWS),
+    )
+
+
+def _descending(arguments: Arguments) -> bool:
+    return _text(arguments, "order", "descending") != "ascending"
 
 
 def _text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:

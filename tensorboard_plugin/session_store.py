@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -109,9 +110,14 @@ class SessionStore:
         if not self._logdir.is_dir():
             return []
         root = self._logdir.resolve()
+        inside: dict[Path, bool] = {}
         found = []
         for path in walk_sessions(self._logdir):
-            if not path.resolve().is_relative_to(root):
+            # To resolve a path takes as long as all else: sessions of one folder are in the same place.
+            place = path if path.is_symlink() else path.parent
+            if place not in inside:
+                inside[place] = place.resolve().is_relative_to(root)
+            if not inside[place]:
                 continue
             run = path.parent.parent.parent.relative_to(self._logdir).as_posix()
             state = _state(path)
@@ -121,9 +127,14 @@ class SessionStore:
 
 
 def _state(path: Path) -> str:
-    if (path / MARKER).exists():
+    try:
+        with os.scandir(path) as entries:
+            names = [entry.name for entry in entries]
+    except OSError:
+        return ""
+    if MARKER in names:
         return "recording" if is_recording(path) else "interrupted"
-    return "complete" if any(path.glob(f"*{META_SUFFIX}")) else ""
+    return "complete" if any(name.endswith(META_SUFFIX) for name in names) else ""
 
 
 def _open(path: Path, process: str | None) -> Source:

@@ -1,15 +1,19 @@
 // The tab: which session, which view, which part of it. All of that is in the address, so that links work.
-import { drawPanels, element, restyle } from "./panels.js";
+import { drawPanels, element, replaceTable, restyle } from "./panels.js";
+import { buildPicker } from "./picker.js";
 
 const KEYS = ["session", "view", "process", "by", "measure", "start", "end", "search", "sort", "order", "offset",
-  "path", "other", "tier", "capacity"];
-const FILE_COLUMNS = ["path", "time_s", "opens", "reads", "zero_reads", "bytes_read", "writes", "bytes_written",
-  "size_bytes"];
+  "path", "other", "tier", "capacity", "step_sort", "step_order", "step_offset"];
+// Tables that come a page at a time: the route that gives one, and what the address calls its order and place.
+const PAGED = {
+  files: { route: "files", sort: "sort", order: "order", offset: "offset" },
+  "step-table": { route: "steps", sort: "step_sort", order: "step_order", offset: "step_offset" },
+};
 // Of these a change can be undone by going back.
 const PLACES = ["session", "view", "process", "start", "end", "path", "other"];
-const PAGE_ROWS = 50, REFRESH_MS = 3000, TYPING_MS = 250, MANY_SESSIONS = 12;
+const REFRESH_MS = 3000, TYPING_MS = 250;
 
-let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, timer = 0, processes = [];
+let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [];
 const parts = { matching: 0 };
 let found = { key: "", panels: null };
 
@@ -65,6 +69,11 @@ function readState() {
 
 // What leads somewhere else is a place to come back to; a sort, or a letter of a search, is none.
 function writeState(change) {
+  writeAddress(change);
+  return show();
+}
+
+function writeAddress(change) {
   const leads = Object.keys(change).some((key) => PLACES.includes(key) && (change[key] || "") !== (state[key] || ""));
   state = { ...state, ...change };
   for (const key of KEYS) if (state[key] === undefined || state[key] === "") delete state[key];
@@ -72,7 +81,6 @@ function writeState(change) {
     .map((key) => `p.tfdarshan.${key}=${encodeURIComponent(state[key])}`);
   const write = leads ? "pushState" : "replaceState";
   parent.history[write](parent.history.state, "", `#${["tfdarshan", ...pairs].join("&")}`);
-  return show();
 }
 
 function watchDarkMode() {
@@ -91,10 +99,8 @@ function watchDarkMode() {
 function buildFrame() {
   document.documentElement.lang = "en";
   document.title = "I/O: file I/O of this job, by tfdarshan";
-  parts.session = select("Session", (value) => writeState({ session: value, process: "", start: "", end: "",
-    path: "", offset: "", capacity: "" }));
-  parts.find = element("input", { type: "search", "aria-label": "Filter the list", placeholder: "filter",
-    hidden: "", oninput: () => fillSessions(current()) });
+  parts.session = buildPicker({ ask, label: sessionLabel, name: sessionName, choose: (id) => writeState({ session: id, process: "",
+    start: "", end: "", path: "", offset: "", step_offset: "", capacity: "" }) });
   parts.process = select("Process", (value) => writeState({ process: value }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
@@ -103,7 +109,7 @@ function buildFrame() {
   parts.view = element("div", { id: "view", "aria-live": "polite" });
   const reload = element("button", { class: "plain", type: "button", onclick: refresh }, "Reload");
   document.body.replaceChildren(
-    element("header", {}, element("div", { class: "bar" }, element("h1", {}, "I/O"), parts.session.label, parts.find, parts.process.label, reload),
+    element("header", {}, element("div", { class: "bar" }, element("h1", {}, "I/O"), parts.session.whole, parts.process.label, reload),
       parts.nav),
     element("main", {}, parts.controls, parts.banner, parts.findings, parts.view));
 }
@@ -124,6 +130,7 @@ async function listSessions() {
 
 async function refresh() {
   found = { key: "", panels: null };
+  parts.session.forget();
   await listSessions();
   return show();
 }
@@ -133,7 +140,7 @@ function current() {
 }
 
 function fillFrame(session) {
-  fillSessions(session);
+  parts.session.show(sessions, session);
   fill(parts.process.box, [["", "all processes"], ...processes.map((name) => [name, name])], state.process || "");
   parts.process.label.hidden = processes.length < 2;
   parts.nav.replaceChildren(...page.views.map((view) => element("button", {
@@ -142,16 +149,12 @@ function fillFrame(session) {
   }, view.title)));
 }
 
-function sessionLabel(found) {
-  return `${found.run === "." ? "" : `${found.run}: `}${found.name}${found.state === "complete" ? "" : ` (${found.state})`}`;
+function sessionName(found) {
+  return `${found.run === "." ? "" : `${found.run}: `}${found.name}`;
 }
 
-// With many sessions the list holds those that were asked for, and the one that is shown.
-function fillSessions(session) {
-  parts.find.hidden = sessions.length <= MANY_SESSIONS;
-  const wanted = parts.find.hidden ? "" : parts.find.value.toLowerCase();
-  const listed = sessions.filter((found) => found === session || sessionLabel(found).toLowerCase().includes(wanted));
-  fill(parts.session.box, listed.map((found) => [found.id, sessionLabel(found)]), session ? session.id : "");
+function sessionLabel(found) {
+  return `${sessionName(found)}${found.state === "complete" ? "" : ` (${found.state})`}`;
 }
 
 function viewName() {
@@ -231,15 +234,33 @@ async function answerFor(session) {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
   } : {};
   const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
-    ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}) });
+    ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}),
+    ...(name === "files" ? { search: state.search, ...pageOf("files") } : {}),
+    ...(name === "steps" ? pageOf("step-table") : {}) });
   processes = answer.processes;
   if (name !== "files" || answer.state !== "complete") return answer;
-  const table = await ask("files", { ...common, search: state.search, sort: state.sort, order: state.order,
-    offset: state.offset, limit: PAGE_ROWS });
-  parts.matching = table.matching;
-  const charts = answer.panels.filter((panel) => panel.key !== "files");
+  const table = answer.panels.find((panel) => panel.key === "files");
+  parts.matching = table.paging.matching;
+  if (!state.search) return answer;
   // Whoever searches looks for what was found.
-  return { ...answer, panels: state.search ? [...table.panels, ...charts] : [...charts, ...table.panels] };
+  return { ...answer, panels: [table, ...answer.panels.filter((panel) => panel !== table)] };
+}
+
+function pageOf(key) {
+  const { sort, order, offset } = PAGED[key];
+  return { sort: state[sort], order: state[order], offset: state[offset] };
+}
+
+// Another page of a table: the rest of the view stays as it is.
+async function turn(key, { sort, descending, offset }) {
+  const names = PAGED[key], change = { [names.offset]: offset ? String(offset) : "" };
+  if (sort) Object.assign(change, { [names.sort]: sort, [names.order]: descending ? "" : "ascending" });
+  writeAddress(change);
+  const mine = ++turned, view = asked;
+  const answer = await ask(names.route, { session: current().id, process: state.process, ...pageOf(key),
+    ...(key === "files" ? { search: state.search } : {}) }).catch(() => null);
+  if (mine !== turned || view !== asked) return undefined;
+  return answer ? replaceTable(parts.view, answer.panels[0], ACTIONS) : show();
 }
 
 // What a session is compared with: what was chosen, else the one before it, of its own run if there is one.
@@ -250,16 +271,13 @@ function otherOf(session) {
   return state.other || mine.id;
 }
 
+const ACTIONS = { link: follow, zoom, turn,
+  choose: (argument, value) => writeState({ [argument]: String(value) }) };
+
 async function draw(mine, { banner = [], panels }) {
   if (mine !== asked) return;
   drawPanels(parts.banner, banner, theme);
-  const actions = {
-    link: follow,
-    zoom,
-    sort: (place) => sortBy(FILE_COLUMNS[place]),
-    choose: (argument, value) => writeState({ [argument]: String(value) }),
-  };
-  await drawPanels(parts.view, panels, theme, actions);
+  await drawPanels(parts.view, panels, theme, ACTIONS);
   if (mine !== asked) return;
   performance.mark("tfdarshan:drawn");
   parts.view.dataset.drawn = viewName();
@@ -273,11 +291,6 @@ function follow(kind, value) {
 function zoom(start, end) {
   if (start === null) return writeState({ start: "", end: "" });
   return writeState({ view: "timeline", start: Math.max(0, start).toFixed(9), end: Math.max(0, end).toFixed(9) });
-}
-
-function sortBy(column) {
-  const ascending = state.sort === column && state.order !== "ascending";
-  return writeState({ sort: column, order: ascending ? "ascending" : "", offset: "" });
 }
 
 function empty() {
@@ -323,13 +336,7 @@ function filesControls() {
     return [element("button", { class: "plain", type: "button", onclick: () => writeState({ path: "" }) },
       "All files")];
   }
-  const offset = Number(state.offset || 0);
-  const search = searchField();
-  const turn = (label, to, enabled) => element("button", { class: "plain", type: "button",
-    disabled: enabled ? null : "", onclick: () => writeState({ offset: to ? String(to) : "" }) }, label);
-  return [search, turn("Previous", Math.max(0, offset - PAGE_ROWS), offset > 0),
-    turn("Next", offset + PAGE_ROWS, offset + PAGE_ROWS < parts.matching),
-    element("span", { class: "note" }, `${parts.matching.toLocaleString("en")} files match`)];
+  return [searchField(), element("span", { class: "note" }, `${parts.matching.toLocaleString("en")} files match`)];
 }
 
 // One field for as long as the page lives: what is typed is searched for after a moment.

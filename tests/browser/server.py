@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +18,13 @@ ADDRESS = re.compile(r"http://[^\s/]+:(\d+)")
 
 @contextmanager
 def tensorboard(logdir: Path, *options: str, **environment: str) -> Iterator[str]:
-    """Runs it, and gives its address with its path prefix."""
+    """Runs it, and gives its address with its path prefix. Verdicts are kept in a cache folder of its own."""
+    cache = tempfile.TemporaryDirectory(prefix="tfdarshan-cache-")
     process = subprocess.Popen(
         [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--host", "127.0.0.1",
          "--port", "0", *options],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **environment},
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "XDG_CACHE_HOME": cache.name, **environment},
     )  # fmt: skip
     said: list[str] = []
     started = threading.Event()
@@ -38,6 +40,7 @@ def tensorboard(logdir: Path, *options: str, **environment: str) -> Iterator[str
         process.wait(30)
         thread.join(30)
         process.stdout.close()
+        cache.cleanup()
 
 
 def _listen(process: subprocess.Popen, said: list[str], started: threading.Event) -> None:

@@ -321,6 +321,72 @@ def test_files_are_searched_sorted_and_cut_to_pages(tab, server, job):
     assert tab.text("[data-label='Reads'] .value") == str(2 * EPOCHS)
 
 
+def test_a_session_is_picked_by_its_verdict(server, logdir):
+    with browser_page(server) as watched:
+        tab = Tab(watched).open(server, session="./2019_01_01_00_00_00")
+        button = tab.frame.locator(".session")
+
+        # WHEN the list is opened
+        button.click()
+        search = tab.frame.get_by_label("Search sessions")
+        assert search.evaluate("field => document.activeElement === field")
+
+        # THEN each session has its verdict once it was looked at; those of one time are together
+        note = tab.frame.locator(".picker > .note")
+        note.filter(has_text="those that lose most first").wait_for()
+        tab.frame.locator(".picker tr", has_text="2017_01_01").get_by_text("interrupted").wait_for()
+        tab.frame.locator(".picker tr", has_text="run: 2020_01_01").get_by_text("cannot tell").wait_for()
+        assert "sessions at the same time" in tab.text(".picker tbody")
+        # and is found by its name or its verdict, by keys alone
+        search.fill("interrupted")
+        assert tab.frame.locator(".picker [data-id]").all_inner_texts() == ["2017_01_01_00_00_00"]
+        search.fill("run: 2020")
+        watched.page.keyboard.press("ArrowDown")
+        watched.page.keyboard.press("Enter")
+        tab.frame.locator("[data-label='Calls']").wait_for()
+        assert "session=run%2F2020_01_01_00_00_00" in tab.address()
+        assert button.inner_text() == "run: 2020_01_01_00_00_00"
+        assert tab.frame.get_by_role("dialog").count() == 0
+        # and Escape closes it
+        button.click()
+        watched.page.keyboard.press("Escape")
+        assert tab.frame.get_by_role("dialog").count() == 0
+        assert button.evaluate("part => document.activeElement === part")
+        assert [fault for fault in watched.faults if "status of 422" not in fault] == []
+
+
+def test_a_page_of_steps_or_files_leaves_the_charts_alone(tab, server, job):
+    tab.open(server, view="files")
+    tab.page.frames[1].evaluate("document.querySelector('.chart').dataset.mine = 'yes'")
+
+    next_page = tab.frame.get_by_role("button", name="Next")
+    next_page.focus()
+    tab.page.keyboard.press("Enter")
+    tab.frame.locator("[data-key='files'] .note", has_text="51 to 100").wait_for()
+
+    assert tab.frame.locator("[data-mine='yes']").count() == 1
+    assert next_page.evaluate("part => document.activeElement === part")
+    head = tab.frame.locator("[data-key='files'] th", has_text="reads").first
+    head.locator("button").click()
+    tab.frame.locator("[data-key='files'] th[aria-sort='descending']", has_text="reads").wait_for()
+    # and a link opens that page
+    again = Tab(SimpleNamespace(page=tab.page.context.new_page()))
+    again.page.goto(f"{server}/{tab.address()}")
+    again.drawn("files")
+    assert again.rows("files").all_inner_texts() == tab.rows("files").all_inner_texts()
+
+
+def test_charts_of_files_follow_the_search(tab, server, job):
+    tab.open(server, view="files", search="class-3/")
+
+    mine = sum(size for path, size in job.sizes.items() if "class-3/" in path) * EPOCHS
+    (root, *_) = tab.frame.locator("[data-key='treemap-bytes'] .chart").evaluate(
+        "chart => chart.data[0].values"
+    )
+    assert root == mine
+    assert tab.rows("folders").count() == 1
+
+
 def test_files_are_found_while_one_types(tab, server, job):
     tab.open(server, view="files")
     search = tab.frame.get_by_label("Search files")
@@ -389,7 +455,8 @@ def test_the_tab_has_a_language_a_title_and_a_heading(tab, server):
 def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
     # GIVEN the open tab, and a session that is written then
     tab.open(server)
-    before = tab.frame.get_by_label("Session").locator("option").count()
+    tab.frame.locator(".session").click()
+    before = tab.frame.locator(".picker [data-id]").count()
     added = logdir / "later" / "plugins" / "tfdarshan" / "2021_01_01_00_00_00"
     shutil.copytree(job.session.path, added)
     time.sleep(3.5)
@@ -398,9 +465,8 @@ def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
     tab.page.locator("app-header-reload button").click()
 
     # THEN
-    options = tab.frame.get_by_label("Session").locator("option")
-    tab.frame.locator("option[value='later/2021_01_01_00_00_00']").wait_for(state="attached")
-    assert options.count() == before + 1
+    tab.frame.locator(".picker [data-id='later/2021_01_01_00_00_00']").wait_for(state="attached")
+    assert tab.frame.locator(".picker [data-id]").count() == before + 1
     shutil.rmtree(added)
 
 

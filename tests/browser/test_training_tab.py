@@ -19,7 +19,7 @@ from tests.browser.test_tab import Tab
 from tfdarshan.checkpoint import read_ledger
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.staging_view import FAST
-from tfdarshan.reports.views.steps_view import MOST_ROWS
+from tfdarshan.reports.views.steps_view import PAGE_ROWS
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.assumed_tier import assumed_tier
@@ -97,7 +97,14 @@ def test_steps_show_the_recorded_steps(tab, server, run):
     slowest = lasted.idxmax()
     first = tab.rows("step-table").first.locator("td").all_inner_texts()
     assert first[:2] == [str(steps["step"][slowest]), human_seconds(lasted[slowest] / 1e9)]
-    assert tab.rows("step-table").count() == min(len(steps), MOST_ROWS)
+    assert tab.rows("step-table").count() == min(len(steps), PAGE_ROWS)
+    # and the others are a page away
+    tab.frame.get_by_role("button", name="Next").click()
+    tab.frame.locator("[data-key='step-table'] .note", has_text=f"{PAGE_ROWS + 1} to").wait_for()
+    order = lasted.sort_values(ascending=False, kind="stable").index
+    first = tab.rows("step-table").first.locator("td").first.inner_text()
+    assert first == str(steps["step"][order[PAGE_ROWS]])
+    assert f"p.tfdarshan.step_offset={PAGE_ROWS}" in tab.address()
 
 
 def test_storage_below_an_emulated_one_is_not_shown(tab, server):

@@ -282,7 +282,7 @@ def test_the_spread_of_steps_counts_each_step(tmp_path):
     # THEN the table lists the slowest twenty, the slowest first
     (table,) = (panel for panel in panels if panel.kind == "table")
     assert (len(table.rows), table.rows[0][0].text) == (20, "0")
-    assert table.note == "the slowest 20 of 40"
+    assert table.note == "1 to 20 of 40 steps, the slowest first"
 
 
 def test_steps_show_what_came_from_storage(tmp_path):

@@ -13,6 +13,7 @@ pytest.importorskip("tensorboard")
 from werkzeug.test import Client
 
 from tests.made_up_session import image_job, job_of, write_session
+from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.session import open_session
@@ -22,6 +23,12 @@ from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionS
 
 STAMP = "2024_01_01_00_00_00"
 SESSION = f"run/{STAMP}"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """Verdicts are kept in the user's cache folder: each test has its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
 @pytest.fixture
@@ -174,6 +181,8 @@ def test_one_process_of_several(tmp_path):
         ("/files", {"session": SESSION, "limit": "0"}, 400),
         ("/files", {"session": SESSION, "offset": "nan"}, 400),
         ("/files", {"session": SESSION, "sort": "__class__"}, 400),
+        ("/steps", {"session": SESSION, "limit": "0"}, 400),
+        ("/steps", {"session": SESSION, "sort": "__class__"}, 400),
         ("/file", {"session": SESSION, "path": "/etc/passwd"}, 422),
         ("/compare", {"session": SESSION, "other": "../x"}, 404),
         ("/view", {"session": SESSION, "view": "staging", "tier": "/dev/shm"}, 400),
@@ -338,3 +347,35 @@ def test_the_loader_imports_nothing_but_base_plugin(run_python):
     )
     before = run_python("-c", "import sys, tensorboard.plugins.base_plugin\n" + program.splitlines()[1])
     assert run_python("-c", program).stdout == before.stdout
+
+
+def test_pages_of_steps_put_together_are_all_steps(tmp_path):
+    # GIVEN 50 steps of unlike times
+    steps = [(20 * n, 20 * n + 1 + n * 7 % 13, 0.5) for n in range(50)]
+    session = training(tmp_path / "run", [(1, 2, 7, "pread", 0, 7)], steps)
+    asked = {"session": f"run/{session.path.name}"}
+
+    def numbers(**query):
+        pages = [
+            ask(tmp_path, "/steps", **asked, **query, offset=first, limit=20)[1] for first in (0, 20, 40)
+        ]
+        assert {page["matching"] for page in pages} == {50}
+        return [int(row[0]) for page in pages for row in table(page)]
+
+    # WHEN / THEN
+    lasted = {n: 1 + n * 7 % 13 for n in range(50)}
+    assert numbers() == sorted(lasted, key=lambda n: (-lasted[n], n))
+    assert numbers(order="ascending") == sorted(lasted, key=lambda n: (lasted[n], n))
+    assert numbers(sort="step", order="ascending") == list(range(50))
+    # and the view begins with the page that is asked for
+    view = ask(tmp_path, "/view", **asked, view="steps", sort="step", offset=40)[1]
+    assert [int(row[0]) for row in table(view)] == list(range(9, -1, -1))
+
+
+def test_the_view_of_files_has_what_the_search_finds(logdir):
+    answer = ask(logdir, "/view", session=SESSION, view="files", search="class-07/")[1]
+
+    tree = next(panel for panel in answer["panels"] if panel["key"] == "treemap-bytes")
+    assert tree["figure"]["data"][0]["ids"][0] == "/data/train/class-07"
+    assert [row[0] for row in table(answer)] == ["/data/train/class-07/0000007.jpg"]
+    assert answer["panels"][-1]["paging"]["matching"] == 1

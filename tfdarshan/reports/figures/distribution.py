@@ -9,7 +9,6 @@ import pandas as pd
 
 from tfdarshan.analysis.access_pattern import AccessPattern
 from tfdarshan.analysis.access_sizes import SizeBucket
-from tfdarshan.reports.figures.single_calls import escaped
 from tfdarshan.reports.figures.theme import (
     BYTES_AXIS,
     COMPUTE,
@@ -126,25 +125,6 @@ def latency_figure(table: pd.DataFrame, most: int = 16) -> Figure:
         xaxis={"type": "log", "title": {"text": "duration"}, "ticksuffix": " ms", "exponentformat": "none"},
         yaxis={"type": "category", "autorange": "reversed"},
     )
-
-
-def treemap_figure(tree: pd.DataFrame, column: str) -> Figure:
-    """Draws `directory_tree`; `column` says what it shows, for the labels."""
-    shown = tree[(tree["value"] > 0) & (tree["path"] != "")]
-    words = human_seconds if column.endswith("_s") else exact_bytes
-    box = {
-        "type": "treemap",
-        "ids": shown["path"].tolist(),
-        "labels": [escaped(name) for name in shown["name"]],
-        "parents": shown["parent"].tolist(),
-        "values": plain(shown["value"]),
-        "branchvalues": "total",
-        "text": [words(value if column.endswith("_s") else int(value)) for value in shown["value"]],
-        "hovertemplate": "%{id}<br>%{text}, %{percentRoot:.1%} of all<extra></extra>",
-        "maxdepth": 4,
-        "marker": {"cornerradius": 2},
-    }
-    return figure([box], height=360, margin={"l": 4, "r": 4, "t": 4, "b": 4})
 
 
 def shares_figure(rows: Sequence[tuple[str, Sequence[tuple[str, str, int]]]]) -> Figure:

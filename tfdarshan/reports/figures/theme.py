@@ -14,6 +14,17 @@ EMPTY = "#a9a9a9"
 # Of bands of epochs, on light and dark paper alike.
 BAND = "#8a94a3"
 WAIT, COMPUTE, HIDDEN = "#c8503f", "#4f9d69", "#86b7e3"
+# Of branches of a tree: their folders, and their files.
+BRANCHES = (
+    ("#5b8fc9", "#a9c6e6"),
+    ("#d39a5a", "#ecd0ae"),
+    ("#6aa887", "#b3d5c2"),
+    ("#a28fc0", "#d1c6e1"),
+    ("#c98589", "#e6c3c5"),
+    ("#7fa3ad", "#c0d2d7"),
+    ("#b3a25a", "#dbd3ad"),
+    ("#8d95a3", "#c8ccd3"),
+)
 CLASS_COLOURS = (READ, WRITE, META)
 
 # "Share chart" of plotly.js would post the figure to the vendor.

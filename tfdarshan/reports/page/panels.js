@@ -12,8 +12,8 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS), sort(place),
-// choose(argument, value).
+// `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS),
+// turn(key, {sort, descending, offset}) for another page of a table, choose(argument, value).
 export function drawPanels(container, panels, theme, actions = {}) {
   const focused = container.contains(document.activeElement) && document.activeElement.matches("input[type=range]")
     ? document.activeElement.getAttribute("aria-label") : null;
@@ -83,12 +83,45 @@ function buildSlider(slider, chart, actions) {
 }
 
 function buildTable(panel, actions) {
-  const heads = panel.columns.map(([name, kind], place) => element("th", { class: kind, scope: "col" },
-    actions.sort && panel.key === "files" ? element("button", { onclick: () => actions.sort(place) }, name) : name));
+  const heads = panel.columns.map((column, place) => buildHead(panel, column, place, actions));
   const rows = panel.rows.map((cells) => element("tr", {}, ...cells.map((cell, place) =>
     buildCell(cell, panel.columns[place], actions))));
-  return frame(panel, element("div", { class: "scroll" }, element("table", {},
+  const made = frame(panel, element("div", { class: "scroll" }, element("table", { "aria-label": panel.title },
     element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows))));
+  if (panel.paging && actions.turn) made.append(buildTurns(panel, actions));
+  return made;
+}
+
+// A click on a column's head sorts by it, the largest first; another one turns the order round.
+function buildHead(panel, [name, kind], place, actions) {
+  const { sorts = [], sort, descending } = panel.paging || {};
+  const mine = sorts[place] && sorts[place] === sort;
+  const order = mine && actions.turn ? (descending ? "descending" : "ascending") : null;
+  const turn = () => actions.turn(panel.key, { sort: sorts[place], descending: !(mine && descending), offset: 0 });
+  return element("th", { class: kind, scope: "col", "aria-sort": order },
+    sorts[place] && actions.turn ? element("button", { type: "button", onclick: turn }, name) : name);
+}
+
+function buildTurns(panel, actions) {
+  const { offset, limit, matching } = panel.paging;
+  const turn = (label, to, possible) => element("button", { class: "plain", type: "button",
+    disabled: possible ? null : "", onclick: () => actions.turn(panel.key, { offset: to }) }, label);
+  return element("div", { class: "turns" }, turn("Previous", Math.max(0, offset - limit), offset > 0),
+    turn("Next", offset + limit, offset + limit < matching));
+}
+
+// Draws another page of a table in its place; whoever pressed a button of it goes on pressing.
+export function replaceTable(container, panel, actions) {
+  const old = container.querySelector(`.panel[data-key="${CSS.escape(panel.key)}"]`);
+  if (!old) return;
+  const buttons = (part) => [...part.querySelectorAll("th button, .turns button")];
+  const place = buttons(old).indexOf(document.activeElement);
+  const made = buildTable(panel, actions);
+  old.replaceWith(made);
+  keepFitting(made.querySelector(".scroll"));
+  if (place < 0) return;
+  const again = buttons(made)[place];
+  (again.disabled ? buttons(made).find((button) => button.closest(".turns") && !button.disabled) : again)?.focus();
 }
 
 function buildCell(cell, [name, kind], actions) {
@@ -228,6 +261,14 @@ async function drawChart(chart, panel, theme, actions) {
   const layout = { ...panel.figure.layout, template: theme.templates[theme.mode] };
   chart.panelData = panel.figure.data;
   await Plotly.newPlot(chart, panel.figure.data, layout, theme.config);
+  if (actions.link) {
+    chart.on("plotly_treemapclick", (event) => {
+      const { customdata, id } = event.points[0];
+      if (customdata?.[0] !== "file") return true;
+      actions.link("file", id);
+      return false;
+    });
+  }
   if (!actions.zoom || !["activity", "bandwidth", "depth", "window-bandwidth"].includes(panel.key)) return;
   chart.on("plotly_relayout", (change) => {
     const start = change["xaxis.range[0]"], end = change["xaxis.range[1]"];

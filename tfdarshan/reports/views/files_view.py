@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +11,29 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.directory import directory_totals, directory_tree
+from tfdarshan.analysis.directory import Directories, directory_totals
+from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.latency import latency
 from tfdarshan.analysis.segments import segments_of_files
 from tfdarshan.errors import ConfigurationError, SessionDataError
-from tfdarshan.reports.figures.distribution import latency_figure, treemap_figure
+from tfdarshan.reports.figures.distribution import latency_figure
 from tfdarshan.reports.figures.single_calls import offsets_figure
-from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
+from tfdarshan.reports.figures.treemap import Box, treemap_figure
+from tfdarshan.reports.views.folder_tree import LEAST_SHARE, NamedFile, folder_boxes
+from tfdarshan.reports.views.panel import (
+    Cell,
+    Chart,
+    Paging,
+    Panel,
+    Table,
+    Text,
+    Tile,
+    Tiles,
+    duration,
+    number,
+    size,
+)
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.units import plural
 
@@ -46,6 +62,7 @@ COLUMNS = (
     ("written", "number"),
     ("size", "number"),
 )
+TREEMAP_NOTE = "Click a folder to see inside it. A file has a box if it is at least 0.5 % of all."
 MOST_CALLS_SHOWN = 20_000
 MOST_ROWS = 1_000
 
@@ -67,25 +84,53 @@ class FileQuery:
             raise ConfigurationError(f"offset must not be below 0, and limit between 1 and {MOST_ROWS}.")
 
 
-def files_view(source: Source) -> list[Panel]:
-    """Gives the treemap, the folders and the first files."""
-    totals = directory_totals(source.files, source.directories)
-    panels: list[Panel] = [
-        Chart(
-            "treemap-time",
-            "Time in calls by folder",
-            treemap_figure(directory_tree(totals, "time_s"), "time_s"),
-            half=True,
-        ),
-        Chart(
-            "treemap-bytes",
-            "Bytes read by folder",
-            treemap_figure(directory_tree(totals, "bytes_read"), "bytes_read"),
-            half=True,
-        ),
+def files_view(source: Source, query: FileQuery | None = None) -> list[Panel]:
+    """Gives treemaps and folders of the files that a query asks for, and a page of them."""
+    query = query or FileQuery()
+    table, matching = files_table(source, query)
+    if matching == 0:
+        return [table]
+    totals = _totals(source, query.search)
+    time_s = folder_boxes(totals, "time_s", _largest(source, query.search, "time_s"))
+    read = folder_boxes(totals, "bytes_read", _largest(source, query.search, "bytes_read"))
+    return [
+        _treemap("treemap-time", "Time in calls", time_s, in_seconds=True),
+        _treemap("treemap-bytes", "Bytes read", read, in_seconds=False),
         _folders(totals),
+        table,
     ]
-    return [*panels, files_table(source, FileQuery())[0]]
+
+
+def _treemap(key: str, what: str, boxes: Sequence[Box], *, in_seconds: bool) -> Panel:
+    title = f"{what}, by folder and file"
+    if not boxes:
+        return Text(["Nothing of it."], title)
+    return Chart(key, title, treemap_figure(boxes, in_seconds=in_seconds), TREEMAP_NOTE, half=True)
+
+
+def _totals(source: Source, search: str) -> pd.DataFrame:
+    """Gives `directory_totals` of the files that match."""
+    if not search:
+        return source.cached("_totals", lambda: directory_totals(source.files, source.directories))
+    matching = _matches(source, search)
+    # The first row is of no file, and is counted as one where it has calls.
+    rows = np.flatnonzero(np.concatenate([[True], matching[1:]]))
+    chosen = FileTable(source.files.rows.iloc[rows], ())
+    totals = directory_totals(chosen, Directories(source.directories.paths, source.directories.of_file[rows]))
+    return totals if matching[0] else totals.drop(index="", errors="ignore")
+
+
+def _largest(source: Source, search: str, column: str) -> list[NamedFile]:
+    """Gives the files that may have a box of their own."""
+    rows = np.flatnonzero(_matches(source, search))
+    values = source.files.rows[column].to_numpy()[rows]
+    most = round(1 / LEAST_SHARE)
+    if len(rows) > most:
+        kept = np.argpartition(-values, most)[:most]
+        rows, values = rows[kept], values[kept]
+    paths = source.files.paths.take(pa.array(rows)).to_pylist()
+    order = np.argsort(-values, kind="stable").tolist()
+    return [NamedFile(paths[place], float(values[place])) for place in order if paths[place].startswith("/")]
 
 
 def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:
@@ -94,7 +139,11 @@ def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:
     shown = source.files.rows.iloc[rows]
     last = query.offset + len(rows)
     note = f"{query.offset + 1:,} to {last:,} of {plural(matching, 'file')}" if len(rows) else "no such files"
-    return Table("files", "Files", COLUMNS, [_cells(row) for row in shown.itertuples()], note), matching
+    paging = Paging(
+        query.offset, query.limit, matching, SORTABLE[: len(COLUMNS)], query.sort, descending=query.descending
+    )
+    cells = [_cells(row) for row in shown.itertuples()]
+    return Table("files", "Files", COLUMNS, cells, note, paging=paging), matching
 
 
 def find_files(source: Source, query: FileQuery) -> tuple[Array, int]:
@@ -151,6 +200,14 @@ def file_page(source: Source, path: str) -> list[Panel]:
 
 
 def _matches(source: Source, search: str) -> Array:
+    """Says which rows of the file table match; what was asked for last is kept."""
+    kept: tuple[str, Array] | None = source.__dict__.get("_matching")
+    if kept is None or kept[0] != search:
+        kept = source.__dict__["_matching"] = (search, _matching(source, search))
+    return kept[1]
+
+
+def _matching(source: Source, search: str) -> Array:
     rows = source.files.rows
     real = np.ones(len(rows), bool)
     real[0] = bool(rows[["opens", "reads", "writes", "stats"]].iloc[0].any())

@@ -74,6 +74,27 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Paging:
+    """Which rows of how many a table shows, and in which order.
+
+    Attributes:
+        offset: The place of the first.
+        limit: How many a page has.
+        matching: How many there are.
+        sorts: What requests call the order by each column, "" if there is none.
+        sort: That of this page.
+        descending: Whether the largest come first.
+    """
+
+    offset: int
+    limit: int
+    matching: int
+    sorts: Sequence[str]
+    sort: str
+    descending: bool
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of cells. Columns are (heading, "text" or "number")."""
 
@@ -83,6 +104,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     half: bool = False
+    paging: Paging | None = None
     kind: str = "table"
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.step_time import StepSummary, step_summary
+from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
     overlap_figure,
     step_storage_figure,
@@ -14,18 +17,61 @@ from tfdarshan.reports.figures.over_time import (
     steps_figure,
 )
 from tfdarshan.reports.figures.time_marks import with_step_bands
-from tfdarshan.reports.views.panel import Cell, Chart, Panel, Table, Text, Tile, Tiles, duration, number, size
+from tfdarshan.reports.views.panel import (
+    Cell,
+    Chart,
+    Paging,
+    Panel,
+    Table,
+    Text,
+    Tile,
+    Tiles,
+    duration,
+    number,
+    size,
+)
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
-from tfdarshan.units import human_seconds, percent
+from tfdarshan.units import human_seconds, percent, plural
 
-MOST_ROWS = 20
+PAGE_ROWS, MOST_ROWS = 20, 1_000
+# What a table of steps can be sorted by, in the order of its columns.
+SORTS = {
+    "step": "", "time": "step_ns", "wait": "input_wait_ns", "compute": "compute_ns", "io": "io_ns",
+    "bytes": "bytes", "storage": "fetched", "calls": "operations",
+}  # fmt: skip
+COLUMNS = (
+    ("step", "text"),
+    ("time", "number"),
+    ("input wait", "number"),
+    ("compute", "number"),
+    ("I/O", "number"),
+    ("bytes", "number"),
+    ("from storage", "number"),
+    ("calls", "number"),
+)
 NO_STEPS = (
     "This session has no steps: a job without a training loop that reports them, or one recorded without a "
     "step source."
 )
 
 
-def steps_view(source: Source) -> list[Panel]:
+@dataclass(frozen=True)
+class StepQuery:
+    """Which steps are listed."""
+
+    sort: str = "time"
+    descending: bool = True
+    offset: int = 0
+    limit: int = PAGE_ROWS
+
+    def __post_init__(self) -> None:
+        if self.sort not in SORTS:
+            raise ConfigurationError(f"sort must be one of {', '.join(SORTS)}, not {self.sort!r}.")
+        if self.offset < 0 or not 1 <= self.limit <= MOST_ROWS:
+            raise ConfigurationError(f"offset must not be below 0, and limit between 1 and {MOST_ROWS}.")
+
+
+def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
     """Gives its panels, or says why there are none."""
     table = source.steps
     if len(table) == 0:
@@ -49,13 +95,13 @@ def steps_view(source: Source) -> list[Panel]:
         *_spread(table),
         _overlap(source),
         *_storage(source),
-        _table(source),
+        steps_table(source, query),
     ]
 
 
 def _spread(table: pd.DataFrame) -> list[Panel]:
     """Draws how many steps took how long, where there are more than the table lists."""
-    if len(table) <= MOST_ROWS:
+    if len(table) <= PAGE_ROWS:
         return []
     return [Chart("step-times", "How many steps took how long", step_times_figure(table))]
 
@@ -110,36 +156,40 @@ def _traced_until_ns(source: Source) -> float:
     return math.inf if span is None or span.until_s is None else span.until_s * 1e9
 
 
-def _table(source: Source) -> Table:
-    table, storage, until_ns = source.steps, source.step_storage, _traced_until_ns(source)
-    columns = [
-        ("step", "text"),
-        ("time", "number"),
-        ("input wait", "number"),
-        ("compute", "number"),
-        ("I/O", "number"),
-        ("bytes", "number"),
-        ("from storage" if source.emulation is None else "from real storage", "number"),
-        ("calls", "number"),
-    ]
+def steps_table(source: Source, query: StepQuery | None = None) -> Table:
+    """Lists the steps that a query asks for."""
+    query = query or StepQuery()
+    table, storage = source.steps, source.step_storage
     fetched = (storage["asked_bytes"] - storage["cached_bytes"]).reindex(range(len(table)))
-    slowest = (
-        table.assign(fetched=fetched.to_numpy())
-        .sort_values("step_ns", ascending=False, kind="stable")
-        .head(MOST_ROWS)
+    table = table.assign(fetched=fetched.to_numpy())
+    order = table.index.to_numpy() if query.sort == "step" else table[SORTS[query.sort]].to_numpy(np.float64)
+    # What is not known comes last.
+    order = np.where(np.isnan(order), np.inf, -order if query.descending else order)
+    places = np.argsort(order, kind="stable")[query.offset : query.offset + query.limit]
+    rows = [_cells(row, _traced_until_ns(source)) for row in table.iloc[places].itertuples()]
+    first = query.offset + 1
+    note = (
+        f"{first:,} to {first + len(rows) - 1:,} of {plural(len(table), 'step')}" if rows else "no such steps"
     )
-    rows = [
-        [
-            Cell(str(row.Index)),
-            duration(row.step_ns / 1e9),
-            duration(row.input_wait_ns / 1e9),
-            duration(row.compute_ns / 1e9),
-            duration(row.io_ns / 1e9 if row.end_ns <= until_ns else None),
-            size(row.bytes if row.end_ns <= until_ns else None),
-            size(None if pd.isna(row.fetched) else row.fetched),
-            number(row.operations if row.end_ns <= until_ns else None),
-        ]
-        for row in slowest.itertuples()
+    slowest = query.sort == "time" and query.descending
+    paging = Paging(
+        query.offset, query.limit, len(table), tuple(SORTS), query.sort, descending=query.descending
+    )
+    real = {} if source.emulation is None else {"from storage": "from real storage"}
+    columns = [(real.get(name, name), kind) for name, kind in COLUMNS]
+    note += ", the slowest first" if slowest else ""
+    return Table("step-table", "Steps", columns, rows, note, paging=paging)
+
+
+def _cells(row, traced_until_ns: float) -> list[Cell]:  # type: ignore[no-untyped-def]
+    traced = row.end_ns <= traced_until_ns
+    return [
+        Cell(str(row.Index)),
+        duration(row.step_ns / 1e9),
+        duration(row.input_wait_ns / 1e9),
+        duration(row.compute_ns / 1e9),
+        duration(row.io_ns / 1e9 if traced else None),
+        size(row.bytes if traced else None),
+        size(None if pd.isna(row.fetched) else row.fetched),
+        number(row.operations if traced else None),
     ]
-    note = f"the slowest {MOST_ROWS} of {len(table):,}" if len(table) > MOST_ROWS else "slowest first"
-    return Table("step-table", "Steps", columns, rows, note)

@@ -1,0 +1,131 @@
+"""The sessions with their verdicts, as `tfdarshan list` has them: the worst first, overlapping ones together.
+
+A request reads metadata and kept verdicts. One that asks for more looks at sessions that were never looked
+at for `LOOK_S`, and small ones only; what it finds is kept in the user's cache folder, where `list` keeps it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from tfdarshan.errors import SessionDataError
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts, kept_verdict
+from tfdarshan.reports.text.list_text import why
+from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, groups_in_time, list_sessions
+from tfdarshan.units import human_seconds, percent
+
+from .session_store import LIST_SECONDS, SessionStore, open_readable
+
+LOOK_S, MOST_SEGMENTS = 0.5, 200_000
+Verdicts = dict[Path, KeptVerdict]
+
+
+class SessionList:
+    """Lists a logdir's sessions.
+
+    Args:
+        logdir: TensorBoard's logdir.
+        store: Which of its sessions are shown.
+        clock: Gives seconds; metadata is read anew after LIST_SECONDS.
+    """
+
+    def __init__(
+        self, logdir: Path, store: SessionStore, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._logdir = logdir
+        self._store = store
+        self._clock = clock
+        self._lock, self._looking = Lock(), Lock()
+        self._listed: list[ListedSession] = []
+        self._listed_at = float("-inf")
+
+    def answer(self, *, look: bool) -> dict[str, Any]:
+        """Gives groups of rows, and how many sessions nobody looked at; `look` looks at some first."""
+        ids = {listed.path: listed.id for listed in self._store.sessions()}
+        sessions = self._sessions(ids)
+        kept = KeptVerdicts(self._logdir)
+        verdicts = {one.path: found for one in sessions if (found := kept.get(one)) is not None}
+        left = self._look(sessions, kept, verdicts) if look else _missing(sessions, verdicts)
+        groups = sorted(groups_in_time(sessions), key=lambda group: _rank(group, verdicts))
+        rows = [[_row(ids[one.path], one, verdicts.get(one.path)) for one in group] for group in groups]
+        return {"groups": rows, "left": len(left), "too_large": sum(map(_is_large, left))}
+
+    def keep(self, path: Path, verdict: KeptVerdict) -> None:
+        """Keeps a verdict that was worked out for a view."""
+        with self._looking:
+            kept = KeptVerdicts(self._logdir)
+            for session in self._sessions([path]):
+                if kept.get(session) is None:
+                    kept.put(session, verdict)
+            kept.save()
+
+    def _sessions(self, shown: Container[Path]) -> list[ListedSession]:
+        """Lists those that the tab shows: a link in the logdir may lead to others."""
+        with self._lock:
+            if self._clock() - self._listed_at > LIST_SECONDS:
+                self._listed = list_sessions(self._logdir) if self._logdir.is_dir() else []
+                self._listed_at = self._clock()
+            return [session for session in self._listed if session.path in shown]
+
+    def _look(
+        self, sessions: Sequence[ListedSession], kept: KeptVerdicts, verdicts: Verdicts
+    ) -> list[ListedSession]:
+        """Works out verdicts, the newest session's first; gives the sessions that are left."""
+        missing = _missing(sessions, verdicts)
+        # Another request that looks at them is enough.
+        if not self._looking.acquire(blocking=False):
+            return missing
+        try:
+            until_s = self._clock() + LOOK_S
+            for session in [one for one in missing if not _is_large(one)]:
+                verdicts[session.path] = _verdict_on(session)
+                kept.put(session, verdicts[session.path])
+                if self._clock() >= until_s:
+                    break
+            kept.save()
+        finally:
+            self._looking.release()
+        return _missing(missing, verdicts)
+
+
+def _missing(sessions: Sequence[ListedSession], verdicts: Verdicts) -> list[ListedSession]:
+    found = [one for one in sessions if one.state == COMPLETE and one.path not in verdicts]
+    return sorted(found, key=lambda one: -one.start_ns)
+
+
+def _is_large(session: ListedSession) -> bool:
+    """Says whether it takes too long to look at a session that nobody opened."""
+    return session.segments > MOST_SEGMENTS
+
+
+def _verdict_on(session: ListedSession) -> KeptVerdict:
+    try:
+        return kept_verdict(diagnose(open_readable(session.path)), session.duration_ns / 1e9)
+    except (SessionDataError, OSError) as error:
+        return KeptVerdict("unknown", str(error), title="its data cannot be read")
+
+
+def _rank(group: Sequence[ListedSession], verdicts: Verdicts) -> tuple[float, int]:
+    """Sorts by the seconds lost by all of a group, then the newest first."""
+    lost_s = sum(verdicts[one.path].lost_s for one in group if one.path in verdicts)
+    return -lost_s, -max(one.start_ns for one in group)
+
+
+def _row(session_id: str, session: ListedSession, verdict: KeptVerdict | None) -> dict[str, Any]:
+    share = None if verdict is None else verdict.wait_share
+    speedup = None if verdict is None else verdict.speedup
+    return {
+        "id": session_id,
+        "state": session.state,
+        "lasted": human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
+        "waits": "-" if share is None else percent(share, 1),
+        "gain": "-" if speedup is None else f"{speedup:.2f}x",
+        "why": why(session, verdict),
+        "slow": verdict is not None and verdict.state == "slow",
+        "job": session.command,
+    }
