@@ -1,6 +1,8 @@
 import json
 import os
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tfdarshan
@@ -98,6 +100,25 @@ def test_damage_inside_a_table_is_found(session):
     # WHEN / THEN
     with pytest.raises(tfdarshan.SessionDataError, match=path.name):
         _ = tfdarshan.open_session(session).events
+
+
+@pytest.mark.parametrize("table", ["files", "events"])
+def test_a_file_id_beyond_all_files_is_damage(session, capsys, table):
+    # GIVEN a table with one id that would need 16 GB of whatever is found by id
+    path = child_file(session, f"{table}.parquet")
+    found = pq.read_table(path)
+    ids = found.column("file").to_numpy().copy()
+    ids[-1] = 4_000_000_000
+    at = found.schema.get_field_index("file")
+    pq.write_table(found.set_column(at, found.schema.field(at), pa.array(ids, pa.uint32())), path)
+
+    # WHEN
+    code = main(["findings", str(session)])
+
+    # THEN
+    said = capsys.readouterr().err
+    assert (code, said.count("\n")) == (1, 1)
+    assert f"{path} is damaged (it has a file of id 4,000,000,000, and the metadata counts 1 file)" in said
 
 
 def test_commands_say_it_in_one_line(session, capsys):

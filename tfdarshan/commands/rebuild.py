@@ -30,11 +30,12 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Makes all that can be made, and says of each what became of it."""
-    from tfdarshan.recording.tensorflow.rebuild import find_traces, missing_sessions, rebuild_session
+    from tfdarshan.recording.tensorflow.rebuild import find_traces, rebuild_session
 
-    traces = (find_traces if arguments.force else missing_sessions)(arguments.logdir)
+    found = find_traces(arguments.logdir)
+    traces = found.carrying if arguments.force else found.missing
     rebuilt: list[Rebuilt] = []
-    failed: list[str] = []
+    failed = list(found.unreadable)
     for trace in traces:
         try:
             rebuilt.append(rebuild_session(trace, to=arguments.to))
@@ -45,7 +46,7 @@ def command(arguments: argparse.Namespace) -> int:
     else:
         for session in rebuilt:
             say(f"rebuilt {session.path}; see it with: tfdarshan summary {session.path}")
-        if not traces:
+        if not traces and not failed:
             say(f"nothing to rebuild in {arguments.logdir}")
     for sentence in failed:
         say(f"tfdarshan: {sentence}", error=True)

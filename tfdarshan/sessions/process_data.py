@@ -53,7 +53,7 @@ class ProcessData:
             with _parquet(path) as file:
                 check_columns(table, file.schema_arrow, columns)
                 found = file.read(columns=None if columns is None else list(columns))
-            check_values(table, found, self._operation_names())
+            check_values(table, found, self._operation_names(), self._files())
             return found
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
@@ -75,7 +75,7 @@ class ProcessData:
                 fields = [declared.field(name) for name in columns]
                 for group in range(file.metadata.num_row_groups):
                     for batch in _group_batches(file, group, fields):
-                        check_values(table, batch, self._operation_names())
+                        check_values(table, batch, self._operation_names(), self._files())
                         yield batch
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
@@ -101,7 +101,7 @@ class ProcessData:
             for group in _groups_within(metadata, windows_ns):
                 with _parquet(path, metadata) as file:
                     found = file.read_row_group(group, columns=list(columns))
-                check_values("events", found, self._operation_names())
+                check_values("events", found, self._operation_names(), self._files())
                 yield from found.combine_chunks().to_batches()
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
@@ -144,9 +144,12 @@ class ProcessData:
                 with _parquet(path) as file:
                     check_columns(table, file.schema_arrow)
                     for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP):
-                        check_values(table, batch, self._operation_names())
+                        check_values(table, batch, self._operation_names(), self._files())
             except _arrow_errors() as error:
                 raise _damaged(path, error) from error
+
+    def _files(self) -> int:
+        return int(self.meta["counts"]["files"])
 
     def _operation_names(self) -> frozenset[str]:
         return frozenset(operation["name"] for operation in self.operations)

@@ -7,6 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from tfdarshan.sessions import schema
+from tfdarshan.units import plural
+
+
+# Ids count a process's files. Tables by id are as long as the largest: one beyond this is damage.
+MOST_IDS_PER_FILE, SPARE_IDS = 2, 1 << 16
 
 
 class TableError(ValueError):
@@ -37,16 +42,17 @@ def check_columns(table: str, found: Any, wanted: Collection[str] | None = None)
             raise TableError(f"its column {name} is of type {kind}, not {declared[name]}")
 
 
-def check_values(table: str, found: Any, operations: Collection[str]) -> None:
+def check_values(table: str, found: Any, operations: Collection[str], files: int) -> None:
     """Looks at what was read of a table.
 
     Args:
         table: "files", "events" or "overview"; of any other nothing is known.
         found: A pyarrow table or record batch.
         operations: The kinds of call that the metadata declares.
+        files: How many files it counts.
 
     Raises:
-        TableError: A value is missing, or of a kind of call that is not declared.
+        TableError: A value is missing, of a kind of call that is not declared, or the id of no file.
         pyarrow.ArrowInvalid: Text is not UTF-8, or there is none for a code.
     """
     always = _always(table)
@@ -58,6 +64,8 @@ def check_values(table: str, found: Any, operations: Collection[str]) -> None:
             column.validate(full=True)
         if name == "operation":
             _check_operations(column, operations)
+        if name == "file" and name in always:
+            _check_files(column, files)
 
 
 def _check_operations(column: Any, declared: Collection[str]) -> None:
@@ -65,6 +73,13 @@ def _check_operations(column: Any, declared: Collection[str]) -> None:
         for name in chunk.dictionary.to_pylist():
             if name not in declared:
                 raise TableError(f"it has calls {name!r}, which the metadata does not declare")
+
+
+def _check_files(column: Any, files: int) -> None:
+    chunks = getattr(column, "chunks", [column])
+    largest = max((int(chunk.to_numpy().max(initial=0)) for chunk in chunks), default=0)
+    if largest > MOST_IDS_PER_FILE * files + SPARE_IDS:
+        raise TableError(f"it has a file of id {largest:,}, and the metadata counts {plural(files, 'file')}")
 
 
 @lru_cache(maxsize=8)

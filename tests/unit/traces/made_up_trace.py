@@ -107,9 +107,9 @@ def space(planes) -> bytes:
     return message.SerializeToString()
 
 
-def put_trace(logdir: Path, content: bytes) -> Path:
+def put_trace(logdir: Path, content: bytes, stamp: str = "2026_01_01_00_00_00") -> Path:
     """Writes a trace where TensorFlow's profiler does."""
-    path = logdir / "plugins" / "profile" / "2026_01_01_00_00_00" / "elsewhere.xplane.pb"
+    path = logdir / "plugins" / "profile" / stamp / "elsewhere.xplane.pb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path

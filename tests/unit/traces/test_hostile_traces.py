@@ -12,7 +12,7 @@ import pytest
 from tests.unit.traces.made_up_trace import IO_PLANE, SESSION_PLANE, MadeUpTrace, put_trace, space
 from tfdarshan.commands import main
 from tfdarshan.errors import SessionDataError, TfdarshanError
-from tfdarshan.recording.tensorflow.rebuild import rebuild_session
+from tfdarshan.recording.tensorflow.rebuild import missing_sessions, rebuild_session
 from tfdarshan.session import open_session
 from tfdarshan.sessions.traces.tf_device_time import read_device_time
 from tfdarshan.sessions.traces.tf_steps import input_waits
@@ -109,6 +109,24 @@ def test_what_is_no_trace_is_one_sentence(tmp_path, content):
     assert set(refusals(trace, tmp_path / "to")) == {
         f"{trace} is damaged, or no trace of TensorFlow's profiler."
     }
+
+
+def test_rebuild_says_which_traces_cannot_be_read(tmp_path, capsys):
+    # GIVEN one that carries a session, one without, and one that is damaged
+    put_trace(tmp_path, MadeUpTrace().content(), stamp="2024_01_01_00_00_00")
+    put_trace(tmp_path, space({IO_PLANE: b""}), stamp="2024_01_01_00_00_01")
+    damaged = put_trace(tmp_path, b"this is no trace\n", stamp="2024_01_01_00_00_02")
+    said = f"tfdarshan: {damaged} is damaged, or no trace of TensorFlow's profiler.\n"
+
+    # WHEN
+    codes = [main(["rebuild", str(tmp_path)]) for _ in range(2)]
+
+    # THEN it is said each time, and the others are made
+    printed = capsys.readouterr()
+    assert codes == [1, 1]
+    assert printed.out.count("rebuilt ") == printed.out.count("\n") == 1
+    assert printed.err == said * 2
+    assert missing_sessions(tmp_path) == []
 
 
 def test_a_trace_larger_than_protobuf_s_messages_is_not_read(tmp_path):

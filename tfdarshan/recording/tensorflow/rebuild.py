@@ -28,8 +28,21 @@ class Rebuilt:
     segments: int
 
 
-def find_traces(logdir: Path) -> list[Path]:
-    """Lists the traces below a logdir that carry a session, the oldest first.
+@dataclass(frozen=True)
+class FoundTraces:
+    """The traces below a logdir that carry a session, the oldest first, and why others cannot be read."""
+
+    carrying: tuple[Path, ...]
+    unreadable: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[Path, ...]:
+        """Those whose session has not been made yet."""
+        return tuple(trace for trace in self.carrying if not (_target(trace) / _done_name(trace)).exists())
+
+
+def find_traces(logdir: Path) -> FoundTraces:
+    """Looks at the traces below a logdir.
 
     Raises:
         SessionDataError: The logdir does not exist.
@@ -42,7 +55,14 @@ def find_traces(logdir: Path) -> list[Path]:
             names.remove("plugins")
             found += sorted((Path(folder) / PROFILE_FOLDER).glob(f"*/*{TRACE_SUFFIX}"))
         names.sort()
-    return [trace for trace in found if _carries_session(trace)]
+    carrying, unreadable = [], []
+    for trace in found:
+        try:
+            if SESSION_PLANE in Space(trace).plane_names():
+                carrying.append(trace)
+        except SessionDataError as error:
+            unreadable.append(str(error))
+    return FoundTraces(tuple(carrying), tuple(unreadable))
 
 
 def missing_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
@@ -51,7 +71,7 @@ def missing_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     Raises:
         SessionDataError: The logdir does not exist.
     """
-    return [trace for trace in find_traces(Path(logdir)) if not (_target(trace) / _done_name(trace)).exists()]
+    return list(find_traces(Path(logdir)).missing)
 
 
 def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str] | None = None) -> Rebuilt:
@@ -120,13 +140,6 @@ def _notes(reader: XspaceReader) -> list[str]:
             f"the trace has the {info.segments:,} longest of {info.events:,} segments; the counters have all"
         )
     return notes
-
-
-def _carries_session(trace: Path) -> bool:
-    try:
-        return SESSION_PLANE in Space(trace).plane_names()
-    except SessionDataError:
-        return False
 
 
 def _target(trace: Path) -> Path:
