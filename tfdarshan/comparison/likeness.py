@@ -104,7 +104,10 @@ def _moved(
     one, two = (find_metric(metric).value(run) or 0 for run in both)
     if one == two:
         return Check(label, SAME, f"{human_bytes(one)} in both" if one else "none in both")
-    said = f"{human_bytes(one)} in {names[0]}, {human_bytes(two)} in {names[1]}"
+    worded = human_bytes(one), human_bytes(two)
+    if worded[0] == worded[1]:
+        worded = f"{one:,.0f} B", f"{two:,.0f} B"
+    said = f"{worded[0]} in {names[0]}, {worded[1]} in {names[1]}"
     apart = abs(two - one) > BYTES_APART * max(one, two)
     if apart and same_steps:
         return Check(label, NOTED, f"{said}, of the same files for as many steps")
@@ -131,15 +134,14 @@ def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     if emulated:
         why = f"emulated storage, as in {' and '.join(emulated)}, has no page cache"
         return Check("cache state", SAME if len(emulated) == len(both) else NOTED, why)
-    shares = [storage_share(run.summary.coverage) for run in both]
-    ratios = [share.storage_ratio for share in shares]
+    # Whole pages and read-ahead may make storage give more than was asked of it.
+    ratios = [storage_share(run.summary.coverage).storage_ratio for run in both]
     one, two = ratios
     if one is None or two is None:
         missing = " and ".join(name for name, ratio in zip(names, ratios, strict=True) if ratio is None)
         return Check("cache state", NOTED, f"unknown: what came from storage is not said by {missing}")
     said = [
-        f"{percent(share.storage_bytes or 0, share.asked_bytes or 0)} of the bytes read came from storage"
-        for share in shares
+        f"{percent(min(ratio, 1.0), 1)} of all bytes that it read came from storage" for ratio in (one, two)
     ]
     alike = abs(min(one, 1.0) - min(two, 1.0)) <= CACHE_APART
     if alike:

@@ -18,13 +18,14 @@ from tfdarshan.findings.reader_change import Changes, ReaderChange, with_readers
 from tfdarshan.findings.stored_reads import StoredReads, stored_reads
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.whole_input import stage_all
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 FACTOR = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?", re.IGNORECASE)
 LEAST_S = 1e-12
 # The device may turn out twice or half as fast as it was measured.
 FAST_DOUBT = (2.0, 0.5)
 SERVED = 0.99
+LEAST_PART = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ class Parts:
 class WhatIf:
     """The answer: a unit as it is and as it would be, with bounds of `gain`, and what it assumes.
 
-    `requests` and `moved_bytes` are of one unit.
+    `requests` and `moved_bytes` are of one unit; `sizes_tell` is whether the reads show what a byte takes.
     """
 
     unit: str
@@ -78,6 +79,7 @@ class WhatIf:
     after: Parts
     gain: Gain
     assumptions: tuple[str, ...]
+    sizes_tell: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,12 @@ def questions_of(measures: Measures) -> list[Question]:
         ConfigurationError: The session has no input that was read.
     """
     readers = max(1, round(measures.model.readers))
-    changes = [(f"--threads {count}", StorageChange(threads=count)) for count in (2 * readers, 4 * readers)]
+    made = measures.group("read").calls
+    changes = [
+        (f"--threads {count}", StorageChange(threads=count))
+        for count in (2 * readers, 4 * readers)
+        if count <= made
+    ]
     changes += [
         ("--latency 0.5x", StorageChange(latency=0.5)),
         ("--bandwidth 2x", StorageChange(bandwidth=2.0)),
@@ -155,6 +162,7 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
         Parts(likely.device if known and change.fast is None else None, *after, *device_parts),
         gain,
         tuple(_assumptions(measures, change, readers, sizes_tell=stored.shown)),
+        stored.shown,
     )
 
 
@@ -310,21 +318,21 @@ def _staged(
 
 def _assumptions(measures: Measures, change: StorageChange, readers: float, *, sizes_tell: bool) -> list[str]:
     model, machine = measures.model, measures.machine
-    beside = f"o = {model.overlap:.2f} of the compute time the pipeline works beside it"
+    beside = f"o = {model.overlap:.2f}: the part of the compute time in which the pipeline works beside it"
     said = [
         f"a {model.unit} is compute C and what the pipeline's time P exceeds o C by: C + max(0, P - o C)",
-        f"{beside}: at 0 a step is the sum of both, at 1 the longer of both",
+        f"{beside}; at 0 a {model.unit} is the sum of both, at 1 the longer of both",
         _pipeline_words(measures),
         "copies to the device and communication are in compute"
         + ("" if model.data_s is not None else ": the session has no trace of a device to tell them apart"),
-        f"input is read by {model.readers:.1f} readers"
-        + (f", then by {readers:.0f}" if change.threads else ""),
+        f"the input is read with about {plural(max(1, round(model.readers)), 'call')} at a time"
+        + (f", then {readers:.0f}" if change.threads else ""),
     ]
     if measures.summary.trace_span is not None:
         said.append(measures.summary.trace_span.sentence)
     if model.wait_s is None:
         said.append(
-            f"what {model.unit}s waited for is not known: all time in which input calls ran is taken for it "
+            f"what a {model.unit} waited for is not known: all time in which input calls ran is taken for it "
             f"({human_seconds(model.most_wait_s)}); if nothing waited, nothing changes"
         )
     if change.threads:
@@ -333,21 +341,24 @@ def _assumptions(measures: Measures, change: StorageChange, readers: float, *, s
             *_scaling_words(measures),
             f"the other work is shared by as many threads as processors ({machine.cpus or 1:g})",
         ]
-    if (change.bandwidth, change.latency) != (1.0, 1.0) and not sizes_tell:
+    if (change.bandwidth, change.latency) != (1.0, 1.0) and not sizes_tell and storage_served(measures):
         said.append(
-            "the reads' sizes and times do not tell what is waiting and what is moving bytes: from all of it "
-            "moving to all of it waiting, as far as a byte takes 1/2 GB/s"
+            "the reads' sizes and times do not tell what is waiting and what is moving bytes: anything from "
+            "all of it moving to all of it waiting, but for 0.5 ns a byte (2 GB/s)"
         )
     if change.fast is not None:
         said.append(_fast_words(change.fast))
     cached = percent(1 - measures.slow_share, 1)
     if not storage_served(measures):
         said.append(
-            f"{cached} of the reads' time was served by the page cache, and nothing to speak of by storage: "
-            "other storage changes nothing"
+            f"{cached} of the time in reads went into what the page cache served, next to none into what "
+            "storage did: other storage changes nothing"
         )
     elif measures.slow_share < SERVED:
-        said.append(f"{cached} of the reads' time was served by the page cache; no device makes that quicker")
+        said.append(
+            f"{cached} of the time in reads went into what the page cache served: no device makes that "
+            "quicker"
+        )
     return said
 
 
@@ -370,10 +381,17 @@ def _pipeline_words(measures: Measures) -> str:
             else "the pipeline rests most of the time"
         )
         return f"{why}: P is its time in calls alone, and decoding ({_cpu(measures)}) is hidden"
-    return (
-        f"P = {human_seconds(model.pipeline_s)}, of which {human_seconds(model.other_s)} is no file call "
-        "(decoding, copying)"
-    )
+    cached_s = model.storage_s * (1 - measures.slow_share)
+    parts = [
+        (model.storage_s - cached_s, "for storage"),
+        (cached_s, "in file calls that the page cache served"),
+        (model.other_s, "outside of file calls (decoding, copying)"),
+    ]
+    # What takes less than a millionth of it is rounding.
+    words = [
+        f"{human_seconds(seconds)} {what}" for seconds, what in parts if seconds > LEAST_PART * model.unit_s
+    ]
+    return f"P = {human_seconds(model.pipeline_s)}" + (f": {', '.join(words)}" if words else "")
 
 
 def _cpu(measures: Measures) -> str:

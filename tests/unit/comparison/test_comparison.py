@@ -145,7 +145,8 @@ def test_a_warm_cache_is_named(tmp_path):
     assert comparison.comparable == WITH_CARE
     said = state(comparison, "cache state").sentence
     assert said == (
-        "A: 100.0 % of the bytes read came from storage; B: 0.0 % of the bytes read came from storage: "
+        "A: 100.0 % of all bytes that it read came from storage; "
+        "B: 0.0 % of all bytes that it read came from storage: "
         "B found the rest cached"
     )
 

@@ -129,7 +129,10 @@ def test_what_the_page_cache_served_no_storage_makes_quicker(tmp_path, capsys, c
 
     # THEN it says so, and no figures of storage that were not measured
     text = capsys.readouterr().out
-    assert "served nothing to speak of, for the page cache did: other storage changes nothing" in text
+    assert (
+        "next to nothing came from storage, the rest from the page cache: other storage changes nothing"
+        in text
+    )
     assert "/s together" not in text
     assert "a read with" not in text
     assert main(["whatif", str(session.path), *change, "--json"]) == 0

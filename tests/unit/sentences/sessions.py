@@ -96,6 +96,9 @@ EDGES: dict[str, Maker] = {
     "one write": one_write,
     "one sync": one_sync,
     "only writes": many_writes,
+    "readers that never rest": lambda logdir: training(
+        logdir, [(at, at + 1, 1, "pread", at, 10 * KB, 0) for at in range(200)], **MANY
+    ),
 }
 SESSIONS: dict[str, Maker] = EDGES | {
     name: lambda logdir, sketch=sketch: sketched(logdir, sketch)  # type: ignore[misc]

@@ -13,7 +13,8 @@ from tests.closed_readers import Delay, Queue, calls_of
 from tests.scenario_sessions import BUCKET, KB, MB, SKETCHES, Sketch, sketched
 from tests.unit.findings import test_more_readers, test_shuffle_buffer
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tests.unit.findings.test_shuffle_buffer import BATCH, LOAD, PATHS, PREFETCH, SHUFFLE
+from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH
+from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.sentences import sessions
 from tests.unit.sentences.raw_figures import OPENS, Raw, raw
 from tfdarshan.findings.all_findings import NAMES

@@ -113,10 +113,16 @@ def test_whether_a_file_was_read_twice(opens, words):
 @pytest.mark.parametrize(
     ("traced", "words"),
     [
-        (1.0, "of the bytes, by the time of each pass re-reads"),
-        (0.995, "of the bytes, by the time of each pass (99.5 %), else by files' means re-reads"),
-        (0.005, "of the bytes, by the time of each pass (0.5 %), else by files' means re-reads"),
-        (0.0, "of the bytes, by each file's mean read time: there are no segments re-reads"),
+        (1.0, "of their bytes, by the time of each pass re-reads"),
+        (
+            0.995,
+            "of their bytes, by the time of each pass (99.5 %), else by files' means re-reads",
+        ),
+        (
+            0.005,
+            "of their bytes, by the time of each pass (0.5 %), else by files' means re-reads",
+        ),
+        (0.0, "of their bytes, by each file's mean read time: there is no trace re-reads"),
     ],
 )
 def test_what_told_storage_from_memory(traced, words):

@@ -111,8 +111,8 @@ def _job(advice: Advice) -> str:
         f"  recorded          {human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}",
         f"  an epoch          {_epoch(advice)}",
         f"  can be staged     {plural(advice.files, 'file')}, {human_bytes(advice.bytes)}",
-        f"  readers           {facts.readers:.1f} threads, {facts.concurrency:.1f} calls at a time",
-        f"  from storage      {percent(cache.storage_share, 1)} of the bytes, by {_told_by(cache)}",
+        f"  readers           {facts.readers:.1f}; {facts.concurrency:.1f} calls of any kind at a time",
+        f"  from storage      {percent(cache.storage_share, 1)} of their bytes, {_told_by(cache)}",
         f"  re-reads          {_again(cache)}",
         *_stats(advice),
     ]
@@ -149,13 +149,13 @@ def _epochs(epochs: float) -> str:
 
 def _told_by(cache: CacheFacts) -> str:
     if cache.counted:
-        return "the kernel's count"
+        return "by the kernel's count"
     traced = cache.traced_share
     if traced >= 1:
-        return "the time of each pass"
+        return "by the time of each pass"
     if traced <= 0:
-        return "each file's mean read time: there are no segments"
-    return f"the time of each pass ({percent(traced, 1)}), else by files' means"
+        return "by each file's mean read time: there is no trace"
+    return f"by the time of each pass ({percent(traced, 1)}), else by files' means"
 
 
 def _tiers(advice: Advice) -> str:

@@ -80,7 +80,10 @@ def render_side(side: Side) -> str:
 def render_failure(failure: Failure) -> str:
     """Says of a condition that it holds, or why it cannot be judged."""
     change, metric = failure.change, failure.change.metric
-    figures = f"{metric.worded(change.before)} before, {metric.worded(change.after)} in {failure.run}"
+    before, after = (
+        "unknown" if value is None else metric.worded(value) for value in (change.before, change.after)
+    )
+    figures = f"{before} before, {after} in {failure.run}"
     if failure.holds is None:
         return f"{failure.condition} cannot be judged: {metric.label} is {figures}."
     within = f", which is {NOISE} ({noise_text(change)})" if change.outcome == NOISE else ""
@@ -143,6 +146,8 @@ def _changes(comparison: Comparison) -> list[str]:
 def _files(comparison: Comparison) -> list[str]:
     lines = []
     for file in comparison.files:
+        if abs(file.difference_s) < LEAST_CHANGE * max(file.first_s, file.second_s):
+            continue
         sign = "+" if file.difference_s > 0 else "-"
         difference = sign + human_seconds(abs(file.difference_s))
         row = FILES.row(human_seconds(file.first_s), human_seconds(file.second_s), difference) + "   "

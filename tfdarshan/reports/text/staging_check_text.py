@@ -63,7 +63,9 @@ def _later(check: Check) -> list[str]:
 
 def _read(check: Check) -> str:
     planned = plural(check.planned, "planned file")
-    return f"Of {planned}, {check.copies_read:,} were read as copies, {check.originals_read:,} as originals."
+    return (
+        f"Of {planned}, the copy was read of {check.copies_read:,}, the original of {check.originals_read:,}."
+    )
 
 
 def _assumption(assumption: Assumption) -> str:

@@ -73,11 +73,19 @@ def _speedup(gain: Gain) -> str:
 
 def _storage(found: WhatIf) -> list[str]:
     if found.before.device is None:
-        return ["  served nothing to speak of, for the page cache did: other storage changes nothing"]
-    return [f"  now:  {_device(found.before)}", f"  then: {_device(found.after)}"]
+        return [
+            "  next to nothing came from storage, the rest from the page cache: other storage changes nothing"
+        ]
+    guessed = "" if found.sizes_tell else ", assumed: these reads do not show it"
+    now, then = (_device(parts, guessed) for parts in (found.before, found.after))
+    return [line for text in (f"now:  {now}", f"then: {then}") for line in _wrapped(text)]
 
 
-def _device(parts: Parts) -> str:
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="        ")
+
+
+def _device(parts: Parts, guessed: str) -> str:
     device = parts.device
     if device is None:
         return "another device, as measured"
@@ -85,4 +93,4 @@ def _device(parts: Parts) -> str:
     waits += f", {device.concurrency:.1f} at a time"
     if device.bandwidth_bytes > MOST_BANDWIDTH_BYTES:
         return f"{waits}; a byte takes no time that could be told"
-    return f"{waits}; {human_bytes(device.bandwidth_bytes)}/s together"
+    return f"{waits}; {human_bytes(device.bandwidth_bytes)}/s together{guessed}"

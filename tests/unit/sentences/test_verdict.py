@@ -1,0 +1,114 @@
+"""Each form of the first sentence, on sessions where it is true, against figures from the raw tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.scenario_sessions import SKETCHES, sketched
+from tests.unit.findings.made_up_training import LOOP
+from tests.unit.sentences.raw_figures import Raw, raw
+from tests.unit.sentences.sessions import EDGES, SESSIONS
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.kept_verdicts import kept_verdict
+from tfdarshan.reports.text.list_text import why
+from tfdarshan.sessions.catalogue import list_sessions
+from tfdarshan.units import human_seconds, percent
+
+
+def _own_share(found: Raw) -> str:
+    own = found.events[found.events["tid"] == LOOP]
+    return percent((own["end_ns"] - own["start_ns"]).sum(), (found.steps["end"] - found.steps["start"]).sum())
+
+
+def _in_calls(found: Raw) -> str:
+    # One reader, and it works in the waits alone.
+    return percent(min(found.union_s(found.events) / (found.steps["wait"].sum() / 1e9), 1.0), 1)
+
+
+def _running(found: Raw) -> str:
+    whole_s = (found.events["end_ns"].max() - found.events["start_ns"].min()) / 1e9
+    return f"file calls were running {percent(found.union_s(found.events), whole_s)} of the time"
+
+
+FORMS: dict[str, tuple[str, Callable[[Raw], str]]] = {
+    "one step": (r"^Too short to tell: 1 step in ", lambda found: _length(found)),
+    "small writes": (r"^Too short to tell: all steps together took ", lambda found: _length(found)),
+    "a warm cache": (r"^Healthy: ", lambda found: percent(found.wait_share, 1)),
+    "one write": (r"^The training loop's own thread spends .* in file calls: no cure", _own_share),
+    "petabytes from memory": (r"waits for input, .* for file calls that the page cache served", _in_calls),
+    "no steps": (r"^No step was recorded, .* If something did, it is because only 4 reads", _running),
+    "readers that never rest": (
+        r"^Up to .* if that is waited for: no step was recorded",
+        lambda _: "100.0 %",
+    ),
+    "no call": (r"^No step was recorded, .* file calls were running 0.0 % of the time", lambda _: "0.0 %"),
+    "one reader": (
+        r"waits for input, .* because only 1 read runs",
+        lambda found: percent(found.wait_share, 1),
+    ),
+    "only writes": (r"of the session is lost because the main thread makes", lambda _: "writes of 1.0 kB"),
+    "much not seen": (r"^\S+ % of the bytes read were not seen\. ", lambda _: percent(47, 67)),
+    "a trace cut short": (r"^The trace lacks \S+ % of the calls\. ", lambda _: percent(300, 640)),
+}
+
+
+def _length(found: Raw) -> str:
+    return human_seconds((found.steps["end"].max() - found.steps["start"].min()) / 1e9)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_first_sentence_is_of_the_tables(name, tmp_path):
+    # GIVEN
+    form, figure = FORMS[name]
+    session = SESSIONS[name](tmp_path)
+
+    # WHEN
+    sentence = diagnose(session).verdict.sentence
+
+    # THEN
+    assert re.search(form, sentence), sentence
+    assert figure(raw(session)) in sentence, sentence
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_of_it_is_not_said_of_others(name, tmp_path):
+    form, _ = FORMS[name]
+    others = [other for other in FORMS if other != name]
+
+    said = {other: diagnose(SESSIONS[other](tmp_path / other)).verdict.sentence for other in others}
+
+    assert [other for other, sentence in said.items() if re.search(form, sentence)] == []
+
+
+@pytest.mark.parametrize("name", SKETCHES)
+def test_what_is_lost_is_no_more_than_all(name, tmp_path):
+    # GIVEN
+    found = diagnose(sketched(tmp_path, SKETCHES[name]))
+
+    # THEN the costs of problems and notes but the wait's own add up to no more than a unit
+    costs = [finding.cost_share for finding in found.findings if finding.name != "input_bound"]
+    assert sum(costs) <= 1 + 1e-9
+    assert sum(part.seconds for part in found.parts) == pytest.approx(
+        sum(part.seconds for part in found.parts if part.seconds >= 0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("one step", "too short to tell"),
+        ("petabytes from memory", "no cure is known"),
+        ("one write", "no cure is known"),
+        ("only writes", "the main thread makes 100 writes of 1.0 kB"),
+    ],
+)
+def test_a_list_says_it_in_a_few_words(name, words, tmp_path):
+    # GIVEN
+    session = EDGES[name](tmp_path)
+    (listed,) = list_sessions(tmp_path)
+
+    # THEN
+    assert why(listed, kept_verdict(diagnose(session), 1.0)) == words
