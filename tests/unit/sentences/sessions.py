@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.scenario_sessions import SKETCHES, cut_short, sketched
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
@@ -11,8 +12,8 @@ from tfdarshan.session import Session
 
 KB, MB = 1_000, 1_000_000
 STEPS = epochs_of_steps(100, 10, 0)
-MANY = {"paths": [f"/home/u/{number}" for number in range(200)], "sizes": [100 * KB] * 200}
-FIVE = {"paths": [f"/data/{number}" for number in range(5)], "sizes": [10 * KB] * 5}
+MANY: dict[str, Any] = {"paths": [f"/home/u/{number}" for number in range(200)], "sizes": [100 * KB] * 200}
+FIVE: dict[str, Any] = {"paths": [f"/data/{number}" for number in range(5)], "sizes": [10 * KB] * 5}
 Maker = Callable[[Path], Session]
 
 
@@ -101,6 +102,5 @@ EDGES: dict[str, Maker] = {
     ),
 }
 SESSIONS: dict[str, Maker] = EDGES | {
-    name: lambda logdir, sketch=sketch: sketched(logdir, sketch)  # type: ignore[misc]
-    for name, sketch in SKETCHES.items()
+    name: lambda logdir, sketch=sketch: sketched(logdir, sketch) for name, sketch in SKETCHES.items()
 }
