@@ -1,19 +1,28 @@
-"""Debian's chromium through playwright, and what a page must not do."""
+"""A browser through playwright, and what a page must not do.
+
+Debian's chromium, or with TFDARSHAN_BROWSER=firefox playwright's own Firefox (`playwright install firefox`),
+or else an installed one by WebDriver BiDi, which has to know all commands that playwright asks it for.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--proxy-server=direct://",
 )  # fmt: skip
-CHROMIUM = shutil.which("chromium")
+FIREFOX = os.environ.get("TFDARSHAN_BROWSER", "chromium") == "firefox"
+# What there is of the browser that is asked for; for firefox "" leaves it to playwright.
+INSTALLED_FIREFOX = shutil.which("firefox") or shutil.which("firefox-esr") or ""
+CHROMIUM = INSTALLED_FIREFOX if FIREFOX else shutil.which("chromium")
 TIMEOUT_MS = 60_000
 
 
@@ -38,7 +47,7 @@ def browser_page(
 ) -> Iterator[Watched]:
     """Gives a page that is watched; `origin` is the one it may ask."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        browser = _launched(playwright)
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
@@ -50,6 +59,14 @@ def browser_page(
         page.on("console", lambda message: _log(watched, message))
         yield watched
         browser.close()
+
+
+def _launched(playwright: Playwright) -> Browser:
+    if not FIREFOX:
+        return playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+    if Path(playwright.firefox.executable_path).exists() or not INSTALLED_FIREFOX:
+        return playwright.firefox.launch()
+    return playwright.firefox.launch(channel="moz-firefox", executable_path=INSTALLED_FIREFOX)
 
 
 def _ask(watched: Watched, url: str) -> None:

@@ -58,6 +58,27 @@ def test_bands_are_epochs_only_if_reading_and_steps_agree(parts, passes, labels)
     assert bands[-1].last == sum(parts) - 1
 
 
+@pytest.mark.parametrize(
+    ("slow", "passes", "bands"),
+    [
+        # The break between epochs is at the end of a last step, or at the beginning of a first one.
+        (8, 2.0, ["steps 0 to 8", "steps 9 to 16"]),
+        (9, 2.0, ["steps 0 to 8", "steps 9 to 16"]),
+        (5, 2.0, ["steps 0 to 16"]),
+        (8, 1.5, ["steps 0 to 16"]),
+    ],
+)
+def test_a_break_may_be_part_of_a_step(slow, passes, bands):
+    steps = table(17)
+    steps.loc[slow, "end_ns"] += BREAK_MS * MS
+    steps.loc[slow + 1 :, ["start_ns", "end_ns"]] += BREAK_MS * MS
+
+    found = epoch_bands(steps, passes)
+
+    assert [band.steps for band in found] == bands
+    assert (found[0].label == "epoch 1") == (len(bands) == 2)
+
+
 @pytest.mark.parametrize(("gap_ms", "bands"), [(25, 1), (35, 2)])
 def test_a_break_is_longer_than_three_steps(gap_ms, bands):
     steps = table(10)

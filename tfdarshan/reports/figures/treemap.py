@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import BRANCHES, EMPTY, Figure, figure
+from tfdarshan.reports.figures.theme import BRANCHES, EMPTY, INK, LIGHT, Figure, figure
 from tfdarshan.units import human_bytes, human_seconds, plural, shortened
 
 NAME_WIDTH = 60
@@ -58,6 +58,8 @@ def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
         "customdata": [[box.kind, _path(box), box.value / whole] for box in boxes],
         "hovertemplate": "%{customdata[1]}<br>%{label}: %{text}, %{customdata[2]:.1%} of all<extra></extra>",
         "maxdepth": LEVELS,
+        # Its boxes are as light on dark paper.
+        "pathbar": {"textfont": {"color": INK[LIGHT]}},
         "marker": {"cornerradius": 3, "colors": [_colour(box) for box in boxes], "line": {"width": 1}},
         "tiling": {"pad": 2, "squarifyratio": 1.6},
     }

@@ -61,7 +61,7 @@ function buildTiles(panel) {
 }
 
 function buildChart(panel, actions) {
-  const chart = element("div", { class: "chart", role: "img", "aria-label": panel.title });
+  const chart = element("div", { class: "chart", role: "group", "aria-label": panel.title });
   chart.style.minHeight = `${panel.figure.layout.height}px`;
   return frame(panel, chart, ...(panel.slider ? [buildSlider(panel.slider, chart, actions)] : []));
 }

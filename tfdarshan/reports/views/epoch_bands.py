@@ -32,13 +32,11 @@ def epoch_bands(steps: pd.DataFrame, passes: float | None) -> list[Band]:
     steps = steps.sort_values("start_ns", kind="stable")
     cuts = [0, *_breaks(steps), len(steps)]
     epochs = round(passes) if passes and abs(passes - round(passes)) <= WHOLE_WITHIN * passes else 0
-    lengths = np.diff(cuts)
-    if len(lengths) == 1 and epochs > 1 and len(steps) % epochs == 0:
-        cuts = list(range(0, len(steps) + 1, len(steps) // epochs))
-        lengths = np.diff(cuts)
-    if len(lengths) > MOST_BANDS:
+    if len(cuts) == 2 and epochs > 1:
+        cuts = _unbroken(steps, epochs)
+    if len(cuts) > MOST_BANDS:
         cuts = [0, len(steps)]
-    are_epochs = len(lengths) == epochs and bool(np.ptp(lengths) <= 1)
+    are_epochs = len(cuts) == epochs + 1 and _alike(cuts)
     bounds = enumerate(pairwise(cuts), 1)
     return [_band(steps.iloc[first:end], number if are_epochs else None) for number, (first, end) in bounds]
 
@@ -46,6 +44,29 @@ def epoch_bands(steps: pd.DataFrame, passes: float | None) -> list[Band]:
 def bands_within(bands: list[Band], window_ns: tuple[int, int]) -> list[Band]:
     """Gives the bands that a window shows."""
     return [band for band in bands if band.start_ns < window_ns[1] and band.end_ns > window_ns[0]]
+
+
+def _alike(cuts: list[int]) -> bool:
+    """Says whether parts have the same number of steps; a last batch may be one more."""
+    return bool(np.ptp(np.diff(cuts)) <= 1)
+
+
+def _unbroken(steps: pd.DataFrame, epochs: int) -> list[int]:
+    """Parts steps that follow one another: where one lasts long and what is before and after it is alike.
+
+    A step that ends where the next begins has the break between two epochs in it, at its end or, if it is
+    the wait for the next epoch's first batch, at its beginning. Else only an equal division is one.
+    """
+    lasted = (steps["end_ns"] - steps["start_ns"]).to_numpy(np.int64)
+    longest = np.sort(1 + np.argsort(-lasted[1:], kind="stable")[: epochs - 1])
+    if bool((lasted[longest] > BREAK_STEPS * float(np.median(lasted))).all()):
+        for after in (1, 0):
+            cuts = [0, *(longest + after).tolist(), len(steps)]
+            if _alike(cuts):
+                return cuts
+    if len(steps) % epochs == 0:
+        return list(range(0, len(steps) + 1, len(steps) // epochs))
+    return [0, len(steps)]
 
 
 def _breaks(steps: pd.DataFrame) -> list[int]:

@@ -1,0 +1,26 @@
+"""axe-core on a page: what keeps people who see little or nothing, or use no mouse, from reading it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from playwright.sync_api import Frame
+
+INSTALLED = importlib.util.find_spec("axe_playwright_python")
+GRAVE = ("serious", "critical")
+RUN = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, impact, nodes }) => [id, impact, nodes.slice(0, 5).map((node) => node.html)]);
+}"""
+
+
+def grave_violations(frame: Frame) -> dict[str, list[str]]:
+    """Gives the rules that a document breaks seriously or critically, with some of the elements."""
+    assert INSTALLED is not None
+    assert INSTALLED.origin is not None
+    script = (Path(INSTALLED.origin).parent / "axe.min.js").read_text()
+    frame.evaluate(f"() => {{ {script} }}")
+    found = frame.evaluate(RUN)
+    assert isinstance(found, list)
+    return {rule: elements for rule, impact, elements in found if impact in GRAVE}
