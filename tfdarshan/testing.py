@@ -184,10 +184,11 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
     def __enter__(self) -> io_budget:
         from tfdarshan.recording.profiler import profile
 
-        if self._logdir is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-"))
+        logdir = self._logdir
+        if logdir is None:
+            logdir = self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-"))
         try:
-            self._profile = profile(self._folder or self._logdir, **self._options)
+            self._profile = profile(logdir, **self._options)
             self._profile.start()
         except BaseException:
             self._remove()

@@ -95,6 +95,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
     "hooks": hooks,
+    "layer-columns": lambda: columns(schema.LAYER_COLUMNS),
     "metrics": metrics,
     "options": options,
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),

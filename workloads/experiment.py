@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import tfdarshan
 from tfdarshan.errors import ConfigurationError
@@ -100,7 +100,7 @@ class Experiment:
         """Where files are generated: a device is gone after the run, so they are copied to it."""
         return self.work_dir / DATA if self.place.backend == DEVICE else self.place.directory
 
-    def session_options(self, as_if: str | None = None) -> dict[str, object]:
+    def session_options(self, as_if: str | None = None) -> dict[str, Any]:
         """Gives the options of a session; another storage model than the place's own may be named."""
         folders = [f"{self.place.directory}/"]
         if self.data_dir is not None:

@@ -113,7 +113,8 @@ def test_a_relative_path_is_looked_up(tmp_path: Path, data: Path, monkeypatch: p
 
 def test_the_counters_are_those_without_emulation(tmp_path: Path, data: Path) -> None:
     counts = []
-    for options in ({}, {"as_if": "hdd", "as_if_paths": [f"{data}/"]}):
+    emulating: dict[str, Any] = {"as_if": "hdd", "as_if_paths": [f"{data}/"]}
+    for options in ({}, emulating):
         with tfdarshan.profile(tmp_path / "logs", include=[f"{data}/"], **options) as session:
             for path in sorted(data.iterdir()):
                 read_whole(path)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,10 +38,12 @@ def test_a_pattern_that_no_file_matched_is_said(tmp_path, option):
     right, wrong = f"{tmp_path}/data/", f"{tmp_path}/dato/"
     said = f"no file that the job used matches {option}={wrong}: see whether these patterns are right"
 
+    options: dict[str, Any] = {option: [right, wrong]}
+
     # WHEN
     with (
         pytest.warns(RuntimeWarning, match=f"tfdarshan: {said}."),
-        tfdarshan.profile(tmp_path / "logs", **{option: [right, wrong]}) as session,
+        tfdarshan.profile(tmp_path / "logs", **options) as session,
     ):
         (tmp_path / "data" / "a.bin").read_bytes()
 

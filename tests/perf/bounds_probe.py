@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import tfdarshan
 from tests.perf.known_job import KnownJobs, link_files, linked_path
@@ -19,7 +20,7 @@ THREADS = 4
 CALLS_PER_FILE = 4
 
 
-def main(folder: Path, logdir: Path, files: int, operations: int, options: dict[str, int]) -> None:
+def main(folder: Path, logdir: Path, files: int, operations: int, options: dict[str, Any]) -> None:
     """Prints the figures."""
     data = folder / "many"
     link_files(data, files)

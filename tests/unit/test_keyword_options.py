@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import inspect
 import re
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,9 @@ from tfdarshan.options import Options
 from tfdarshan.recording import keyword_options
 from tfdarshan.testing import BUDGETS, io_budget
 
+# What type checkers would refuse is called through these.
+LOOSE: Any = tfdarshan
+LOOSE_BUDGET: Any = io_budget
 OPTIONS = {option.name: option for option in dataclasses.fields(Options)}
 # What else they take, and defaults of their own.
 OWN = {
@@ -75,7 +79,8 @@ def test_the_command_line_has_the_same_options():
     for name, option in OPTIONS.items():
         assert f"--{name.replace('_', '-')}" in actions[name].option_strings
         assert actions[name].help.startswith(option.metadata["help"])
-        worded = {True: "yes", False: "no"}.get(option.default, option.default)
+        words: dict = {True: "yes", False: "no"}
+        worded = words.get(option.default, option.default)
         if option.default not in ((), None):
             assert f"(default: {worded})" in actions[name].help
 
@@ -87,28 +92,28 @@ def test_the_command_line_has_the_same_options():
     ("call", "sentence"),
     [
         (
-            lambda: tfdarshan.profile("x", memory_cap=5),
+            lambda: LOOSE.profile("x", memory_cap=5),
             "profile() has no argument memory_cap: did you mean memory_cap_mb?",
         ),
         (
-            lambda: tfdarshan.Profile("x", zebra=5),
+            lambda: LOOSE.Profile("x", zebra=5),
             "Profile() has no argument zebra: its arguments are logdir, engine,",
         ),
-        (lambda: tfdarshan.enable(trac=True), "enable() has no argument trac: did you mean trace?"),
+        (lambda: LOOSE.enable(trac=True), "enable() has no argument trac: did you mean trace?"),
         (
-            lambda: tfdarshan.profile(),
+            lambda: LOOSE.profile(),
             'profile() lacks logdir, the folder for sessions: write profile("logs", ...).',
         ),
         (
-            lambda: tfdarshan.profile("x", 256),
+            lambda: LOOSE.profile("x", 256),
             "profile() takes logdir alone without a name: write options by name, such as memory_cap_mb=256.",
         ),
-        (lambda: io_budget(5), "io_budget() takes nothing without a name: write options by name"),
+        (lambda: LOOSE_BUDGET(5), "io_budget() takes nothing without a name: write options by name"),
         (
-            lambda: tfdarshan.profile("x", logdir="y"),
+            lambda: LOOSE.profile("x", logdir="y"),
             "profile() cannot be called with these arguments: multiple values for argument 'logdir'",
         ),
-        (lambda: tfdarshan.profile("x", trace="no"), "trace must be True or False, not 'no'."),
+        (lambda: LOOSE.profile("x", trace="no"), "trace must be True or False, not 'no'."),
     ],
 )
 def test_wrong_arguments_get_one_sentence(call, sentence):
@@ -124,4 +129,4 @@ def test_wrong_arguments_of_the_callback_get_one_sentence():
     with pytest.raises(
         ConfigurationError, match=r"^IOCallback\(\) has no argument epoch: did you mean epochs"
     ):
-        tfdarshan.keras.IOCallback("x", epoch=1)
+        LOOSE.keras.IOCallback("x", epoch=1)

@@ -140,7 +140,8 @@ class FileRows:
             added = [_numbers(batch.column(counter)) for counter in present.intersection(counters)]
             # Zeros that nothing was added to take no memory.
             for numbers in filter(np.any, added):
-                values += numbers
+                # Time below 0, of a log whose clock was set back, is no time.
+                values += np.maximum(numbers, 0) if name in SECONDS else numbers
             for counter in present.intersection(LESS.get(name, ())):
                 values -= _numbers(batch.column(counter))
             kept.setdefault(name, []).append(values)

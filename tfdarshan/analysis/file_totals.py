@@ -176,8 +176,13 @@ def _known(batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             missing[name] = column.is_null().to_numpy(zero_copy_only=False)
             column = column.fill_null(0)
         # A text is made of those few rows alone that are listed.
-        columns[name] = column if name in TEXTS else column.to_numpy(zero_copy_only=False)
+        columns[name] = column if name in TEXTS else _not_negative(column.to_numpy(zero_copy_only=False))
     return columns, missing
+
+
+def _not_negative(values: Any) -> Any:
+    """Gives a column with 0 for time below 0: a log has it where a clock was set back, and it is no time."""
+    return np.maximum(values, 0) if values.dtype == np.float64 and (values < 0).any() else values
 
 
 def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None)) -> Any:

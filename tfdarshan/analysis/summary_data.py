@@ -10,6 +10,7 @@ from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
 from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
+from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 
@@ -90,6 +91,7 @@ class SummaryData:
     problems: list[str]
     trace_span: TraceSpan | None  # what the trace covers, where it lacks calls
     overlapping_sessions: list[str]  # of the logdir it was chosen from, recorded while it was
+    log: LogLayers  # what a Darshan log has besides POSIX and STDIO
 
 
 def summarize(session: SessionData, top: int = 5) -> SummaryData:
@@ -151,6 +153,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         problems=[*session.problems, *children.get("unreadable", ())],
         trace_span=trace_span(session.meta),
         overlapping_sessions=[str(path) for path in session.overlapping],
+        log=log_layers(session.processes),
     )
 
 

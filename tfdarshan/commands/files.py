@@ -26,16 +26,19 @@ from tfdarshan.commands.arguments import (
     overlap_of,
     overlap_text,
     print_json,
-    session_of,
 )
+from tfdarshan.commands.several import opened
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
-from tfdarshan.sessions.schema import MODULES
+from tfdarshan.reports.text.layers_text import layer_rows
+from tfdarshan.sessions.schema import LAYERS, MODULES
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tfdarshan.session import Session
 
 # Sums over a row that --sort knows besides the table's own columns.
 SHORT_COLUMNS = {
@@ -52,7 +55,8 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "files",
         help="list a session's files",
-        description="List a session's files, one row per file and module. With --json: all counters of each.",
+        description="List a session's files, one row per file and module; of an imported Darshan log its "
+        "MPI-IO, HDF5, PnetCDF and Lustre records after them. With --json: all counters of each.",
     )
     add_session(parser)
     parser.add_argument(
@@ -67,7 +71,13 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--filter", metavar="PATTERN", help="only paths that match, such as '*.jpg'; * matches / too"
     )
-    parser.add_argument("--module", choices=MODULES, help="only rows of one module")
+    parser.add_argument(
+        "--module",
+        choices=(*MODULES, *LAYERS),
+        metavar="MODULE",
+        help=f"only rows of one module: {', '.join((*MODULES, *LAYERS))} (all but the first two are in "
+        "imported Darshan logs alone)",
+    )
     add_json(parser)
     parser.set_defaults(command=command)
 
@@ -75,28 +85,55 @@ def add_parser(verbs: Any) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Prints the table."""
     check_least("--limit", arguments.limit, 0)
-    session = session_of(arguments)
-    table = session.files
+    with opened(arguments.path, skip_damaged=arguments.skip_damaged) as session:
+        return _list(session, arguments)
+
+
+def _list(session: Session, arguments: argparse.Namespace) -> int:
+    table, layers = (_chosen(rows, arguments) for rows in (session.files, session.layers))
+    matching = len(table)
+    listed = _listed_layers(layers, arguments.limit)
+    table = _sorted(table, arguments.sort)
+    if arguments.limit > 0:
+        table = table.head(arguments.limit)
+    if arguments.json:
+        rows = _plain_rows(table)
+        found = {"matching": matching, "files": rows, "layers": _plain_rows(listed)}
+        print_json(found | overlap_of(session))
+        return 0
+    sys.stdout.write(overlap_text(session))
+    if matching:
+        _print(table, matching)
+    elif not len(listed):
+        print(_nothing(arguments))
+    if len(listed):
+        print(*(["", "Other layers of the log"] if matching else []), sep="\n", end="\n" if matching else "")
+        print(*layer_rows(listed.to_dict("records")), sep="\n")
+        if len(layers) > len(listed):
+            print(f"{len(layers) - len(listed):,} more rows: see --limit")
+    return 0
+
+
+def _chosen(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Gives the rows that --module and --filter leave."""
     if arguments.module:
         table = table[table["module"] == arguments.module]
     if arguments.filter:
         pattern = re.compile(fnmatch.translate(arguments.filter))
         table = table[[pattern.match(path) is not None for path in table["path"]]]
-    matching = len(table)
-    table = _sorted(table, arguments.sort)
-    if arguments.limit > 0:
-        table = table.head(arguments.limit)
-    if arguments.json:
-        known = table.astype(object).where(table.notna(), None)
-        rows = [row | {"path": exact_name(row["path"])} for row in known.to_dict("records")]
-        print_json({"matching": matching, "files": rows} | overlap_of(session))
-        return 0
-    sys.stdout.write(overlap_text(session))
-    if matching:
-        _print(table, matching)
-    else:
-        print(_nothing(arguments))
-    return 0
+    return table
+
+
+def _listed_layers(layers: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """Gives as many rows of the other layers, those of most time first."""
+    times = layers[["read_s", "write_s", "meta_s"]].astype(float).sum(axis=1)
+    ordered = layers.loc[times.sort_values(ascending=False, kind="stable").index]
+    return ordered.head(limit) if limit else ordered
+
+
+def _plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    known = table.astype(object).where(table.notna(), None)
+    return [row | {"path": exact_name(row["path"])} for row in known.to_dict("records")]
 
 
 def _nothing(arguments: argparse.Namespace) -> str:

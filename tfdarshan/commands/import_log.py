@@ -34,6 +34,7 @@ def add_parser(verbs: Any) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Makes the session and says where it is."""
     from tfdarshan.formats.importing.darshan_log import import_darshan
+    from tfdarshan.reports.text.layers_text import not_known_line
 
     imported = import_darshan(arguments.log, arguments.logdir)
     if arguments.json:
@@ -47,6 +48,6 @@ def command(arguments: argparse.Namespace) -> int:
             )
         )
         say(f"imported {arguments.log}: {what}; see it with: tfdarshan summary {imported.path}")
-        for note in imported.notes:
-            say(f"  not known: {note}")
+        if imported.notes:
+            say(f"  {not_known_line(imported.notes)}")
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.several import check_all_logs, is_log, plain, ranked
 
 if TYPE_CHECKING:
     from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts
@@ -28,9 +29,14 @@ def add_parser(verbs: Any) -> None:
         description="List the sessions of a logdir and of the runs below it: how long each lasted, what "
         "share of its steps waits for input, the gain of its first cure, and why it is slow. Those that lose "
         "most seconds come first, sessions that overlap in time together. Verdicts are kept in the user's "
-        "cache folder.",
+        "cache folder. Of Darshan logs, a line each, the worst first.",
     )
-    parser.add_argument("logdir", metavar="LOGDIR", help="the folder named in profile() or tfdarshan run")
+    parser.add_argument(
+        "paths",
+        metavar="LOGDIR",
+        nargs="+",
+        help="the folder named in profile() or tfdarshan run, or Darshan logs (.darshan)",
+    )
     parser.add_argument(
         "--all",
         action="store_true",
@@ -42,12 +48,31 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the list."""
+    if len(arguments.paths) > 1 or is_log(arguments.paths[0]):
+        return _list_logs(arguments)
+    return _list(arguments.paths[0], arguments)
+
+
+def _list_logs(arguments: argparse.Namespace) -> int:
+    from tfdarshan.reports.text.ranked_text import ranked_text
+    from tfdarshan.terminal.paint import paint_for
+
+    check_all_logs(arguments.paths)
+    rows = ranked(arguments.paths, skip_damaged=False)
+    if arguments.json:
+        print_json({"sessions": plain(rows)})
+    else:
+        sys.stdout.write(ranked_text(rows, paint_for(sys.stdout)))
+    return 0
+
+
+def _list(given: str, arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.kept_verdicts import KeptVerdicts
     from tfdarshan.reports.text.list_text import list_text
     from tfdarshan.sessions.catalogue import groups_in_time, list_sessions
     from tfdarshan.terminal.paint import paint_for
 
-    logdir = Path(arguments.logdir)
+    logdir = Path(given)
     sessions = list_sessions(logdir)
     kept = KeptVerdicts(logdir)
     verdicts = {session.path: found for session in sessions if (found := kept.get(session)) is not None}
@@ -56,9 +81,9 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"logdir": str(logdir), "sessions": _plain(groups, verdicts), "not_looked_at": left})
         return 0
-    sys.stdout.write(list_text(groups, verdicts, arguments.logdir, paint_for(sys.stdout)))
+    sys.stdout.write(list_text(groups, verdicts, given, paint_for(sys.stdout)))
     if left:
-        print(f"\n{left:,} not looked at yet: `tfdarshan list --all {arguments.logdir}` does")
+        print(f"\n{left:,} not looked at yet: `tfdarshan list --all {given}` does")
     return 0
 
 

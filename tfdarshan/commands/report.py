@@ -6,22 +6,24 @@ import argparse
 import dataclasses
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import (
     add_json,
-    add_session,
     folder_of,
     overlap_of,
     overlap_text,
     print_json,
     say,
-    session_of,
 )
+from tfdarshan.commands.several import LOG_SUFFIX, add_sessions, distinct, opened, plain, ranked
+from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import human_bytes
 
 if TYPE_CHECKING:
+    from tfdarshan.reports.html_report import Report
     from tfdarshan.session import Session
     from tfdarshan.staging.probe import TierProbe
 
@@ -33,16 +35,17 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "report",
         help="write a session as one HTML file",
-        description="Write a session's charts and tables as one HTML file that opens without a network.",
+        description="Write a session's charts and tables as one HTML file that opens without a network. Of "
+        "several, Darshan logs too, one file each, and a line each, the worst first.",
     )
-    add_session(parser)
+    add_sessions(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         type=Path,
         required=True,
-        help="the file to write, such as report.html",
+        help="the file to write, such as report.html; of several sessions the folder for their files",
     )
     parser.add_argument("--compare", metavar="LOGDIR", help="set another session beside it")
     parser.add_argument(
@@ -63,6 +66,60 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Writes the report and says where it is."""
+    if len(arguments.paths) > 1:
+        return _several(arguments)
+    written, session = _write(arguments, arguments.paths[0], arguments.output)
+    if arguments.json:
+        print_json(dataclasses.asdict(written) | overlap_of(session))
+    else:
+        sys.stdout.write(overlap_text(session))
+        _say_where(written)
+    return 0
+
+
+def _several(arguments: argparse.Namespace) -> int:
+    """Writes a file for each, and says a line of each."""
+    from tfdarshan.reports.text.ranked_text import ranked_text
+    from tfdarshan.terminal.paint import paint_for
+
+    paths = distinct(arguments.paths)
+    files = dict(zip(paths, _file_names(paths, arguments.output), strict=True))
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    rows = ranked(paths, skip_damaged=arguments.skip_damaged)
+    written = {row.name: _write(arguments, row.name, files[row.name])[0] for row in rows}
+    if arguments.json:
+        print_json({"sessions": [row | {"report": str(files[row["name"]])} for row in plain(rows)]})
+        return 0
+    sys.stdout.write(f"{ranked_text(rows, paint_for(sys.stdout))}\n")
+    for report in written.values():
+        _say_where(report)
+    return 0
+
+
+def _file_names(paths: Sequence[str], folder: Path) -> list[Path]:
+    """Names a file for each: what was given without its suffix, numbered where two are the same.
+
+    Raises:
+        ConfigurationError: The folder is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(
+            f"-o {folder} is a file: of several sessions it is the folder for their files."
+        )
+    names: list[str] = []
+    for path in paths:
+        stem = Path(path).name.removesuffix(LOG_SUFFIX) or "session"
+        number = sum(name == stem or name.startswith(f"{stem}-") for name in names)
+        names.append(f"{stem}-{number + 1}" if number else stem)
+    return [folder / f"{name}.html" for name in names]
+
+
+def _say_where(written: Report) -> None:
+    views, size = ", ".join(written.views), human_bytes(written.size_bytes)
+    say(f"wrote {written.path}: {views}; {size}")
+
+
+def _write(arguments: argparse.Namespace, path: str, output: Path) -> tuple[Report, Session]:
     from tfdarshan.reports.html_report import write_report
     from tfdarshan.reports.views.redaction import Redaction
     from tfdarshan.reports.views.view_source import Source
@@ -74,17 +131,10 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.compare is not None:
         second = open_session(arguments.compare, skip_damaged=arguments.skip_damaged)
         other = Source(second, redaction=redaction)
-    session = session_of(arguments)
-    tier = None if folder is None else _measured(session, folder)
-    source = Source(session, redaction=redaction, fast_tier=tier)
-    written = write_report(source, arguments.output, compare=other, force=arguments.force)
-    if arguments.json:
-        print_json(dataclasses.asdict(written) | overlap_of(session))
-    else:
-        sys.stdout.write(overlap_text(session))
-        views, size = ", ".join(written.views), human_bytes(written.size_bytes)
-        say(f"wrote {written.path}: {views}; {size}")
-    return 0
+    with opened(path, skip_damaged=arguments.skip_damaged) as session:
+        tier = None if folder is None else _measured(session, folder)
+        source = Source(session, redaction=redaction, fast_tier=tier)
+        return write_report(source, output, compare=other, force=arguments.force), session
 
 
 def _measured(session: Session, folder: str) -> TierProbe:

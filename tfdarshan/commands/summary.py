@@ -7,11 +7,13 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, add_session, check_least, print_json, session_of
+from tfdarshan.commands.arguments import add_json, check_least, print_json
+from tfdarshan.commands.several import add_sessions, is_log, opened, plain, ranked
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
     from tfdarshan.analysis.summary_data import SummaryData
+    from tfdarshan.session import Session
 
 MOST_FILES = 5
 
@@ -21,9 +23,10 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "summary",
         help="print a session's summary",
-        description="Print what a session's file I/O was, the verdict on it first.",
+        description="Print what a session's file I/O was, the verdict on it first. A Darshan log is read "
+        "without being imported. Of several, a line each, the worst first.",
     )
-    add_session(parser)
+    add_sessions(parser)
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
     )
@@ -35,6 +38,29 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the summary."""
+    top = MOST_FILES if arguments.top is None else arguments.top
+    check_least("--top", top, 0)
+    if len(arguments.paths) > 1:
+        return _several(arguments)
+    with opened(arguments.paths[0], skip_damaged=arguments.skip_damaged) as session:
+        _print(session, arguments, top)
+    return 0
+
+
+def _several(arguments: argparse.Namespace) -> int:
+    """Prints a line for each."""
+    from tfdarshan.reports.text.ranked_text import ranked_text
+    from tfdarshan.terminal.paint import paint_for
+
+    rows = ranked(arguments.paths, skip_damaged=arguments.skip_damaged)
+    if arguments.json:
+        print_json({"sessions": plain(rows)})
+    else:
+        sys.stdout.write(ranked_text(rows, paint_for(sys.stdout)))
+    return 0
+
+
+def _print(session: Session, arguments: argparse.Namespace, top: int) -> None:
     from tfdarshan.findings.diagnosis import diagnosis_of
     from tfdarshan.findings.measures import measure
     from tfdarshan.findings.plain import plain_diagnosis
@@ -43,11 +69,11 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.reports.text.summary_text import render
     from tfdarshan.terminal.paint import paint_for
 
-    top = MOST_FILES if arguments.top is None else arguments.top
-    check_least("--top", top, 0)
-    session = session_of(arguments)
     measures = measure(session, top)
     data, diagnosis = measures.summary, diagnosis_of(measures)
+    if is_log(arguments.paths[0]):
+        # Where it was imported to is removed in the end.
+        data = dataclasses.replace(data, path=arguments.paths[0])
     paint = paint_for(sys.stdout)
     if arguments.json:
         print_json(plain_diagnosis(diagnosis) | _plain(data))
@@ -55,7 +81,6 @@ def command(arguments: argparse.Namespace) -> int:
         sys.stdout.write(render(data, answer_text(diagnosis, paint)))
     else:
         sys.stdout.write(brief_text(data, diagnosis, paint))
-    return 0
 
 
 def _plain(data: SummaryData) -> dict[str, Any]:

@@ -153,8 +153,9 @@ def _darshan_session(engine: str, library: str | None) -> dict[str, Any]:
     """Records known calls, and gives the session's metadata."""
     with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
         folder = Path(name).resolve()
-        options = {"include": [f"{folder}/"], "engine": engine, "darshan_library": library}
-        with profile(folder / "logs", **options) as session:
+        with profile(
+            folder / "logs", include=[f"{folder}/"], engine=engine, darshan_library=library
+        ) as session:
             known_calls(folder)
         return session.meta[0]
 

@@ -24,6 +24,8 @@ HOST_BYTES = 64
 # Number of each module in the header's lists, and the version of its records that is written here. Version 2
 # of DXT_POSIX, which Darshan 3.5.0 writes, is not read by PyDarshan 3.5.0.
 MODULE_IDS = {"POSIX": 1, "STDIO": 9, "DXT_POSIX": 10, "HEATMAP": 15}
+# Modules above and below POSIX and STDIO that are read and never written.
+LAYER_IDS = {"MPI-IO": 2, "H5F": 3, "H5D": 4, "PNETCDF_FILE": 5, "PNETCDF_VAR": 6, "LUSTRE": 8}
 MODULE_VERSIONS = {"POSIX": 4, "STDIO": 2, "DXT_POSIX": 1, "HEATMAP": 1}
 
 # Darshan's own: bins double their width until so many cover the job.

@@ -28,6 +28,12 @@ def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     return table
 
 
+def layers_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Gives the layers table of an imported log; without rows for any other session."""
+    tables = [process.table("layers") for process in processes if "layers" in process.meta["tables"]]
+    return _frame(tables) if tables else empty_frame("layers")
+
+
 def empty_frame(name: str) -> pd.DataFrame:
     """Gives table "files", "events" or "steps" without rows; of a brief one, without columns too."""
     import pandas as pd
@@ -36,6 +42,7 @@ def empty_frame(name: str) -> pd.DataFrame:
         "files": schema.files_columns(),
         "events": (*schema.EVENT_COLUMNS, schema.EVENT_PATH),
         "steps": schema.STEP_COLUMNS,
+        "layers": schema.LAYER_COLUMNS,
     }
     return pd.DataFrame(columns=[column.name for column in columns.get(name, ())])
 

@@ -157,6 +157,7 @@ class TablesShape(Struct, frozen=True):
     files: TableShape
     events: TableShape
     overview: OverviewShape
+    layers: TableShape | None = None
 
 
 class TensorflowShape(Struct, frozen=True):
@@ -334,6 +335,7 @@ class LogShape(Struct, frozen=True):
     uid: Integer = 0
     job: Integer = 0
     processes: Count = 1
+    modules: list[str] = []
     not_known: list[str] = []
 
 

@@ -89,6 +89,32 @@ STEP_COLUMNS = (
     Column("source", "category", "", "what says where the step begins and ends"),
 )
 
+# What an imported Darshan log may have besides MODULES; FIFO and SOCKET are what we make of its names.
+LAYERS = ("MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "LUSTRE", "FIFO", "SOCKET")
+LAYER_COLUMNS = (
+    Column(
+        "module",
+        "category",
+        "",
+        "MPI-IO, H5F and H5D (HDF5's files and data sets), PNETCDF_FILE, PNETCDF_VAR, LUSTRE (a file's "
+        "striping), or FIFO or SOCKET: calls that are no file's and are left out of the files table",
+    ),
+    Column("path", "str", "", "the file's path, or the file's and the data set's name"),
+    Column("rank", "int64", "", "rank, -1 for what all ranks shared"),
+    Column("opens", "int64", "calls", "opens and creates; null if the module does not count them, as below"),
+    Column("reads", "int64", "calls", "reads: independent, collective, split and non-blocking"),
+    Column("writes", "int64", "calls", "the same of writes"),
+    Column("collective", "int64", "calls", "collective reads and writes among them"),
+    Column("bytes_read", "int64", "B", "bytes read"),
+    Column("bytes_written", "int64", "B", "bytes written"),
+    Column("read_s", "float64", "s", "time in reads, added up over ranks"),
+    Column("write_s", "float64", "s", "time in writes, added up over ranks"),
+    Column("meta_s", "float64", "s", "time in opens, closes and the like, added up over ranks"),
+    Column("stripe_count", "int64", "", "LUSTRE: stripes of the file"),
+    Column("stripe_size_bytes", "int64", "B", "LUSTRE: size of a stripe"),
+    Column("osts", "str", "", "LUSTRE: object storage targets (OSTs) of the stripes, with commas between"),
+)
+
 
 @lru_cache(maxsize=1)
 def counter_columns() -> tuple[Column, ...]:

@@ -79,6 +79,20 @@ class SessionData:
         return events_frame(self.processes)
 
     @cached_property
+    def layers(self) -> pd.DataFrame:
+        """What a Darshan log has above and below POSIX and STDIO, one row per record: `schema.LAYER_COLUMNS`.
+
+        MPI-IO, HDF5, PnetCDF, Lustre's striping, and FIFOs and sockets, which are no files. Empty for a
+        session that is not of a log.
+
+        Raises:
+            SessionDataError: The table is damaged or missing.
+        """
+        from tfdarshan.sessions.frames import layers_frame
+
+        return layers_frame(self.processes)
+
+    @cached_property
     def steps(self) -> pd.DataFrame:
         """One row per training step: `schema.STEP_COLUMNS`. Empty where nothing says what a step is.
 

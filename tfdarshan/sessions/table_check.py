@@ -9,7 +9,6 @@ from typing import Any
 from tfdarshan.sessions import schema
 from tfdarshan.units import plural
 
-
 # Ids count a process's files. Tables by id are as long as the largest: one beyond this is damage.
 MOST_IDS_PER_FILE, SPARE_IDS = 2, 1 << 16
 
@@ -87,6 +86,8 @@ def _dtypes(table: str) -> dict[str, str]:
     columns: tuple[schema.Column, ...] = _columns(table)
     if table == "files":
         columns = schema.files_columns()
+    elif table == "layers":
+        columns = schema.LAYER_COLUMNS
     return {column.name: column.dtype for column in columns}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import tfdarshan
 from tfdarshan.findings.diagnosis import Diagnosis, diagnose
@@ -156,7 +157,8 @@ def _undisturbed(
 
 
 def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> Run:
-    options = {"include": [f"{room.folder}/"], "tf_profiler": False} | dict(scenario.options(room))
+    options: dict[str, Any] = {"include": [f"{room.folder}/"], "tf_profiler": False}
+    options |= scenario.options(room)
     room.make_ready()
     with tfdarshan.profile(room.logs, **options) as recorded:
         stolen, elsewhere, start_s = stolen_s(), busy_elsewhere_s(), time.perf_counter()

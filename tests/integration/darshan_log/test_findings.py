@@ -77,20 +77,15 @@ def test_a_job_of_the_same_kind_without_one_has_none(tmp_path):
     assert "straggler" not in {finding.name for finding in diagnose(session).findings}
 
 
-def test_counts_are_said_with_the_most_that_they_can_have_cost(tmp_path):
-    # GIVEN a log with 1,379 stats and fewer opens, and nearly all time in opens, stats and closes
-    log, session = imported("dxt.darshan", tmp_path)
-    report = darshan.DarshanReport(str(log), read_all=True)
-    place = report.counters["POSIX"]["counters"].index("POSIX_STATS")
-    stats = sum(int(record["counters"][place]) for record in report.records["POSIX"])
+def test_waiting_for_a_fifo_is_no_time_of_stats(tmp_path):
+    # GIVEN a log with 1,379 stats and fewer opens, and nearly all time in opens of FIFOs
+    _, session = imported("dxt.darshan", tmp_path)
 
     # WHEN
-    (storm,) = (finding for finding in diagnose(session).findings if finding.name == "stat_storm")
+    found = {finding.name for finding in diagnose(session).findings}
 
-    # THEN
-    assert storm.evidence[0].value == stats
-    assert storm.gain is None
-    assert "not told apart" in storm.what
+    # THEN the stats take no time worth saying
+    assert "stat_storm" not in found
 
 
 def test_the_command_words_them(tmp_path, capsys):

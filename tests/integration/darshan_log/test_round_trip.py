@@ -154,7 +154,10 @@ def test_summary_says_what_is_not_known(capsys, monkeypatch, imported):
     text = capsys.readouterr().out
     assert "engine darshan log" in text
     assert "summed over files" in text
-    assert "Not known, for the log does not say" in text
+    assert (
+        "Not in the log: other segments, threads, failed calls, file sizes, wall-clock times, coverage\n"
+        in text
+    )
     assert "Coverage" not in text
     assert max(map(len, text.splitlines())) <= 100
 

@@ -91,7 +91,8 @@ def test_the_slowest_files_have_what_the_brief_table_has(shown_session):
     assert texts[first : first + 6] == ["slowest files", "time", "reads", "read", "bandwidth", "written"]
     row = texts.index("/data/\"a\" & 'b'.jpg")
     assert texts[row + 1 : row + 6] == ["15.0 ms", "1", "3.0 MB", "300.0 MB/s", "500.0 kB"]
-    assert "session.files_brief" in texts[-1] and "session.steps_brief" in texts[-1]
+    assert "session.files_brief" in texts[-1]
+    assert "session.steps_brief" in texts[-1]
 
 
 def test_verdict_and_cure_come_first(tmp_path):

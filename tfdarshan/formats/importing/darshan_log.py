@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import time
@@ -13,8 +14,10 @@ import numpy as np
 
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.formats.importing.dxt_segments import no_segments, read_segments
+from tfdarshan.formats.importing.fifo_records import find_no_files, rows_of, without
 from tfdarshan.formats.importing.file_rows import Hosts, count_zero_reads, write_file_rows
 from tfdarshan.formats.importing.imported_log import ImportedLog
+from tfdarshan.formats.importing.layers import write_layers
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.process_meta import not_known, process_meta
 from tfdarshan.formats.importing.pydarshan import read_content
@@ -57,8 +60,7 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
     """
     path = Path(path)
     log = LogRegions(path)
-    segments = read_segments(log)
-    source = ImportedLog(path.absolute(), log, read_content(log), segments)
+    source = _without_no_files(ImportedLog(path.absolute(), log, read_content(log), read_segments(log)))
     if not any(len(part.record) for part in source.content.records.values()):
         raise SessionDataError(f"the Darshan log {path} has no POSIX or STDIO records: nothing to import.")
     target = checked_logdir(logdir)
@@ -73,6 +75,20 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
         raise
 
 
+def _without_no_files(source: ImportedLog) -> ImportedLog:
+    """Takes FIFOs and sockets out of the records and segments: they stay as rows of the layers table."""
+    records, names, segments = source.content.records, source.log.names, source.segments
+    left_out = find_no_files(records, names)
+    if not left_out:
+        return source
+    numbers = np.array(list(left_out), np.uint64)
+    content = dataclasses.replace(source.content, records=without(records, left_out))
+    if segments is not None:
+        segments = segments.chosen(~np.isin(segments.record, numbers))
+    rows = tuple(rows_of(records, left_out, names))
+    return dataclasses.replace(source, content=content, segments=segments, no_files=rows)
+
+
 def _write(directory: Path, source: ImportedLog) -> Imported:
     content = source.content
     pids = [int(word) for word in content.metadata.get("tfdarshan_pids", "").split() if word.isdecimal()]
@@ -85,6 +101,10 @@ def _write(directory: Path, source: ImportedLog) -> Imported:
     metas[0][1]["owner"] = True
     recorded = sum(len(process.pids) for process in processes)
     metas[0][1]["children"] = {"recorded": recorded - 1, "silent": 0, "unreadable": []}
+    first = f"{_stem(source, processes[0])}.layers.parquet"
+    layers = write_layers(directory / first, source.log, source.no_files)
+    if layers:
+        metas[0][1]["tables"]["layers"] = {"file": first, "rows": layers}
     metas[0][1]["bounds"] = _bounds(source, processes[0], lost)
     for process, meta in reversed(metas):
         write_json(directory / f"{_stem(source, process)}{META_SUFFIX}", meta)

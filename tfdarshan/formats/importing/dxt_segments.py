@@ -34,6 +34,11 @@ class DxtSegments:
     thread: Array
     hosts: dict[int, str]
 
+    def chosen(self, rows: Array) -> DxtSegments:
+        """Gives some of the segments."""
+        arrays = {name: value[rows] for name, value in vars(self).items() if name != "hosts"}
+        return DxtSegments(**arrays, hosts=self.hosts)
+
 
 def read_segments(log: LogRegions) -> DxtSegments | None:
     """Reads all segments of a log; None where it has no DXT_POSIX.

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tfdarshan.formats.importing.dxt_segments import DxtSegments
 from tfdarshan.formats.importing.log_regions import LogRegions
@@ -14,12 +15,13 @@ from tfdarshan.formats.importing.pydarshan import LogContent
 
 @dataclass(frozen=True)
 class ImportedLog:
-    """A log, read."""
+    """A log, read; `no_files` are records of FIFOs and sockets, as rows of the layers table."""
 
     path: Path
     log: LogRegions
     content: LogContent
     segments: DxtSegments | None
+    no_files: tuple[dict[str, Any], ...] = ()
 
     @cached_property
     def duration_ns(self) -> int:

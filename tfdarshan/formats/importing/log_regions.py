@@ -32,7 +32,8 @@ class LogRegions:
         names: The records' names, by record; bytes that are not UTF-8 appear as backslash escapes.
         modules: Content of the regions of POSIX, STDIO and DXT_POSIX, where the log has them.
         module_versions: The versions of these modules' records.
-        partial: These modules that ran out of memory or of records.
+        layers: The versions of the records of MPI-IO, HDF5, PnetCDF and Lustre, where the log has them.
+        partial: Modules that ran out of memory or of records.
         swapped: Whether the log's numbers have the other byte order.
 
     Raises:
@@ -62,6 +63,11 @@ class LogRegions:
         wanted = {name: number for name, number in wanted.items() if modules[number][1]}
         self.modules = {name: self._region(name, *modules[number]) for name, number in wanted.items()}
         self.module_versions = {name: versions[number] for name, number in wanted.items()}
+        above = {name: number for name, number in darshan_format.LAYER_IDS.items() if modules[number][1]}
+        for name, number in above.items():
+            self._region(name, *modules[number])  # PyDarshan gets no region that is damaged
+        self.layers = {name: versions[number] for name, number in above.items()}
+        wanted |= above
         self.partial = [name for name, number in wanted.items() if partial >> number & 1]
         del self._content
 

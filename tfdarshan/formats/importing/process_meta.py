@@ -13,6 +13,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.file_name import exact_name
 from tfdarshan.formats.importing.imported_log import ImportedLog
+from tfdarshan.formats.importing.layers import shown_layers
 from tfdarshan.formats.importing.ranks import SHARED, RankData
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import OTHER_FIELDS
@@ -20,11 +21,12 @@ from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions import schema
 
 ENGINE = "darshan log"
+# What stands before the colon is all that a summary says.
 NEVER_KNOWN = (
-    "failed calls, unlinks, truncates, the length of mappings, copies inside the kernel",
-    "sizes of files, and stats that Darshan's version does not hook",
-    "wall-clock time of opens, stats, closes and STDIO calls",
-    "what the kernel charged: nothing says how much the log did not see",
+    "failed calls: nor unlinks, truncates, the length of mappings, copies inside the kernel",
+    "file sizes: nor stats that Darshan's version does not hook",
+    "wall-clock times: of opens, stats, closes and STDIO calls",
+    "coverage: nothing says what the kernel charged, and so how much the log did not see",
 )
 CALLS = {
     "POSIX": (
@@ -82,6 +84,7 @@ def process_meta(
             "job": content.job,
             "processes": content.processes,
             "metadata": content.metadata,
+            "modules": [*content.records, *shown_layers(log)],
             "not_known": list(notes),
         },
     }
@@ -153,11 +156,16 @@ def not_known(source: ImportedLog, processes: Sequence[RankData]) -> list[str]:
     if source.segments is None:
         notes.insert(0, "segments: the log has no DXT_POSIX records, so no reads of nothing either")
     else:
-        notes.insert(0, "segments of other calls than POSIX reads and writes; a segment's kind of call")
+        notes.insert(
+            0,
+            "other segments: of calls that are no POSIX reads or writes; nor a segment's kind",
+        )
         if not source.segments.thread.any():
             notes.insert(1, "threads: the log's segments do not tell them apart")
-    if content.other_modules:
-        notes.append(f"records of {', '.join(content.other_modules)}, which were left out")
+    shown = shown_layers(source.log)
+    left_out = [name for name in content.other_modules if name not in shown]
+    if left_out:
+        notes.append(f"{', '.join(left_out)}: these records were left out")
     if any(process.rank == SHARED for process in processes):
-        notes.append("which rank did what with shared files: they are process -1 of the session")
+        notes.append("ranks of shared files: these are process -1 of the session")
     return notes

@@ -53,9 +53,9 @@ def read_content(log: LogRegions) -> LogContent:
         ConfigurationError: PyDarshan is not installed, or does not work.
         SessionDataError: PyDarshan does not read the log.
     """
-    backend, version = _backend()
+    version = _backend()[1]
     command, mounts = read_job_text(log)
-    with _opened(backend, log.path) as handle:
+    with opened_log(log.path) as (backend, handle):
         job = backend.log_get_job(handle)
         start_ns = int(job["start_time_sec"]) * 1_000_000_000 + int(job["start_time_nsec"])
         end_ns = int(job["end_time_sec"]) * 1_000_000_000 + int(job["end_time_nsec"])
@@ -96,14 +96,21 @@ def _backend() -> tuple[Any, str]:
 
 
 @contextmanager
-def _opened(backend: Any, path: Path) -> Iterator[Any]:
+def opened_log(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Opens a checked log: gives PyDarshan's functions, and its handle of the log.
+
+    Raises:
+        ConfigurationError: PyDarshan is not installed, or does not work.
+        SessionDataError: PyDarshan does not read the log.
+    """
+    backend, _version = _backend()
     # PyDarshan opens by names in UTF-8 only.
     with path.open("rb") as file:
         handle = backend.log_open(f"/proc/self/fd/{file.fileno()}")
     if not handle["handle"]:
         raise SessionDataError(f"PyDarshan cannot open the log {path}.")
     try:
-        yield handle
+        yield backend, handle
     except (ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
         raise SessionDataError(f"PyDarshan cannot read the log {path}: {reason(error)}.") from error
     finally:

@@ -13,6 +13,7 @@ from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.reports.text.answer_text import answer_text
+from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.summary_text import emulated_as
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
@@ -74,6 +75,7 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
         ("Read", _moved(data, "read")),
         ("Written", _moved(data, "written")),
         ("Opened", _opened(data)),
+        *layer_facts(data.log),
         ("Failed", _failed(data)),
         ("Seen", _seen(data)),
     ]
@@ -178,16 +180,26 @@ def _file_row(columns: Columns, time: str, moved: str, meta: str, reads: str, pa
 def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
     """Says what else there is, as commands to be typed."""
     path = shlex.quote(printable(_from_here(data.path)))
+    if data.not_known and not Path(data.path).is_dir():
+        return _more_of_a_log(path, paint)
     others = len(diagnosis.findings) - (diagnosis.named is not None)
     also = f"{plural(others, 'more finding')}, numbers, assumptions" if others else "numbers and assumptions"
     rows = [(f"tfdarshan findings {path}", also), (f"tfdarshan summary -v {path}", "calls, sizes, patterns")]
     if data.not_known:
-        things = plural(len(data.not_known), "thing")
-        rows[1] = (rows[1][0], f"calls, sizes, and {things} that the log does not say")
+        rows[1] = (rows[1][0], "calls, sizes, and what the log does not say")
     width = max(len(command) for command, _ in rows)
     if width + max(len(about) for _, about in rows) + 2 > paint.width:
         return [paint.dim(command) for command, _ in rows]
     return [paint.dim(f"{command:<{width}}  {about}") for command, about in rows]
+
+
+def _more_of_a_log(path: str, paint: Paint) -> list[str]:
+    """Says what else there is of a log that is no session."""
+    rows = [
+        (f"tfdarshan summary -v {path}", "calls, sizes, and what the log does not say"),
+        (f"tfdarshan import {path}", "a session of it, for all other verbs"),
+    ]
+    return [paint.dim(f"{command}  {about}") for command, about in rows]
 
 
 def _from_here(path: str) -> str:

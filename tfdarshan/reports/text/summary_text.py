@@ -15,6 +15,7 @@ from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
+from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
@@ -71,6 +72,7 @@ def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
         # Nothing says what the kernel charged to the job of an imported log.
         _coverage(data.coverage) if not data.not_known else [],
         _verify(data),
+        layer_lines(data.log),
         _notes(data),
         _not_known(data),
     ]
@@ -147,14 +149,17 @@ def _calls(data: SummaryData) -> list[str]:
             ("bytes written", "bytes_written", "write_bytes"),
         )
     ]
-    columns = Columns(-22, 19, 19, *([19] * in_kernel), "   ", 0)
-    lines = [columns.row("Calls", "POSIX", "STDIO", *(["in-kernel copies"] * in_kernel))]
+    heads = ["POSIX", "STDIO", *(["in-kernel copies"] * in_kernel)]
+    # A column of zeros would say that a module which the log does not have had no calls.
+    kept = [place for place, head in enumerate(heads) if not data.log.modules or head in data.log.modules]
+    columns = Columns(-22, *([19] * len(kept)), "   ", 0)
+    lines = [columns.row("Calls", *(heads[place] for place in kept))]
     for label, counts in rows:
         if label in RARE_CALLS and not any(counts):
             continue
         total = sum(count or 0 for count in counts)
         in_all = f"{human_bytes(total)} in all" if label.startswith("bytes") and total else ""
-        cells = ("" if count is None else count for count in counts)
+        cells = ("" if (count := counts[place]) is None else count for place in kept)
         lines.append(columns.row(f"  {label}", *cells, in_all))
     mapped = "" if data.mmap_bytes is None else f" of {exact_bytes(data.mmap_bytes)}"
     extra = [
@@ -410,5 +415,4 @@ def _notes(data: SummaryData) -> list[str]:
 
 
 def _not_known(data: SummaryData) -> list[str]:
-    lines = [f"  {printable(what)}" for what in data.not_known]
-    return ["Not known, for the log does not say", *lines] if lines else []
+    return textwrap.wrap(printable(not_known_line(data.not_known)), WIDTH, subsequent_indent="  ")

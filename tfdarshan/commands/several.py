@@ -1,0 +1,145 @@
+"""Sessions and Darshan logs named on a command line: one, or several of which the worst comes first."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tfdarshan.session import Session
+
+LOG_SUFFIX = ".darshan"
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One line of several: figures of a session or log.
+
+    Attributes:
+        name: As it was given.
+        duration_s: How long it lasted.
+        processes: How many there were.
+        io_s: Seconds in I/O of a process: of a log the times of files and ranks, divided by the processes.
+        bytes_read: Bytes read through POSIX and STDIO.
+        bytes_written: Bytes written.
+        lost_s: Seconds that the cure is expected to give back; 0 if none is known.
+        state: The verdict: "slow", "healthy" or "unknown".
+        title: What was found, in a few words, "" if nothing.
+    """
+
+    name: str
+    duration_s: float
+    processes: int
+    io_s: float
+    bytes_read: int
+    bytes_written: int
+    lost_s: float
+    state: str
+    title: str
+
+
+def add_sessions(parser: argparse.ArgumentParser) -> None:
+    """Adds the sessions to read."""
+    parser.add_argument(
+        "paths",
+        metavar="LOGDIR",
+        nargs="+",
+        help="a logdir, of which the newest session is read, a session, LOGDIR:RUN for one below it, or a "
+        "Darshan log (.darshan); of several, the worst comes first",
+    )
+    parser.add_argument(
+        "--skip-damaged",
+        action="store_true",
+        help="leave out processes whose data cannot be read, and say so",
+    )
+
+
+def is_log(path: str) -> bool:
+    """Says whether a path names a Darshan log, and not a folder with sessions."""
+    return Path(path).is_file() or (path.endswith(LOG_SUFFIX) and not Path(path).exists())
+
+
+@contextmanager
+def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
+    """Opens a session; a Darshan log is imported into a temporary folder that is removed again.
+
+    Raises:
+        ConfigurationError: PyDarshan is not installed.
+        SessionDataError: There is no such session or log, or it is damaged.
+    """
+    from tfdarshan.session import open_session
+
+    if not is_log(path):
+        yield open_session(path, skip_damaged=skip_damaged)
+        return
+    from tfdarshan.formats.importing.darshan_log import import_darshan
+
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-log-") as folder:
+        yield open_session(import_darshan(path, folder).path)
+
+
+def ranked(paths: Sequence[str], *, skip_damaged: bool) -> list[Ranked]:
+    """Reads sessions and logs one after the other: those that lose most come first.
+
+    A cure's seconds come before seconds in I/O, for a log does not say what its job waited for.
+    """
+    rows = []
+    for path in distinct(paths):
+        with opened(path, skip_damaged=skip_damaged) as session:
+            rows.append(_ranked(path, session))
+    return sorted(rows, key=lambda row: (-row.lost_s, -row.io_s))
+
+
+def distinct(paths: Sequence[str]) -> list[str]:
+    """Gives the paths without those that were given before."""
+    return list(dict.fromkeys(paths))
+
+
+def check_all_logs(paths: Sequence[str]) -> None:
+    """Checks that paths are all logs.
+
+    Raises:
+        ConfigurationError: One is a folder.
+    """
+    folder = next((path for path in paths if not is_log(path)), None)
+    if folder is not None:
+        raise ConfigurationError(
+            f"{folder} is no Darshan log: list takes one logdir, or Darshan logs alone; "
+            "`tfdarshan summary` takes both together."
+        )
+
+
+def plain(rows: Sequence[Ranked]) -> list[dict[str, Any]]:
+    """Gives the lines as JSON has them."""
+    return [dict(vars(row)) for row in rows]
+
+
+def _ranked(path: str, session: Session) -> Ranked:
+    from tfdarshan.findings.diagnosis import diagnosis_of
+    from tfdarshan.findings.kept_verdicts import kept_verdict
+    from tfdarshan.findings.measures import measure
+
+    measures = measure(session, 0)
+    data = measures.summary
+    verdict = kept_verdict(diagnosis_of(measures), data.duration_s)
+    io_s, times = data.wall_clock.io_s, data.file_time
+    if io_s is None:
+        io_s = (times.read_s + times.write_s + times.meta_s) / max(data.processes, 1)
+    return Ranked(
+        name=path,
+        duration_s=data.duration_s,
+        processes=data.processes,
+        io_s=io_s,
+        bytes_read=data.posix.bytes_read + data.stdio.bytes_read + data.copies.get("read_bytes", 0),
+        bytes_written=data.posix.bytes_written + data.stdio.bytes_written + data.copies.get("write_bytes", 0),
+        lost_s=verdict.lost_s,
+        state=verdict.state,
+        title=verdict.title,
+    )
