@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfdarshan.options import keeps_trace
-from tfdarshan.units import human_seconds, percent
+from tfdarshan.units import human_seconds, percent, plural
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,14 @@ def _complete_until_ns(meta: dict[str, Any]) -> int | None:
 
 
 def _sentence(until_s: float | None, duration_s: float, dropped: int) -> str:
+    lacks = f"The trace lacks {plural(dropped, 'call')}"
+    rests = (
+        f"what rests on single calls leaves {'it' if dropped == 1 else 'them'} out, the counters have all."
+    )
     if until_s is None:
-        return (
-            f"The trace lacks {dropped:,} calls, at times that are not known: what rests on single calls "
-            "leaves them out, the counters have all."
-        )
+        return f"{lacks}, and when {'it was' if dropped == 1 else 'they were'} made is not known: {rests}"
+    if until_s <= 0:
+        return f"{lacks} from the session's start on: {rests}"
     return (
         f"The trace has all calls of the first {human_seconds(until_s)} of {human_seconds(duration_s)} "
         f"({percent(until_s, duration_s)}): what rests on single calls speaks of that time, "

@@ -151,7 +151,7 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
     if not copies.any() and not originals.any():
         raise ConfigurationError(
             "there is nothing to check: the session after staging reads none of the plan's "
-            f"{len(plan.files):,} files, neither below {plan.fast_root} nor below {plan.slow_root}: "
+            f"{plural(len(plan.files), 'file')}, neither below {plan.fast_root} nor below {plan.slow_root}: "
             "is it of the same job?"
         )
     if not copies.any():

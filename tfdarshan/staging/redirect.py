@@ -90,7 +90,8 @@ class StagedFiles:
                 "job reads the originals. `tfdarshan stage apply PLAN` makes the copies"
             )
         return (
-            f"the plan is applied in part: {self.count:,} of its {whole:,} files have a copy in {fast}. "
+            f"the plan is applied in part: {self.count:,} of its {whole:,} files "
+            f"{'has' if self.count == 1 else 'have'} a copy in {fast}. "
             "`tfdarshan stage apply PLAN` makes the others"
         )
 

@@ -63,7 +63,7 @@ def test_a_span_that_is_not_known_is_not_made_up():
     span = trace_span([meta(dropped=3, first_s=7), meta(dropped=4)])
 
     assert span.until_s is None
-    assert span.sentence.startswith("The trace lacks 7 calls, at times that are not known")
+    assert span.sentence.startswith("The trace lacks 7 calls, and when they were made is not known")
 
 
 def words(text):

@@ -15,6 +15,8 @@ FIGURES = Columns("  ", -26, 0)
 LEVELS = Columns("  ", -26, 11, 11, 11, 11, 11)
 # From these shares of a call on that are served one at a time storage is full, or not.
 FULL, WAITING = 0.7, 0.3
+# One file has no others that it could be slower than.
+FEWEST_COMPARED = 2
 
 
 def probe_text(probe: StorageProbe) -> str:
@@ -80,20 +82,22 @@ def _places(probe: StorageProbe) -> str:
     places, said = probe.places, []
     if places.slow_files:
         path, times = places.slow_files[0]
+        be = "is" if len(places.slow_files) == 1 else "are"
         said.append(
-            f"{len(places.slow_files):,} of {places.files:,} files are slow whenever they are read, most of "
-            f"all {path}, {times:.0f} times as slow as others"
+            f"{len(places.slow_files):,} of {places.files:,} files {be} slow whenever read, most of all "
+            f"{path}, {times:.0f} times as slow as others"
         )
     if places.slow_share > 0:
         said.append(
-            f"at {percent(places.slow_share, 1)} of the moments all files were slow, "
-            f"{places.slow_times:.0f} times"
+            f"at {percent(places.slow_share, 1)} of the moments all files were slow, {places.slow_times:.0f} "
+            "times as slow as at others"
         )
     if said:
         return "Slowness: " + "; ".join(said) + "."
-    if not places.files:
+    if places.files < FEWEST_COMPARED:
         return "Slowness by file is not shown: files are too small, or too few, to read one several times."
-    return f"Slowness: none of {places.files:,} files is slower than the others, and no moment was."
+    moments = "and no moment was" if places.moments else "and moments are too few to tell"
+    return f"Slowness: none of {places.files:,} files is slower than the others, {moments}."
 
 
 def _cached(probe: StorageProbe) -> str:
