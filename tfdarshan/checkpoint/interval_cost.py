@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.checkpoint.ledger import CheckpointRow
+from tfdarshan.units import percent
 
 FACTORS = (0.5, 1.0, 2.5, 5.0)
 
@@ -78,11 +79,10 @@ def interval_sentence(costs: Sequence[IntervalCost]) -> str:
         return ""
     others = [cost for cost in costs if not cost.measured]
     steps = measured[0].interval_steps
-    first = (
-        f"every {'step' if steps == 1 else f'{steps:,} steps'} costs {measured[0].cost_ratio:.1%} of run time"
-    )
-    rest = [f"every {cost.interval_steps:,}, {cost.cost_ratio:.1%}" for cost in others]
-    return "; ".join([first, *rest]).replace("%", " %")
+    often = "step" if steps == 1 else f"{steps:,} steps"
+    first = f"every {often} costs {percent(measured[0].cost_ratio, 1)} of run time"
+    rest = [f"every {cost.interval_steps:,}, {percent(cost.cost_ratio, 1)}" for cost in others]
+    return "; ".join([first, *rest])
 
 
 def _gap(earlier: CheckpointRow, later: CheckpointRow) -> _Gap | None:

@@ -251,9 +251,8 @@ def _print_status(status: TierStatus) -> None:
     say(f"{status.folder}: {status.tier} tier, " + (f"in use by {owner}" if owner else "in use by nobody"))
     if status.tier == "fast":
         say(f"  drains to    {status.slow_folder or '(not known yet)'}")
-        say(
-            f"  waiting      {plural(len(status.pending), 'checkpoint')}, {exact_bytes(status.pending_bytes)}"
-        )
+        waiting = f"{plural(len(status.pending), 'checkpoint')}, {exact_bytes(status.pending_bytes)}"
+        say(f"  waiting      {waiting if status.pending else 'nothing'}")
         for entry in status.pending:
             say(f"    {entry.name}  {human_bytes(entry.size_bytes)}")
     else:
@@ -262,7 +261,8 @@ def _print_status(status: TierStatus) -> None:
     for name, problem in status.damaged.items():
         say(f"  damaged      {name}: {problem}")
     if status.verified is not None and not status.damaged:
-        say(f"  verified     {plural(status.verified, 'checkpoint')}, all as written")
+        verified = f"{plural(status.verified, 'checkpoint')}, all as written"
+        say(f"  verified     {verified if status.verified else 'nothing: no checkpoint is there'}")
     if status.interval_cost:
         say(f"  saving       {status.interval_cost}")
     for row in status.ledger[-10:]:

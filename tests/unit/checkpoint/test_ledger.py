@@ -94,6 +94,12 @@ def test_cost_of_other_intervals():
     assert interval_sentence(costs) == "every 20 steps costs 20.0 % of run time; every 50, 9.1 %"
 
 
+def test_a_cost_that_is_small_is_not_none():
+    costs = interval_costs(saves(2_000, 0.01, 0.1, 5), factors=(1,))
+
+    assert interval_sentence(costs) == "every 2,000 steps costs < 0.1 % of run time"
+
+
 def test_one_step_is_a_step():
     costs = interval_costs(saves(1, 0.1, 0.1, 5), factors=(1,))
 

@@ -10,6 +10,8 @@ import pytest
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.sessions import KB, SESSIONS
 from tfdarshan.analysis.trace_span import trace_span
+from tfdarshan.checkpoint.burst_status import TierStatus
+from tfdarshan.commands import main
 from tfdarshan.comparison.change import compare, judge
 from tfdarshan.comparison.condition import parse_condition
 from tfdarshan.comparison.measured_run import Side
@@ -159,3 +161,36 @@ def test_a_trace_that_was_cut_says_from_when(name, first_ns, said, tmp_path):
     # THEN
     assert (span is None) == (not said)
     assert span is None or span.sentence.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("verified", "damaged", "said"),
+    [
+        (0, {}, "verified     nothing: no checkpoint is there"),
+        (1, {}, "verified     1 checkpoint, all as written"),
+        (3, {}, "verified     3 checkpoints, all as written"),
+        (3, {"a": "it is gone"}, "damaged      a: it is gone"),
+    ],
+)
+def test_a_tier_says_what_was_verified(verified, damaged, said, capsys, monkeypatch, tmp_path):
+    # GIVEN
+    status = TierStatus(folder=tmp_path, tier="slow", owner="", verified=verified, damaged=damaged)
+    monkeypatch.setattr("tfdarshan.checkpoint.burst_status.burst_status", lambda *_, **__: status)
+
+    # WHEN
+    code = main(["burst", "status", "--verify", str(tmp_path)])
+
+    # THEN
+    text = capsys.readouterr().out
+    assert code == bool(damaged)
+    assert said in text
+    assert ("all as written" in text) == (verified > 0 and not damaged)
+
+
+def test_a_fast_tier_in_which_nothing_waits_says_so(capsys, monkeypatch, tmp_path):
+    status = TierStatus(folder=tmp_path, tier="fast", owner="")
+    monkeypatch.setattr("tfdarshan.checkpoint.burst_status.burst_status", lambda *_, **__: status)
+
+    main(["burst", "status", str(tmp_path)])
+
+    assert "waiting      nothing\n" in capsys.readouterr().out
