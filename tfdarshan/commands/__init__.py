@@ -10,11 +10,11 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tfdarshan.commands.arguments import say
 from tfdarshan.commands.exit_codes import BROKEN_PIPE, FAILURE, WRONG_USE
-from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
 from tfdarshan.file_name import printable
 from tfdarshan.native.versions import VERSION
 from tfdarshan.terminal.paint import WIDTH
@@ -44,32 +44,67 @@ SHELLS = ("bash", "zsh", "tcsh")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a verb and gives the exit code: 0, 1 for a failure, 2 for wrong use."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if not given:
-        print(make_parser().format_help(), end="")
-        return 0
-    parsed = make_parser(given[0]).parse_args(given)
-    if given[0] != RUN:
-        escape_what_the_locale_lacks()
     try:
-        outcome: int | Callable[[], int] = parsed.command(parsed)
-        sys.stdout.flush()
+        outcome = _outcome(given)
     except ConfigurationError as error:
-        return _complain(error, WRONG_USE)
+        return _complain(str(error), WRONG_USE)
     except TfdarshanError as error:
-        return _complain(error, FAILURE)
+        return _complain(str(error), FAILURE)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return BROKEN_PIPE
+    except OSError as error:
+        _write_no_more()
+        what = (
+            "the output cannot be written" if error.filename is None else f"{error.filename} cannot be used"
+        )
+        return _complain(f"{what}: {reason(error)}.", FAILURE)
     # A script runs outside of the above: its errors are its own.
     return outcome() if callable(outcome) else outcome
 
 
+def _outcome(given: Sequence[str]) -> int | Callable[[], int]:
+    """Does what was typed, and writes what was printed: nothing is left for the interpreter's end."""
+    try:
+        if not given:
+            print(make_parser().format_help(), end="")
+            return 0
+        parsed = make_parser(given[0]).parse_args(given)
+        if given[0] != RUN:
+            escape_what_the_locale_lacks()
+        outcome: int | Callable[[], int] = parsed.command(parsed)
+        return outcome
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def _write_no_more() -> None:
+    """Has the interpreter's end write what stdout still holds to nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def escape_what_the_locale_lacks() -> None:
-    """Has characters that stdout's encoding cannot write escaped, as Python does on stderr."""
+    """Has characters that stdout's encoding cannot write escaped, as Python does on stderr.
+
+    A stdout that was closed becomes one that writes nowhere.
+    """
+    if sys.stdout is None:
+        _open_what_was_closed()
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         with suppress(ValueError):  # closed
             reconfigure(errors="backslashreplace")
+
+
+def _open_what_was_closed() -> None:
+    """Gives numbers 0 to 2 to /dev/null where they are free, so that no file of ours is stdin or stdout."""
+    number = os.open(os.devnull, os.O_RDWR)
+    while number < 3:
+        number = os.open(os.devnull, os.O_RDWR)
+    os.close(number)
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
 
 
 class _Parser(argparse.ArgumentParser):
@@ -77,6 +112,12 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Unlike argparse's own, does not hide that nothing can be written."""
+        to = sys.stderr if file is None else file
+        if message and to is not None:
+            to.write(message)
 
 
 class _TopParser(_Parser):
@@ -138,6 +179,7 @@ def make_parser(verb: str = "") -> argparse.ArgumentParser:
     return parser
 
 
-def _complain(error: TfdarshanError, code: int) -> int:
-    say(f"tfdarshan: {error}", error=True)
+def _complain(sentence: str, code: int) -> int:
+    with suppress(OSError, ValueError, AttributeError):  # stderr is full or closed, too
+        say(f"tfdarshan: {sentence}", error=True)
     return code

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +31,7 @@ def durable_file(
     Raises:
         OSError: It cannot be written.
     """
+    _refuse_what_is_no_file(path)
     storage = storage or Storage()
     temporary = temporary or path.with_name(
         f".tfdarshan-{os.urandom(4).hex()}.tmp" if shared else f".{path.name}.tmp"
@@ -45,6 +48,16 @@ def durable_file(
         with suppress(OSError):
             storage.remove(temporary)
         raise
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    """A file renamed to /dev/null or /dev/stdout would take its place, if root does it."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # most often: it is not there
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is a device, a pipe or a socket, not a file")
 
 
 def replace_file(storage: Storage, path: Path, text: str, *, scratch: Path) -> None:

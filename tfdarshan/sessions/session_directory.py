@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def walk_sessions(logdir: Path) -> Iterator[Path]:
     """Yields the session directories below a logdir, complete or not, past other plug-ins' folders."""
-    for folder, names, _files in os.walk(logdir):
+    for folder, names in walk_logdir(logdir):
         if "plugins" in names:
             names.remove("plugins")
             sessions = Path(folder) / PLUGIN_FOLDER
@@ -168,6 +169,22 @@ def walk_sessions(logdir: Path) -> Iterator[Path]:
                     found = sorted(entry.name for entry in entries if entry.is_dir())
                 yield from (sessions / name for name in found)
         names.sort()
+
+
+def _refuse_unreadable(logdir: str, error: OSError) -> None:
+    """A folder below the logdir that cannot be listed is passed over; the logdir itself is not."""
+    if error.filename == logdir:
+        raise SessionDataError(f"the logdir {logdir} cannot be read: {reason(error)}.") from error
+
+
+def walk_logdir(logdir: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yields the folders below a logdir with the names of those in them, which may be changed on the way.
+
+    Raises:
+        SessionDataError: The logdir cannot be read.
+    """
+    for folder, names, _files in os.walk(logdir, onerror=partial(_refuse_unreadable, str(logdir))):
+        yield folder, names
 
 
 def is_complete(directory: Path) -> bool:

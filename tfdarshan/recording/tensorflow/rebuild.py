@@ -14,7 +14,7 @@ from typing import Any
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.native.versions import VERSION
 from tfdarshan.recording.tensorflow.tf_trace import PROFILE_FOLDER, TRACE_SUFFIX
-from tfdarshan.sessions.session_directory import PLUGIN_FOLDER, Marker, host_name, no_logdir
+from tfdarshan.sessions.session_directory import PLUGIN_FOLDER, Marker, host_name, no_logdir, walk_logdir
 from tfdarshan.sessions.traces.xspace import Space
 from tfdarshan.sessions.traces.xspace_session import SESSION_PLANE, XspaceReader
 
@@ -50,7 +50,7 @@ def find_traces(logdir: Path) -> FoundTraces:
     if not logdir.is_dir():
         raise no_logdir(Path(logdir), "give the folder that has plugins/profile in it")
     found = []
-    for folder, names, _files in os.walk(logdir):
+    for folder, names in walk_logdir(logdir):
         if "plugins" in names:
             names.remove("plugins")
             found += sorted((Path(folder) / PROFILE_FOLDER).glob(f"*/*{TRACE_SUFFIX}"))
