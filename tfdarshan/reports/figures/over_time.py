@@ -28,7 +28,7 @@ from tfdarshan.units import human_bytes, human_seconds
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
 FEW_STEPS, STEP_BINS = 10, 60
 # Charts below one another have their moments below one another.
-TIMELINE_MARGIN = {"l": 130, "r": 110, "t": 12, "b": 44}
+TIMELINE_MARGIN = {"l": 130, "r": 130, "t": 12, "b": 44}
 MEASURES = {
     "bandwidth": "bandwidth",
     "operations": "calls per second",

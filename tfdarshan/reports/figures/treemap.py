@@ -60,6 +60,7 @@ def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
         "maxdepth": LEVELS,
         # Its boxes are as light on dark paper.
         "pathbar": {"textfont": {"color": INK[LIGHT]}},
+        "outsidetextfont": {"color": INK[LIGHT]},
         "marker": {"cornerradius": 3, "colors": [_colour(box) for box in boxes], "line": {"width": 1}},
         "tiling": {"pad": 2, "squarifyratio": 1.6},
     }
