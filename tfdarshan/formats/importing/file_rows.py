@@ -64,10 +64,11 @@ def write_file_rows(
     with parquet_file(path, columns, row_group=schema.FILES_ROW_GROUP, nullable=True) as write:
         for module, part in records.items():
             chosen = process.rows[module]
-            if len(chosen):
-                zero = zero_reads if module == "POSIX" else None
-                write(_arrays(module, part, chosen, process, names, hosts, zero))
-                rows += len(chosen)
+            for first in range(0, len(chosen), schema.FILES_ROW_GROUP):
+                some = slice(first, first + schema.FILES_ROW_GROUP)
+                zero = zero_reads[some] if module == "POSIX" and zero_reads is not None else None
+                write(_arrays(module, part, chosen[some], process, names, hosts, zero))
+            rows += len(chosen)
     return rows
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import zlib
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.file_name import table_name
 from tfdarshan.formats import darshan_format
 
+KEPT = "DXT_POSIX"
+PIECE = 1 << 20
 READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
 OLD_VERSIONS = ("3.10", "3.20", "3.21")
 # Modules that later versions have in the midst of their lists.
@@ -30,7 +33,8 @@ class LogRegions:
         version: The log's version, such as "3.41".
         job: Content of the job's region.
         names: The records' names, by record; bytes that are not UTF-8 appear as backslash escapes.
-        modules: Content of the regions of POSIX, STDIO and DXT_POSIX, where the log has them.
+        modules: Content of the region of DXT_POSIX, where the log has it.
+        lengths: How many bytes the regions of POSIX, STDIO and DXT_POSIX have, decompressed.
         module_versions: The versions of these modules' records.
         layers: The versions of the records of MPI-IO, HDF5, PnetCDF and Lustre, where the log has them.
         partial: Modules that ran out of memory or of records.
@@ -61,11 +65,14 @@ class LogRegions:
         self.names = self._names(self._region("name", *names)) if names[1] else {}
         wanted = {name: darshan_format.MODULE_IDS[name] for name in READ_MODULES}
         wanted = {name: number for name, number in wanted.items() if modules[number][1]}
-        self.modules = {name: self._region(name, *modules[number]) for name, number in wanted.items()}
+        self.lengths = {name: self._length(name, *modules[number]) for name, number in wanted.items()}
+        self.modules = {
+            name: self._region(name, *modules[number]) for name, number in wanted.items() if name == KEPT
+        }
         self.module_versions = {name: versions[number] for name, number in wanted.items()}
         above = {name: number for name, number in darshan_format.LAYER_IDS.items() if modules[number][1]}
         for name, number in above.items():
-            self._region(name, *modules[number])  # PyDarshan gets no region that is damaged
+            self._length(name, *modules[number])  # PyDarshan gets no region that is damaged
         self.layers = {name: versions[number] for name, number in above.items()}
         wanted |= above
         self.partial = [name for name, number in wanted.items() if partial >> number & 1]
@@ -108,13 +115,21 @@ class LogRegions:
         return names, modules, versions, sum(flag << number for number, flag in enumerate(flags))
 
     def _region(self, name: str, offset: int, length: int) -> bytes:
+        return b"".join(self._pieces(name, offset, length))
+
+    def _length(self, name: str, offset: int, length: int) -> int:
+        """Gives a region's length; all of it is decompressed for that, and none of it kept."""
+        return sum(map(len, self._pieces(name, offset, length)))
+
+    def _pieces(self, name: str, offset: int, length: int) -> Iterator[bytes]:
         compressed = self._content[offset : offset + length]
         if length <= 0 or len(compressed) < length:
             raise self._damage(f"its {name} data is cut off")
         if self._compression == darshan_format.UNCOMPRESSED:
-            return compressed
+            yield compressed
+            return
         try:
-            return _decompressed(compressed, self._compression)
+            yield from _decompressed(compressed, self._compression)
         except (zlib.error, OSError, EOFError, ValueError) as error:
             raise self._damage(f"its {name} data cannot be decompressed") from error
 
@@ -135,19 +150,35 @@ class LogRegions:
         return SessionDataError(f"the Darshan log {self.path} is damaged: {what}.")
 
 
-def _decompressed(compressed: bytes, compression: int) -> bytes:
-    """Decompresses a region: each process of a job may have written a stream of its own."""
-    parts = []
+def _decompressed(compressed: bytes, compression: int) -> Iterator[bytes]:
+    """Decompresses a region piece by piece: each process of a job may have written a stream of its own."""
     while compressed:
-        stream: Any
         if compression == darshan_format.ZLIB:
-            stream = zlib.decompressobj()
+            compressed = yield from _inflated(compressed)
         elif compression == darshan_format.BZIP2:
-            stream = bz2.BZ2Decompressor()
+            compressed = yield from _unpacked(compressed)
         else:
             raise ValueError(f"no compression has the number {compression}")
-        parts.append(stream.decompress(compressed))
-        if not stream.eof:
+
+
+def _inflated(compressed: bytes) -> Generator[bytes, None, bytes]:
+    """Yields what a zlib stream holds; returns what comes after it."""
+    stream = zlib.decompressobj()
+    while not stream.eof:
+        piece = stream.decompress(compressed, PIECE)
+        compressed = stream.unconsumed_tail
+        if not piece and not compressed and not stream.eof:
             raise EOFError("a stream does not end")
-        compressed = stream.unused_data
-    return b"".join(parts)
+        yield piece
+    return stream.unused_data
+
+
+def _unpacked(compressed: bytes) -> Generator[bytes, None, bytes]:
+    """Yields what a bzip2 stream holds; returns what comes after it."""
+    stream = bz2.BZ2Decompressor()
+    while not stream.eof:
+        if stream.needs_input and not compressed:
+            raise EOFError("a stream does not end")
+        yield stream.decompress(compressed, PIECE)
+        compressed = b""
+    return stream.unused_data

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.job_text import read_job_text
 from tfdarshan.formats.importing.log_regions import LogRegions
+from tfdarshan.formats.importing.record_store import stored
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions import schema
 
@@ -71,7 +70,7 @@ def read_content(log: LogRegions) -> LogContent:
             records={
                 module: _records(backend, handle, log, module)
                 for module in schema.MODULES
-                if module in log.modules
+                if module in log.lengths
             },
             other_modules=[
                 name for name in backend.log_get_modules(handle) if name not in darshan_format.MODULE_VERSIONS
@@ -125,19 +124,20 @@ def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records
             f"the Darshan log {log.path} has {module} version {version}, and tfdarshan reads up to {newest}: "
             "upgrade tfdarshan, if the log is not damaged."
         )
-    found = []
-    while (record := backend.log_get_generic_record(handle, module, dtype="numpy")) is not None:
-        found.append(record)
-    size = darshan_format.counter_record(len(names), len(f_names)).itemsize
-    length = len(log.modules[module])
+    layout = darshan_format.counter_record(len(names), len(f_names))
+    found = stored(_each(backend, handle, module), layout)
+    size, length = layout.itemsize, log.lengths[module]
     # PyDarshan ends at a record it cannot read; records of older versions have another size.
-    if (version == newest and len(found) * size != length) or length % max(len(found), 1) or not found:
+    if (version == newest and len(found) * size != length) or length % max(len(found), 1) or not len(found):
         raise SessionDataError(f"the Darshan log {log.path} is damaged: its {module} records are not whole.")
-    counters = np.array([record["counters"] for record in found], np.int64).reshape(-1, len(names))
-    f_counters = np.array([record["fcounters"] for record in found], np.float64).reshape(-1, len(f_names))
     return Records(
-        np.array([record["id"] for record in found], np.uint64),
-        np.array([record["rank"] for record in found], np.int64),
-        dict(zip(names, counters.T, strict=True)),
-        dict(zip(f_names, f_counters.T, strict=True)),
+        found["id"].copy(),
+        found["rank"].copy(),
+        {name: found["counters"][:, place] for place, name in enumerate(names)},
+        {name: found["f_counters"][:, place] for place, name in enumerate(f_names)},
     )
+
+
+def _each(backend: Any, handle: Any, module: str) -> Iterator[dict[str, Any]]:
+    while (record := backend.log_get_generic_record(handle, module, dtype="numpy")) is not None:
+        yield record
