@@ -1,7 +1,8 @@
 """A browser through playwright, and what a page must not do.
 
 Debian's chromium, or with TFDARSHAN_BROWSER=firefox playwright's own Firefox (`playwright install firefox`),
-or else an installed one by WebDriver BiDi, which has to know all commands that playwright asks it for.
+or else an installed one by WebDriver BiDi. That one has to know all commands that playwright asks it for, and
+to let it evaluate scripts in pages whose policies forbid eval(): Firefox 140 does neither.
 """
 
 from __future__ import annotations
