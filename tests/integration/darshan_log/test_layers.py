@@ -225,8 +225,8 @@ def test_a_module_that_the_log_lacks_has_no_zeros(tmp_path, capsys):
     assert head.split() == ["Calls", "STDIO"]
 
 
-def test_pnetcdf_is_summed_by_its_counters():
-    # GIVEN PyDarshan's names of PnetCDF's counters: no shipped log has any
+def test_calls_of_all_kinds_are_summed_by_their_counters():
+    # GIVEN PyDarshan's names of the counters: no shipped log has PnetCDF's, or calls of all kinds of MPI-IO
     backend = __import__("darshan.backend.cffi_backend", fromlist=["counter_names"])
 
     class Handle:
@@ -244,7 +244,9 @@ def test_pnetcdf_is_summed_by_its_counters():
             record = {"id": 7, "rank": -1, "counters": np.arange(len(counters)) * (handle.left + 1)}
             return record | {"fcounters": np.arange(len(f_counters)) / 2} if handle.left >= 0 else None
 
+    mpi = ("INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS")
     for module, reads, opens in (
+        ("MPI-IO", mpi, ("MPIIO_INDEP_OPENS", "MPIIO_COLL_OPENS")),
         ("PNETCDF_FILE", (), ("PNETCDF_FILE_CREATES", "PNETCDF_FILE_OPENS")),
         ("PNETCDF_VAR", ("INDEP_READS", "COLL_READS", "NB_READS"), ("PNETCDF_VAR_OPENS",)),
     ):
@@ -256,11 +258,14 @@ def test_pnetcdf_is_summed_by_its_counters():
         assert [row["opens"] for row in rows] == [
             sum(names.index(name) * times for name in opens) for times in (2, 1)
         ]
+        prefix = module.replace("-", "")
         if reads:
-            assert rows[1]["reads"] == sum(names.index(f"PNETCDF_VAR_{name}") for name in reads)
-        assert rows[0]["bytes_read"] == 2 * names.index(f"{module}_BYTES_READ")
+            assert rows[1]["reads"] == sum(names.index(f"{prefix}_{name}") for name in reads)
+            writes = [name.replace("READS", "WRITES") for name in reads]
+            assert rows[1]["writes"] == sum(names.index(f"{prefix}_{name}") for name in writes)
+        assert rows[0]["bytes_read"] == 2 * names.index(f"{prefix}_BYTES_READ")
         f_names = backend.fcounter_names(module)
-        assert rows[0]["meta_s"] == f_names.index(f"{module}_F_META_TIME") / 2
+        assert rows[0]["meta_s"] == f_names.index(f"{prefix}_F_META_TIME") / 2
 
 
 def test_one_of_each_is_said_in_the_singular():
