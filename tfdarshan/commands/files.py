@@ -116,11 +116,15 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
     """Gives the rows that --module and --filter leave."""
+    import pandas as pd
+
     if arguments.module:
         table = table[table["module"] == arguments.module]
     if arguments.filter:
         pattern = re.compile(fnmatch.translate(arguments.filter))
-        table = table[[pattern.match(path) is not None for path in table["path"]]]
+        # Of a table without rows, a list would choose columns.
+        chosen = pd.Series([pattern.match(path) is not None for path in table["path"]], table.index, bool)
+        table = table[chosen]
     return table
 
 
