@@ -14,7 +14,8 @@ PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
 C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -fvisibility=hidden -ftls-model=initial-exec \
     -Icsrc -Itests/native
-CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) setup.py pyproject.toml
+JOIN_FILES := csrc/python/tfdarshan_join.py csrc/python/tfdarshan_join.pth
+CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) $(JOIN_FILES) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
@@ -103,8 +104,10 @@ lint: $(STAMPS)/extra-lint
 	@echo "import-linter" && said=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@echo "clang-format (make format mends it)" && \
 	    $(BIN)/clang-format --dry-run -Werror $(C_FILES) $(C_HEADERS) $(FUSE_FILES)
-	@echo "$(CC) -Wall -Wextra -Wconversion -Werror" && for file in $(C_FILES); do \
-	    $(CC) $(C_WARNINGS) -c -o /dev/null $$file || exit 1; done
+	@echo "$(CC) -Wall -Wextra -Wconversion -Werror" && \
+	    headers=$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))") && \
+	    for file in $(C_FILES); do \
+	    $(CC) $(C_WARNINGS) -isystem "$$headers" -c -o /dev/null $$file || exit 1; done
 	@echo "rooms of csrc/" && $(MAKE) --no-print-directory -s -C tests/native core && \
 	    $(BIN)/python tools/c_rooms.py
 	@echo "types of the C extensions (make stubs mends them)" && $(BIN)/python tools/core_stubs.py --check
@@ -157,6 +160,8 @@ $(STAMPS)/venv:
 $(STAMPS)/core: $(CORE_INPUTS) | $(STAMPS)/venv
 	@echo "building tfdarshan"
 	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable .
+	@# A wheel brings them; an editable install only what is in packages.
+	@cp $(JOIN_FILES) $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
 $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core

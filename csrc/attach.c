@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/attach_lock.h"
 #include "base/error.h"
+#include "base/own_environment.h"
 #include "base/path_room.h"
 #include "counters/fold.h"
 #include "darshan/engine.h"
@@ -22,6 +25,7 @@
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
 #include "recorder/thread_chunks.h"
+#include "spool/join_offer.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "tfdarshan.h"
@@ -105,7 +109,8 @@ int tfd_darshan_adopt(void)
     return status ? status : found;
 }
 
-static int prepare_session(const struct tfd_options *options)
+/* Of its owner, which is another process where this one joins it. */
+static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
 {
     size_t length = strlen(options->spool_directory);
     if (length >= sizeof tfd_session.directory - 32)
@@ -114,7 +119,7 @@ static int prepare_session(const struct tfd_options *options)
     tfd_session.capacity_bytes = options->capacity_bytes;
     tfd_session.trace_limit_bytes = options->trace_limit_bytes;
     tfd_session.follow_children = options->follow_children;
-    tfd_session.owner_pid = (int32_t)getpid();
+    tfd_session.owner_pid = owner_pid;
     int status = initialize_once();
     if (!status)
         status = tfd_path_filter_set(options);
@@ -123,16 +128,23 @@ static int prepare_session(const struct tfd_options *options)
     if (!status)
         status = tfd_paths_reset();
     tfd_positions_reset();
-    return status ? status : tfd_recording_make_spool(0);
+    return status ? status : tfd_recording_make_spool(owner_pid == getpid() ? 0 : (int32_t)getppid());
 }
 
-static int start(const struct tfd_options *options, struct tfd_attach_report *report)
+/* Programs that this process starts find the session by a variable in their environment. Where that cannot be
+ * offered they are not recorded, as with follow_children=False. */
+static void offer_to_programs(const struct tfd_options *options)
 {
-    if (tfd_session.active)
-        return tfd_fail(EBUSY, "a session is already recording in this process");
-    int status = prepare_session(options);
-    if (status)
-        return status;
+    if (options->follow_children &&
+        !tfd_join_offer_write(options->spool_directory, options->capacity_bytes, options->trace_limit_bytes,
+                              options->include, options->include_count, options->exclude,
+                              options->exclude_count))
+        tfd_environment_offer(options->spool_directory);
+}
+
+static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_report *report)
+{
+    int status;
     tfd_recording_begin();
     tfd_late_libraries_reset();
     status = options->darshan ? tfd_darshan_begin(tfd_session.generation) : 0;
@@ -150,6 +162,71 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     unlink(tfd_session.spool.path);
     tfd_spool_unmap(&tfd_session.spool);
     tfd_session.active = false;
+    return status;
+}
+
+static int start(const struct tfd_options *options, struct tfd_attach_report *report)
+{
+    if (tfd_session.active)
+        return tfd_fail(EBUSY, "a session is already recording in this process");
+    int status = prepare_session(options, (int32_t)getpid());
+    if (!status)
+        status = begin_and_patch(options, report);
+    if (!status)
+        offer_to_programs(options);
+    return status;
+}
+
+/* As in a child of fork: either its owner, which stops just now, finds this process's spool, or this process
+ * finds the owner stopped. */
+static int join(const struct tfd_options *options, int32_t owner_pid)
+{
+    struct tfd_attach_report report = {0};
+    int status = prepare_session(options, owner_pid);
+    if (!status && tfd_has_stopped(options->spool_directory, owner_pid)) {
+        unlink(tfd_session.spool.path);
+        tfd_spool_unmap(&tfd_session.spool);
+        status = tfd_fail(ESRCH, "the session in %s has ended", options->spool_directory);
+    }
+    if (!status)
+        status = begin_and_patch(options, &report);
+    if (!status)
+        tfd_environment_offer(options->spool_directory);
+    return status;
+}
+
+static int join_offered(const char *directory, const struct tfd_join_offer *offer)
+{
+    size_t count = (size_t)offer->include_count + offer->exclude_count;
+    const char **patterns = calloc(count + 1, sizeof *patterns);
+    if (!patterns)
+        return tfd_fail(ENOMEM, "no memory for the path patterns");
+    tfd_join_offer_patterns(offer, patterns);
+    struct tfd_options options = {
+        .spool_directory = directory,
+        .capacity_bytes = offer->capacity_bytes,
+        .trace_limit_bytes = offer->trace_limit_bytes,
+        .include = patterns,
+        .include_count = offer->include_count,
+        .exclude = patterns + offer->include_count,
+        .exclude_count = offer->exclude_count,
+        .follow_children = 1,
+    };
+    int status = join(&options, offer->owner_pid);
+    free(patterns);
+    return status;
+}
+
+int tfd_session_join(const char *directory)
+{
+    size_t mapped_bytes = 0;
+    const struct tfd_join_offer *offer = tfd_join_offer_map(directory, &mapped_bytes);
+    if (!offer)
+        return tfd_fail(ENOENT, "no session can be joined in %s", directory);
+    pthread_mutex_lock(&tfd_attach_lock);
+    int status = tfd_session.active ? 0 : join_offered(directory, offer);
+    pthread_mutex_unlock(&tfd_attach_lock);
+    munmap((void *)offer, mapped_bytes);
     return status;
 }
 
@@ -183,6 +260,7 @@ static int stop(struct tfd_attach_report *report)
     bool quiet = tfd_quiesce();
     tfd_darshan_detach();
     tfd_session.active = false;
+    tfd_environment_withdraw();
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED); /* before the request: see tfd_child_begin */
     if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children)
         tfd_request_stop(tfd_session.directory, tfd_session.pid);

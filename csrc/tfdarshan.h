@@ -35,6 +35,9 @@ struct tfd_attach_report {
 
 int tfd_session_start(const struct tfd_options *options, struct tfd_attach_report *report);
 int tfd_session_stop(struct tfd_attach_report *report);
+/* In a process that was started while a session records: has it recorded into the spools in that folder, which its
+ * environment names (TFDARSHAN_SESSION). 0 also where it is recorded already. */
+int tfd_session_join(const char *spool_directory);
 int tfd_session_active(void);
 /* The kernel's count of what this process read so far; -1 each where /proc/self/io cannot be read. */
 void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes);

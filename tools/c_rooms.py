@@ -28,6 +28,7 @@ ROOMS_BELOW = {
     "attach": "base spool hooks counters recorder darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
     "probe": "hooks",
+    "python": "base",
 }
 OPEN = "tfdarshan"
 DEFINED = "BCDRTVW"

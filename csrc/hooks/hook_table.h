@@ -245,12 +245,30 @@
       (void *address, size_t length, int protection, int flags, int fd, off64_t offset),                     \
       (address, length, protection, flags, fd, offset))
 
-/* These record nothing: they keep the recorder right (see wrap_loader.c). */
+/* These record nothing: they keep the recorder right (see wrap_loader.c), or tell programs that are started of the
+ * session (see wrap_exec.c). */
 #define TFD_LOADER_HOOKS(X)                                                                                  \
     X(dlsym, "", NO, NO, void *, (void *handle, const char *symbol), (handle, symbol))                       \
     X(vfork, "", NO, NO, pid_t, (void), ())                                                                  \
     X(_exit, "", NO, NO, void, (int status), (status))                                                       \
-    X(_Exit, "", NO, NO, void, (int status), (status))
+    X(_Exit, "", NO, NO, void, (int status), (status))                                                       \
+    X(execve, "", NO, NO, int, (const char *path, char *const arguments[], char *const environment[]),       \
+      (path, arguments, environment))                                                                        \
+    X(execvpe, "", NO, NO, int, (const char *file, char *const arguments[], char *const environment[]),      \
+      (file, arguments, environment))                                                                        \
+    X(fexecve, "", NO, NO, int, (int fd, char *const arguments[], char *const environment[]),                \
+      (fd, arguments, environment))                                                                          \
+    X(execveat, "", NO, NO, int,                                                                             \
+      (int dirfd, const char *path, char *const arguments[], char *const environment[], int flags),          \
+      (dirfd, path, arguments, environment, flags))                                                          \
+    X(posix_spawn, "", NO, NO, int,                                                                          \
+      (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,                              \
+       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
+      (pid, path, actions, attributes, arguments, environment))                                              \
+    X(posix_spawnp, "", NO, NO, int,                                                                         \
+      (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,                              \
+       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
+      (pid, file, actions, attributes, arguments, environment))
 
 #define TFD_HOOKS_WITH(X, O) TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_MAPPING_HOOKS(X) TFD_LOADER_HOOKS(X)
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #endif
 #include <dirent.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>

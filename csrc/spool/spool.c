@@ -17,6 +17,7 @@
 #define RESERVE_STEP_BYTES (512u << 10)
 #define LARGE_BYTES (64u << 10)
 #define ALIGNMENT 16u
+#define MOST_PROGRAMS 1000 /* that one process runs, one after the other by exec */
 
 /* What the file system refused once is not asked for again: that would be at every call from then on. */
 static _Atomic uint64_t refused_end;
@@ -132,11 +133,30 @@ uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t
     return offset;
 }
 
-static int map_new_file(struct tfd_spool *spool, uint64_t capacity_bytes)
+/* The process's number; where a program before it in the same process has left a spool, also which one it is. */
+static int open_new_file(struct tfd_spool *spool, const char *directory)
 {
-    int fd = open(spool->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int pid = (int)getpid();
+    for (int program = 1; program <= MOST_PROGRAMS; program++) {
+        int length = program == 1 ? snprintf(spool->path, sizeof spool->path, "%s/%d.spool", directory, pid)
+                                  : snprintf(spool->path, sizeof spool->path, "%s/%d.%d.spool", directory,
+                                             pid, program);
+        if (length < 0 || (size_t)length >= sizeof spool->path)
+            return tfd_fail(ENAMETOOLONG, "the spool directory's name is too long: %s", directory);
+        int fd = open(spool->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd >= 0 ? fd
+                           : tfd_fail(errno, "cannot create the spool %s: %s", spool->path, strerror(errno));
+    }
+    return tfd_fail(EEXIST, "cannot create the spool %s: %d programs of this process have one", spool->path,
+                    MOST_PROGRAMS);
+}
+
+static int map_new_file(struct tfd_spool *spool, const char *directory, uint64_t capacity_bytes)
+{
+    int fd = open_new_file(spool, directory);
     if (fd < 0)
-        return tfd_fail(errno, "cannot create the spool %s: %s", spool->path, strerror(errno));
+        return fd;
     spool->base = MAP_FAILED;
     int error = ftruncate(fd, (off_t)capacity_bytes) ? errno : 0;
     if (!error) {
@@ -166,15 +186,12 @@ static uint64_t within_file_size_limit(uint64_t capacity_bytes)
 
 int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t capacity_bytes)
 {
-    int length = snprintf(spool->path, sizeof spool->path, "%s/%d.spool", directory, (int)getpid());
-    if (length < 0 || (size_t)length >= sizeof spool->path)
-        return tfd_fail(ENAMETOOLONG, "the spool directory's name is too long: %s", directory);
     atomic_store(&refused_end, UINT64_MAX);
     capacity_bytes = within_file_size_limit(capacity_bytes) & ~(uint64_t)4095;
     if (capacity_bytes < FIRST_RESERVE_BYTES)
         return tfd_fail(EFBIG, "a spool needs more than the %llu bytes that it may take here (ulimit -f)",
                         (unsigned long long)capacity_bytes);
-    int status = map_new_file(spool, capacity_bytes);
+    int status = map_new_file(spool, directory, capacity_bytes);
     if (status)
         return status;
     spool->capacity_bytes = capacity_bytes;

@@ -277,6 +277,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         write_marker(directory, marker)
         model = None if options.as_if is None else find_model(options.as_if)
         _bridge.emulate(model, options.as_if_patterns())
+        # What a process loads that joins the session.
+        (spool.directory / "core").symlink_to(_extension.extension_path())
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,

@@ -100,7 +100,7 @@ def _write_children(directory: Path, marker: Marker, spools: list[Path], unmet: 
                 if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue
-                write_process(directory, marker, reader, None)
+                write_process(directory, marker, reader, None, name=path.stem)
                 recorded += 1
         except SessionDataError as error:
             unreadable.append(str(error))
@@ -116,6 +116,7 @@ def write_process(
     darshan: DarshanCounts | None = None,
     *,
     here: bool = True,
+    name: str | None = None,
 ) -> None:
     """Writes one process, its metadata last.
 
@@ -126,6 +127,8 @@ def write_process(
         owner: Entries that only the metadata of the session's owner has; None for another process.
         darshan: What libdarshan counted of it, where it did.
         here: The process ran on this machine, whose files may be looked at.
+        name: Of its files after the host's: its number by default; a program that another one of the same
+            process has begun by exec has one of its own.
 
     Raises:
         OSError: A file could not be written.
@@ -133,7 +136,7 @@ def write_process(
     info = reader.info()
     threads = _real_threads(reader, info)
     meta = _process_meta(marker, info, threads, reader, owner=owner is not None)
-    stem = directory / f"{marker.host}.{info.pid}"
+    stem = directory / f"{marker.host}.{name or info.pid}"
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
     with _overlay_report(darshan, reader, info) as overlay:
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
@@ -142,7 +145,7 @@ def write_process(
         overlay.finish()
         meta |= {"verify": overlay.verified(), "engine": meta["engine"] | overlay.counts()}
         meta["bounds"] = [*meta["bounds"], *overlay.bounds()]
-    write_json(directory / f"{marker.host}.{info.pid}{META_SUFFIX}", meta)
+    write_json(Path(f"{stem}{META_SUFFIX}"), meta)
 
 
 @contextmanager

@@ -1,0 +1,16 @@
+/* A variable in the process's environment that programs started by it inherit. */
+#ifndef TFD_OWN_ENVIRONMENT_H
+#define TFD_OWN_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#define TFD_SESSION_VARIABLE "TFDARSHAN_SESSION"
+
+/* Sets it. setenv would free the array of variables that other threads' getenv may be reading just now: this one
+ * puts another array in its place and frees none. False where there is no memory. */
+bool tfd_environment_offer(const char *directory);
+void tfd_environment_withdraw(void);
+/* "TFDARSHAN_SESSION=<directory>" while it is offered, else NULL: for those who are given another environment. */
+const char *tfd_environment_offered(void);
+
+#endif

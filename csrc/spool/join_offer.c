@@ -1,0 +1,149 @@
+#define _GNU_SOURCE
+#include "spool/join_offer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "spool/spool.h"
+
+#define MAGIC "TFDJOIN"
+#define STATE_FIELD 3
+#define START_FIELD 22
+
+uint64_t tfd_process_start(int32_t pid)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    /* The second field is the program's name in brackets, and may hold anything. */
+    const char *field = strrchr(text, ')');
+    for (int number = STATE_FIELD - 1; field && number < START_FIELD; number++) {
+        field = strchr(field + 1, ' ');
+        if (field && number == STATE_FIELD - 1 && (field[1] == 'Z' || field[1] == 'X'))
+            return 0;
+    }
+    return field ? strtoull(field + 1, NULL, 10) : 0;
+}
+
+static uint64_t own_pid_namespace(void)
+{
+    struct stat status;
+    return stat("/proc/self/ns/pid", &status) ? 0 : (uint64_t)status.st_ino;
+}
+
+static size_t add_texts(char *out, const char *const *texts, size_t count)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = strlen(texts[i]) + 1;
+        if (out)
+            memcpy(out + length, texts[i], bytes);
+        length += bytes;
+    }
+    return length;
+}
+
+static int write_file(const char *path, const void *bytes, size_t count)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno;
+    ssize_t written = write(fd, bytes, count);
+    int error = written == (ssize_t)count ? 0 : written < 0 ? errno : ENOSPC;
+    close(fd);
+    return error;
+}
+
+int tfd_join_offer_write(const char *directory, uint64_t capacity_bytes, uint64_t trace_limit_bytes,
+                         const char *const *include, size_t include_count, const char *const *exclude,
+                         size_t exclude_count)
+{
+    char path[TFD_SPOOL_PATH_MAX], partial[TFD_SPOOL_PATH_MAX];
+    size_t include_bytes = add_texts(NULL, include, include_count);
+    size_t text_bytes = include_bytes + add_texts(NULL, exclude, exclude_count);
+    struct tfd_join_offer *offer = calloc(1, sizeof *offer + text_bytes);
+    if (!offer)
+        return tfd_fail(ENOMEM, "no memory for the options of processes that join");
+    memcpy(offer->magic, MAGIC, sizeof MAGIC);
+    offer->version = TFD_SPOOL_VERSION;
+    offer->owner_pid = (int32_t)getpid();
+    offer->owner_start = tfd_process_start(offer->owner_pid);
+    offer->pid_namespace = own_pid_namespace();
+    offer->capacity_bytes = capacity_bytes;
+    offer->trace_limit_bytes = trace_limit_bytes;
+    offer->include_count = (uint32_t)include_count;
+    offer->exclude_count = (uint32_t)exclude_count;
+    offer->text_bytes = (uint32_t)text_bytes;
+    add_texts(offer->text, include, include_count);
+    add_texts(offer->text + include_bytes, exclude, exclude_count);
+    snprintf(path, sizeof path, "%s/" TFD_JOIN_OFFER_NAME, directory);
+    snprintf(partial, sizeof partial, "%s/" TFD_JOIN_OFFER_NAME ".partial", directory);
+    int error = write_file(partial, offer, sizeof *offer + text_bytes);
+    if (!error && rename(partial, path))
+        error = errno;
+    free(offer);
+    return error ? tfd_fail(error, "cannot write %s: %s", path, strerror(error)) : 0;
+}
+
+static bool is_whole(const struct tfd_join_offer *offer, size_t bytes)
+{
+    if (bytes < sizeof *offer || memcmp(offer->magic, MAGIC, sizeof MAGIC) ||
+        offer->version != TFD_SPOOL_VERSION || offer->text_bytes != bytes - sizeof *offer)
+        return false;
+    uint64_t ends = 0;
+    for (uint32_t i = 0; i < offer->text_bytes; i++)
+        ends += !offer->text[i];
+    bool ended = !offer->text_bytes || !offer->text[offer->text_bytes - 1];
+    return ended && ends == (uint64_t)offer->include_count + offer->exclude_count;
+}
+
+static bool is_owner_there(const struct tfd_join_offer *offer)
+{
+    return offer->pid_namespace == own_pid_namespace() &&
+           tfd_process_start(offer->owner_pid) == offer->owner_start && offer->owner_start;
+}
+
+const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *mapped_bytes)
+{
+    char path[TFD_SPOOL_PATH_MAX];
+    struct stat status;
+    if ((size_t)snprintf(path, sizeof path, "%s/" TFD_JOIN_OFFER_NAME, directory) >= sizeof path)
+        return NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    void *mapped = MAP_FAILED;
+    if (!fstat(fd, &status) && status.st_uid == geteuid() && status.st_size > 0)
+        mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    *mapped_bytes = (size_t)status.st_size;
+    if (is_whole(mapped, *mapped_bytes) && is_owner_there(mapped))
+        return mapped;
+    munmap(mapped, *mapped_bytes);
+    return NULL;
+}
+
+void tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns)
+{
+    const char *text = offer->text;
+    for (uint32_t i = 0; i < offer->include_count + offer->exclude_count; i++) {
+        patterns[i] = text;
+        text += strlen(text) + 1;
+    }
+}

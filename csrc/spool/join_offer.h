@@ -1,0 +1,34 @@
+/* What a process needs that joins a session at its start: written by the session's owner into the spool folder. */
+#ifndef TFD_JOIN_OFFER_H
+#define TFD_JOIN_OFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TFD_JOIN_OFFER_NAME "join"
+
+struct tfd_join_offer {
+    char magic[8];
+    uint32_t version; /* of the spools: who joins runs the same core */
+    int32_t owner_pid;
+    uint64_t owner_start;   /* /proc/<pid>/stat, field 22: a number may be another process's by now */
+    uint64_t pid_namespace; /* inode of /proc/self/ns/pid: in another one the owner's number means nobody */
+    uint64_t capacity_bytes, trace_limit_bytes;
+    uint32_t include_count, exclude_count;
+    uint32_t text_bytes;
+    char text[]; /* the patterns, included ones first, each with its NUL */
+};
+
+/* Writes it into `directory`, under another name first. 0 or -errno with tfd_last_error(). */
+int tfd_join_offer_write(const char *directory, uint64_t capacity_bytes, uint64_t trace_limit_bytes,
+                         const char *const *include, size_t include_count, const char *const *exclude,
+                         size_t exclude_count);
+/* Maps it; NULL where there is none that can be taken: it is damaged, another version's or of another namespace. */
+const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *mapped_bytes);
+/* Fills an array of the offer's include and then exclude patterns. */
+void tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns);
+
+/* When a process began, in clock ticks since boot; 0: there is none, or it has ended. */
+uint64_t tfd_process_start(int32_t pid);
+
+#endif

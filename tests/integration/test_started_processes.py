@@ -1,0 +1,200 @@
+"""Programs that a job starts are in its session: each way of starting one, counted to the call."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import venv
+from pathlib import Path
+
+import pytest
+
+import tfdarshan
+
+ROOT = Path(__file__).parents[2]
+FILES = 20
+# A program that opens each file once, in the shortest words: also what an exec'd one runs.
+OPENS = "import sys; [open(f'{sys.argv[1]}/{n}', 'rb').read() for n in range(20)]"
+JOB = """\
+import concurrent.futures, multiprocessing, os, subprocess, sys
+import tfdarshan
+
+DATA, OPENS = os.environ["JOB_DATA"], os.environ["JOB_OPENS"]
+
+def read(number):
+    with open(f"{DATA}/{number}", "rb") as file:
+        return len(file.read())
+
+def main():
+    PYTHON = [sys.executable, "-c", OPENS, DATA]
+    with tfdarshan.profile("logs", follow_children=FOLLOW):
+BODY
+AFTER
+
+if __name__ == "__main__":
+    main()
+"""
+POOL = """\
+with multiprocessing.get_context("{}").Pool(2) as pool:
+    assert sum(pool.map(read, range(20))) == 20 * 100
+    pool.close()
+    pool.join()
+"""
+EXECUTOR = """\
+context = multiprocessing.get_context("{}")
+with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+    assert sum(executor.map(read, range(20))) == 20 * 100
+"""
+FORKED = """\
+if not (pid := os.fork()):
+    {}
+assert os.waitpid(pid, 0)[1] == 0
+"""
+WAYS = {
+    "Pool, fork": POOL.format("fork"),
+    "Pool, spawn": POOL.format("spawn"),
+    "Pool, forkserver": POOL.format("forkserver"),
+    "ProcessPoolExecutor, spawn": EXECUTOR.format("spawn"),
+    "ProcessPoolExecutor, forkserver": EXECUTOR.format("forkserver"),
+    "subprocess": "subprocess.run(PYTHON, check=True)",
+    "subprocess, an empty environment": "subprocess.run(PYTHON, env={}, check=True)",
+    "subprocess, the job's environment": "subprocess.run(PYTHON, env=dict(os.environ), check=True)",
+    "subprocess, without vfork": "subprocess.run(PYTHON, preexec_fn=os.getpid, check=True)",
+    "an isolated interpreter": "subprocess.run([sys.executable, '-I', *PYTHON[1:]], check=True)",
+    "a shell": "subprocess.run(['/bin/sh', '-c', 'exec \"$0\" \"$@\"', *PYTHON], check=True)",
+    "system": 'assert os.system(f\'{sys.executable} -c "$JOB_OPENS" "$JOB_DATA"\') == 0',
+    "posix_spawn": "assert os.waitpid(os.posix_spawn(PYTHON[0], PYTHON, {}), 0)[1] == 0",
+    "posix_spawnp": "assert os.waitpid(os.posix_spawnp(PYTHON[0], PYTHON, os.environ), 0)[1] == 0",
+    "fork and execve": FORKED.format("os.execve(PYTHON[0], PYTHON, {})"),
+    "fork and execv": FORKED.format("os.execv(PYTHON[0], PYTHON)"),
+    "fork and execvpe": FORKED.format("os.execvpe(PYTHON[0], PYTHON, {})"),
+    "spawnve": "assert os.spawnve(os.P_WAIT, PYTHON[0], PYTHON, {}) == 0",
+    "a program started by a program": "subprocess.run([sys.executable, '-c', "
+    "'import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:], env={}))', *PYTHON], check=True)",
+}
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """An environment in which tfdarshan is installed as a wheel installs it: with what a starting interpreter runs."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True, with_pip=False)
+    packages = next(folder.glob("lib/python3*/site-packages"))
+    ours = [path for path in sys.path if path.endswith("site-packages")]
+    (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
+    for name in ("tfdarshan_join.py", "tfdarshan_join.pth"):
+        shutil.copy(ROOT / "csrc" / "python" / name, packages)
+    return folder / "bin" / "python"
+
+
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for number in range(FILES):
+        (folder / str(number)).write_bytes(bytes(100))
+    return folder
+
+
+def job(python, data, body, after="", *, follow=True):
+    """Runs a job that does `body` while it is recorded, and then `after`; gives its session."""
+    folder = data.parent
+    text = JOB.replace("FOLLOW", str(follow)).replace("BODY", textwrap.indent(body, " " * 8))
+    (folder / "job.py").write_text(text.replace("AFTER", textwrap.indent(after, " " * 4)))
+    ran = subprocess.run(
+        [python, "-W", "error", "job.py"],
+        cwd=folder,
+        env={**os.environ, "JOB_DATA": str(data), "JOB_OPENS": OPENS},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "rror" not in ran.stderr
+    return tfdarshan.open_session(folder / "logs")
+
+
+def opens_and_bytes(session, data):
+    files = session.files
+    mine = files[files["path"].str.startswith(f"{data}/")]
+    return int(mine["POSIX_OPENS"].sum()), int(mine["POSIX_BYTES_READ"].sum())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_is_started_is_in_the_session(python, data, way):
+    # WHEN a job has 20 files of 100 bytes read by processes that it starts
+    session = job(python, data, WAYS[way])
+
+    # THEN all of it was seen, and the owner itself read none
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    owner = session.processes[0]
+    assert owner.meta["owner"]
+    files = session.files
+    assert not (files["path"].str.startswith(f"{data}/") & (files["pid"] == owner.pid)).any()
+
+
+def test_nothing_follows_where_children_are_not_followed(python, data):
+    session = job(python, data, WAYS["subprocess"], follow=False)
+    assert opens_and_bytes(session, data) == (0, 0)
+    assert len(session.processes) == 1
+
+
+def test_two_programs_of_one_process_are_told_apart(python, data):
+    # WHEN a program that read all files runs another one in its place, which does so again
+    twice = f"{OPENS}; import os; os.execv(sys.executable, [sys.executable, '-c', {OPENS!r}, sys.argv[1]])"
+    session = job(python, data, f"subprocess.run([sys.executable, '-c', {twice!r}, DATA], check=True)")
+
+    # THEN
+    assert opens_and_bytes(session, data) == (2 * FILES, 2 * FILES * 100)
+    pids = [process.pid for process in session.processes]
+    assert len(pids) == 3
+    assert len(set(pids)) == 2
+
+
+def test_what_starts_after_the_session_is_as_without_it(python, data):
+    # WHEN a program is started when the session has ended, and another prints its environment
+    after = """\
+subprocess.run(PYTHON, check=True)
+assert b"TFDARSHAN_SESSION" not in subprocess.run(["env"], capture_output=True, check=True).stdout
+"""
+    session = job(python, data, WAYS["subprocess"], after)
+
+    # THEN it is not recorded
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+
+
+def test_a_program_sees_one_variable_more_and_nothing_else(python, data):
+    # WHEN programs print their environment, descriptors and modules, with a session and without one
+    code = (
+        "import os, sys; print(sorted(os.environ), sorted(os.listdir('/proc/self/fd')), sorted(sys.modules), "
+        "sys.path, sys.flags)"
+    )
+    prints = f'subprocess.run([sys.executable, "-c", {code!r}], capture_output=True, check=True).stdout'
+    after = f"""\
+without = {prints}
+assert b"TFDARSHAN_SESSION" not in without
+assert recorded.replace(b"'TFDARSHAN_SESSION', ", b"") == without, (recorded, without)
+assert recorded != without
+"""
+    job(python, data, f"recorded = {prints}", after)
+
+
+def test_what_cannot_join_goes_on(python, data, tmp_path):
+    # GIVEN variables that name nothing, no folder, or a session that is over
+    (tmp_path / "empty").mkdir()
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "core").symlink_to(sys.executable)
+    (damaged / "join").write_bytes(os.urandom(100))
+    for folder in ("", "/nowhere", str(tmp_path / "empty"), str(damaged), sys.executable):
+        # WHEN
+        ran = subprocess.run(
+            [python, "-W", "error", "-c", "print('done')"],
+            env={**os.environ, "TFDARSHAN_SESSION": folder},
+            capture_output=True,
+            text=True,
+        )
+
+        # THEN
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "done\n", "")
