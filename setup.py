@@ -1,4 +1,4 @@
-"""Builds csrc/, and puts beside the package what a starting interpreter runs; all else is in pyproject.toml."""
+"""Builds csrc/, and puts beside the package what a starting interpreter runs: else see pyproject.toml."""
 
 from pathlib import Path
 

@@ -135,10 +135,7 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
  * offered they are not recorded, as with follow_children=False. */
 static void offer_to_programs(const struct tfd_options *options)
 {
-    if (options->follow_children &&
-        !tfd_join_offer_write(options->spool_directory, options->capacity_bytes, options->trace_limit_bytes,
-                              options->include, options->include_count, options->exclude,
-                              options->exclude_count))
+    if (options->follow_children && !tfd_join_offer_write(options))
         tfd_environment_offer(options->spool_directory);
 }
 
@@ -183,6 +180,8 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
 {
     struct tfd_attach_report report = {0};
     int status = prepare_session(options, owner_pid);
+    if (!status)
+        tfd_session.spool.header->joined = 1;
     if (!status && tfd_has_stopped(options->spool_directory, owner_pid)) {
         unlink(tfd_session.spool.path);
         tfd_spool_unmap(&tfd_session.spool);
@@ -210,6 +209,7 @@ static int join_offered(const char *directory, const struct tfd_join_offer *offe
         .include_count = offer->include_count,
         .exclude = patterns + offer->include_count,
         .exclude_count = offer->exclude_count,
+        .exclude_followed = offer->exclude_followed,
         .follow_children = 1,
     };
     int status = join(&options, offer->owner_pid);

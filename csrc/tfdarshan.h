@@ -198,6 +198,8 @@ void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *fil
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
 int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
 /* Which of the first 64 patterns of tfd_options met a path of this process: a bit each. */
+/* 1: of a program that was started and joined the session, not of a fork. */
+int tfd_reader_joined(struct tfd_reader *reader);
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);
 size_t tfd_reader_failures(struct tfd_reader *reader, struct tfd_failure *failures, size_t capacity);

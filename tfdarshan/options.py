@@ -89,7 +89,9 @@ class Options:
         "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)",
         "a path, or None",
     )
-    follow_children: bool = _option(True, "record forked child processes too", _SWITCH)
+    follow_children: bool = _option(
+        True, "record child processes too: forks, and Python programs that are started", _SWITCH
+    )
     as_if: str | None = _option(
         None,
         "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",

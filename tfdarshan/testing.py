@@ -108,7 +108,8 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
             Give a whole number of MiB from 1 to memory_cap_mb, or None.
         spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
             Give a path, or None.
-        follow_children: Record forked child processes too. Give True or False. Default: True.
+        follow_children: Record child processes too: forks, and Python programs that are started. Give True or
+            False. Default: True.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list

@@ -51,10 +51,53 @@ static bool probe__Exit(struct probe_files *files)
     return ended_well(child);
 }
 
+#define SHELL "/bin/sh"
+static char *const SHELL_ARGUMENTS[] = {"sh", "-c", "exit 7", NULL}; /* EXIT_STATUS */
+static char *const NO_ENVIRONMENT[] = {NULL};
+
+/* A child becomes another program by the call; where it does not, it ends by another status. */
+#define PROBE_EXEC(symbol, call)                                                                             \
+    static bool probe_##symbol(struct probe_files *files)                                                    \
+    {                                                                                                        \
+        (void)files;                                                                                         \
+        pid_t child = fork();                                                                                \
+        if (!child) {                                                                                        \
+            call;                                                                                            \
+            syscall(SYS_exit_group, 1);                                                                      \
+        }                                                                                                    \
+        return ended_well(child);                                                                            \
+    }
+
+PROBE_EXEC(execve, call_execve(SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT))
+PROBE_EXEC(execvpe, call_execvpe(SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT))
+PROBE_EXEC(fexecve, call_fexecve(open(SHELL, O_RDONLY | O_CLOEXEC), SHELL_ARGUMENTS, NO_ENVIRONMENT))
+PROBE_EXEC(execveat, call_execveat(AT_FDCWD, SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT, 0))
+
+static bool probe_posix_spawn(struct probe_files *files)
+{
+    pid_t child;
+    (void)files;
+    return !call_posix_spawn(&child, SHELL, NULL, NULL, SHELL_ARGUMENTS, NO_ENVIRONMENT) && ended_well(child);
+}
+
+static bool probe_posix_spawnp(struct probe_files *files)
+{
+    pid_t child;
+    (void)files;
+    return !call_posix_spawnp(&child, SHELL, NULL, NULL, SHELL_ARGUMENTS, NO_ENVIRONMENT) &&
+           ended_well(child);
+}
+
 const struct probe tfd_process_probes[] = {
     {"dlsym", (void *)call_dlsym, probe_dlsym, {{0}}},
     {"vfork", (void *)call_vfork, probe_vfork, {{0}}},
     {"_exit", (void *)call__exit, probe__exit, {{0}}},
     {"_Exit", (void *)call__Exit, probe__Exit, {{0}}},
+    {"execve", (void *)call_execve, probe_execve, {{0}}},
+    {"execvpe", (void *)call_execvpe, probe_execvpe, {{0}}},
+    {"fexecve", (void *)call_fexecve, probe_fexecve, {{0}}},
+    {"execveat", (void *)call_execveat, probe_execveat, {{0}}},
+    {"posix_spawn", (void *)call_posix_spawn, probe_posix_spawn, {{0}}},
+    {"posix_spawnp", (void *)call_posix_spawnp, probe_posix_spawnp, {{0}}},
     {0},
 };

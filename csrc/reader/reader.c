@@ -251,6 +251,11 @@ int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thre
     return 0;
 }
 
+int tfd_reader_joined(struct tfd_reader *reader)
+{
+    return reader->image.spool.header->joined == 1;
+}
+
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude)
 {
     const struct tfd_patterns_met *met = &reader->image.spool.header->patterns_met;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/kernel_io.h"
 #include "spool/spool.h"
 
 #define MAGIC "TFDJOIN"
@@ -28,6 +29,7 @@ uint64_t tfd_process_start(int32_t pid)
         close(fd);
     if (length <= 0)
         return 0;
+    tfd_kernel_io_exclude(length);
     text[length] = '\0';
     /* The second field is the program's name in brackets, and may hold anything. */
     const char *field = strrchr(text, ')');
@@ -68,30 +70,34 @@ static int write_file(const char *path, const void *bytes, size_t count)
     return error;
 }
 
-int tfd_join_offer_write(const char *directory, uint64_t capacity_bytes, uint64_t trace_limit_bytes,
-                         const char *const *include, size_t include_count, const char *const *exclude,
-                         size_t exclude_count)
+static void fill_numbers(struct tfd_join_offer *offer, const struct tfd_options *options)
 {
-    char path[TFD_SPOOL_PATH_MAX], partial[TFD_SPOOL_PATH_MAX];
-    size_t include_bytes = add_texts(NULL, include, include_count);
-    size_t text_bytes = include_bytes + add_texts(NULL, exclude, exclude_count);
-    struct tfd_join_offer *offer = calloc(1, sizeof *offer + text_bytes);
-    if (!offer)
-        return tfd_fail(ENOMEM, "no memory for the options of processes that join");
     memcpy(offer->magic, MAGIC, sizeof MAGIC);
     offer->version = TFD_SPOOL_VERSION;
     offer->owner_pid = (int32_t)getpid();
     offer->owner_start = tfd_process_start(offer->owner_pid);
     offer->pid_namespace = own_pid_namespace();
-    offer->capacity_bytes = capacity_bytes;
-    offer->trace_limit_bytes = trace_limit_bytes;
-    offer->include_count = (uint32_t)include_count;
-    offer->exclude_count = (uint32_t)exclude_count;
+    offer->capacity_bytes = options->capacity_bytes;
+    offer->trace_limit_bytes = options->trace_limit_bytes;
+    offer->include_count = (uint32_t)options->include_count;
+    offer->exclude_count = (uint32_t)options->exclude_count;
+    offer->exclude_followed = (uint32_t)options->exclude_followed;
+}
+
+int tfd_join_offer_write(const struct tfd_options *options)
+{
+    char path[TFD_SPOOL_PATH_MAX], partial[TFD_SPOOL_PATH_MAX];
+    size_t include_bytes = add_texts(NULL, options->include, options->include_count);
+    size_t text_bytes = include_bytes + add_texts(NULL, options->exclude, options->exclude_count);
+    struct tfd_join_offer *offer = calloc(1, sizeof *offer + text_bytes);
+    if (!offer)
+        return tfd_fail(ENOMEM, "no memory for the options of processes that join");
+    fill_numbers(offer, options);
     offer->text_bytes = (uint32_t)text_bytes;
-    add_texts(offer->text, include, include_count);
-    add_texts(offer->text + include_bytes, exclude, exclude_count);
-    snprintf(path, sizeof path, "%s/" TFD_JOIN_OFFER_NAME, directory);
-    snprintf(partial, sizeof partial, "%s/" TFD_JOIN_OFFER_NAME ".partial", directory);
+    add_texts(offer->text, options->include, options->include_count);
+    add_texts(offer->text + include_bytes, options->exclude, options->exclude_count);
+    snprintf(path, sizeof path, "%s/" TFD_JOIN_OFFER_NAME, options->spool_directory);
+    snprintf(partial, sizeof partial, "%s/" TFD_JOIN_OFFER_NAME ".partial", options->spool_directory);
     int error = write_file(partial, offer, sizeof *offer + text_bytes);
     if (!error && rename(partial, path))
         error = errno;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tfdarshan.h"
+
 #define TFD_JOIN_OFFER_NAME "join"
 
 struct tfd_join_offer {
@@ -14,15 +16,13 @@ struct tfd_join_offer {
     uint64_t owner_start;   /* /proc/<pid>/stat, field 22: a number may be another process's by now */
     uint64_t pid_namespace; /* inode of /proc/self/ns/pid: in another one the owner's number means nobody */
     uint64_t capacity_bytes, trace_limit_bytes;
-    uint32_t include_count, exclude_count;
+    uint32_t include_count, exclude_count, exclude_followed;
     uint32_t text_bytes;
     char text[]; /* the patterns, included ones first, each with its NUL */
 };
 
-/* Writes it into `directory`, under another name first. 0 or -errno with tfd_last_error(). */
-int tfd_join_offer_write(const char *directory, uint64_t capacity_bytes, uint64_t trace_limit_bytes,
-                         const char *const *include, size_t include_count, const char *const *exclude,
-                         size_t exclude_count);
+/* Writes it into the spool folder, under another name first. 0 or -errno with tfd_last_error(). */
+int tfd_join_offer_write(const struct tfd_options *options);
 /* Maps it; NULL where there is none that can be taken: it is damaged, another version's or of another namespace. */
 const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *mapped_bytes);
 /* Fills an array of the offer's include and then exclude patterns. */

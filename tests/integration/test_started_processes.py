@@ -77,7 +77,7 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """An environment in which tfdarshan is installed as a wheel installs it: with what a starting interpreter runs."""
+    """An environment in which tfdarshan is as a wheel installs it: with what a starting interpreter runs."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True, with_pip=False)
     packages = next(folder.glob("lib/python3*/site-packages"))
@@ -97,10 +97,10 @@ def data(tmp_path):
     return folder
 
 
-def job(python, data, body, after="", *, follow=True):
+def job(python, data, body, after="", *, follow=True, options=""):
     """Runs a job that does `body` while it is recorded, and then `after`; gives its session."""
     folder = data.parent
-    text = JOB.replace("FOLLOW", str(follow)).replace("BODY", textwrap.indent(body, " " * 8))
+    text = JOB.replace("FOLLOW", f"{follow}{options}").replace("BODY", textwrap.indent(body, " " * 8))
     (folder / "job.py").write_text(text.replace("AFTER", textwrap.indent(after, " " * 4)))
     ran = subprocess.run(
         [python, "-W", "error", "job.py"],
@@ -131,6 +131,9 @@ def test_a_program_that_is_started_is_in_the_session(python, data, way):
     owner = session.processes[0]
     assert owner.meta["owner"]
     files = session.files
+    # ... what is started joins; a fork of it is a fork
+    assert any(process.meta["joined"] for process in session.processes) == (way != "Pool, fork")
+    assert not owner.meta["joined"]
     assert not (files["path"].str.startswith(f"{data}/") & (files["pid"] == owner.pid)).any()
 
 
@@ -198,3 +201,24 @@ def test_what_cannot_join_goes_on(python, data, tmp_path):
 
         # THEN
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, "done\n", "")
+
+
+def test_what_a_started_program_does_not_do_is_said(python, data):
+    # WHEN storage is emulated, and a program that is started reads
+    session = job(python, data, WAYS["subprocess"], options=', as_if="hdd"')
+
+    # THEN
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    said = "as_if=hdd did not slow the calls of 1 program that the job started"
+    assert any(said in note for note in session.meta[0]["bounds"])
+    assert said in session.summary(verbose=True)
+
+
+def test_a_profile_of_its_own_joins_the_session(python, data):
+    # WHEN a program that is started records itself, too
+    inner = f"import tfdarshan\nwith tfdarshan.profile({str(data.parent / 'inner')!r}): exec({OPENS!r})"
+    session = job(python, data, f"subprocess.run([sys.executable, '-c', {inner!r}, DATA], check=True)")
+
+    # THEN it is in the session that records it, and goes on
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    assert not (data.parent / "inner").exists()

@@ -191,6 +191,10 @@ class SpoolReader:
         self._check(self._lib.tfd_reader_info(self._reader, info))
         return SpoolInfo(**_extension.plain(info[0]))
 
+    def joined(self) -> bool:
+        """Says whether it is of a program that was started and joined the session, not of a fork."""
+        return bool(self._lib.tfd_reader_joined(self._reader))
+
     def patterns_met(self) -> tuple[int, int]:
         """Says which include and exclude patterns a path met: a bit for each of the first 64."""
         include, exclude = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")

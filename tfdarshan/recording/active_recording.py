@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts
     from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
 
+SESSION_VARIABLE = "TFDARSHAN_SESSION"
 UNREAD = "the process ended before libdarshan's records were read: the counters are the builtin engine's"
 
 
@@ -277,8 +278,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         write_marker(directory, marker)
         model = None if options.as_if is None else find_model(options.as_if)
         _bridge.emulate(model, options.as_if_patterns())
-        # What a process loads that joins the session.
-        (spool.directory / "core").symlink_to(_extension.extension_path())
+        if options.follow_children:
+            offer_to_programs(spool.directory, directory)
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,
@@ -295,6 +296,24 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             remove_spool(spool.directory)
         raise
     return Recording(directory, marker, attached, engine, options)
+
+
+def offer_to_programs(spool_directory: Path, directory: Path) -> None:
+    """Puts into the spool folder what a program needs that is started meanwhile."""
+    with suppress(OSError):  # then none joins
+        (spool_directory / "core").symlink_to(_extension.extension_path())
+        (spool_directory / "session").symlink_to(directory)
+
+
+def joined_session() -> Path | None:
+    """Gives the directory of the session that this process joined when it was started, None if it did not."""
+    folder = os.environ.get(SESSION_VARIABLE)
+    if not folder or not _bridge.session_active():
+        return None
+    try:
+        return (Path(folder) / "session").readlink()
+    except OSError:
+        return None
 
 
 def _excluded(options: Options) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import steps
-from tfdarshan.recording.active_recording import Recording, start_recording
+from tfdarshan.recording.active_recording import Recording, joined_session, start_recording
 from tfdarshan.recording.tensorflow import input_pipelines
 from tfdarshan.sessions import pending
 from tfdarshan.sessions.session_directory import checked_logdir
@@ -62,6 +62,10 @@ class Recorder:
                     holder = _current_holder()
                     if holder is not None:
                         self._meet(holder)
+                        return
+                    joined = joined_session()
+                    if joined is not None:
+                        self._meet_elsewhere(joined)
                         return
                     self._attach()
                     _active = self
@@ -142,6 +146,13 @@ class Recorder:
         raise SessionActiveError(
             f"a session already records {whose}, into {holder.path}: "
             "stop it first; a process is in one session at a time."
+        )
+
+    def _meet_elsewhere(self, directory: Path) -> None:
+        """Is called in place of a start where a session of another process records this one."""
+        raise SessionActiveError(
+            f"the session {directory}, of the process that started this one, records it already: "
+            "a process is in one session at a time."
         )
 
     def _attach(self) -> None:

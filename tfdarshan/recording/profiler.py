@@ -55,7 +55,8 @@ class Profile(Recorder):
             Give a whole number of MiB from 1 to memory_cap_mb, or None.
         spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
             Give a path, or None.
-        follow_children: Record forked child processes too. Give True or False. Default: True.
+        follow_children: Record child processes too: forks, and Python programs that are started. Give True or
+            False. Default: True.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
@@ -100,6 +101,8 @@ class Profile(Recorder):
         self._joined: Profile | None = None
         # The profile of `tfdarshan run` that this one joined, also after this one has ended.
         self._shared: Profile | None = None
+        # Another process's session records this one, and writes it.
+        self._elsewhere = False
         self._accepts_joins = False
         self._session: Session | None = None
 
@@ -125,7 +128,7 @@ class Profile(Recorder):
             SessionActiveError: This session is not recording.
             KeyboardInterrupt: Ctrl-C was pressed meanwhile.
         """
-        if self._joined is None:
+        if self._joined is None and not self._elsewhere:
             self.end()
         self._joined = None
 
@@ -134,7 +137,7 @@ class Profile(Recorder):
         self._trace.prepare()
 
     def _attached(self) -> None:
-        self._session, self._shared = None, None
+        self._session, self._shared, self._elsewhere = None, None, False
         if self._trace is not None:
             self._trace.start()
 
@@ -157,7 +160,7 @@ class Profile(Recorder):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._recording is not None or self._joined is not None:
+        if self._recording is not None or self._joined is not None or self._elsewhere:
             self.stop()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
@@ -200,7 +203,7 @@ class Profile(Recorder):
             SessionActiveError: It is still recording.
             SessionDataError: It could not be written.
         """
-        if self._recording is not None or self._joined is not None:
+        if self._recording is not None or self._joined is not None or self._elsewhere:
             raise SessionActiveError(
                 f"the session {self.path} is still recording: read it after it is stopped."
             )
@@ -260,6 +263,10 @@ class Profile(Recorder):
 
     def summary(self, *, verbose: bool = False) -> str:
         """Gives the session's summary as text: on one screen, or all of it."""
+        if self._elsewhere:
+            return (
+                f"The session is another process's: see it after the job with: tfdarshan summary {self.path}"
+            )
         if self._shared is None:
             return self.session.summary(verbose=verbose)
         later = f"See all of it after the job with: tfdarshan summary {self.path}"
@@ -273,8 +280,8 @@ class Profile(Recorder):
         """Gives a table of the session: an empty one, and why, where a joined session cannot be read yet."""
         try:
             table: pd.DataFrame = getattr(self.session, name)
-        except SessionDataError as error:
-            if self._shared is None:
+        except (SessionActiveError, SessionDataError) as error:
+            if self._shared is None and not self._elsewhere:
                 raise
             warn(f"{str(error).rstrip('.')}; read {self.path} after the job.")
             from tfdarshan.sessions.frames import empty_frame
@@ -291,6 +298,14 @@ class Profile(Recorder):
 
     def _again(self) -> Profile:
         return profile(self.logdir, **self.options.as_dict())
+
+    def _meet_elsewhere(self, directory: Path) -> None:
+        """Leaves it at that: this process is in the session."""
+        warn(
+            f"this process is recorded by the session {directory} of the process that started it: "
+            f"profile({str(self.logdir)!r}) adds nothing."
+        )
+        self._elsewhere, self._path, self._session = True, directory, None
 
     def _meet(self, holder: Recorder) -> None:
         """Joins the session of `tfdarshan run`."""
@@ -353,7 +368,8 @@ def profile(
             Give a whole number of MiB from 1 to memory_cap_mb, or None.
         spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
             Give a path, or None.
-        follow_children: Record forked child processes too. Give True or False. Default: True.
+        follow_children: Record child processes too: forks, and Python programs that are started. Give True or
+            False. Default: True.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list

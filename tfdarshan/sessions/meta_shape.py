@@ -226,6 +226,7 @@ class ChildrenShape(Struct, frozen=True):
     recorded: Count = 0
     silent: Count = 0
     unreadable: list[str] = []
+    joined: Count = 0
 
 
 class MachineShape(Struct, frozen=True):
@@ -360,6 +361,7 @@ class MetaShape(Struct, frozen=True):
     tables: TablesShape
     session: str = ""
     parent_pid: ProcessId = 0
+    joined: bool = False
     command: str = ""
     stopped: bool = True
     origin_realtime_ns: Instant | None = None

@@ -46,12 +46,14 @@ COUNT_FIELDS = (
 class Written:
     """What became of the spools: `silent` children recorded nothing, `unreadable` ones are named.
 
-    `unmet` names the path patterns that nothing met; "" if there are none.
+    `joined` of those that recorded were started as programs, not forked. `unmet` names the path patterns that
+    nothing met; "" if there are none.
     """
 
     recorded: int
     silent: int
     unreadable: tuple[str, ...]
+    joined: int = 0
     unmet: str = ""
 
 
@@ -82,8 +84,9 @@ def write_session(
         written = _write_children(directory, marker, others, unmet)
         unmet.saw(reader)
         said = unmet.sentence()
-        marker = dataclasses.replace(marker, notes=[*marker.notes, *([said] if said else [])])
-        children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable")}
+        notes = [*marker.notes, *([said] if said else []), *_not_carried_over(marker, written.joined)]
+        marker = dataclasses.replace(marker, notes=notes)
+        children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable", "joined")}
         entries = {"children": children, "unmet_patterns": unmet.by_option(), **(extra or {})}
         write_process(directory, marker, reader, entries, darshan)
     sync_folder(directory)
@@ -91,7 +94,7 @@ def write_session(
 
 
 def _write_children(directory: Path, marker: Marker, spools: list[Path], unmet: UnmetPatterns) -> Written:
-    silent, recorded, unreadable = 0, 0, []
+    silent, recorded, joined, unreadable = 0, 0, 0, []
     for path in spools:
         try:
             with SpoolReader(path) as reader:
@@ -102,10 +105,20 @@ def _write_children(directory: Path, marker: Marker, spools: list[Path], unmet: 
                     continue
                 write_process(directory, marker, reader, None, name=path.stem)
                 recorded += 1
+                joined += reader.joined()
         except SessionDataError as error:
             unreadable.append(str(error))
             unmet.saw_unreadable()
-    return Written(recorded, silent, tuple(unreadable))
+    return Written(recorded, silent, tuple(unreadable), joined)
+
+
+def _not_carried_over(marker: Marker, joined: int) -> list[str]:
+    """Says what of the session's options programs do not do that the job started."""
+    as_if = marker.options.get("as_if")
+    if not joined or as_if is None:
+        return []
+    started = f"{plural(joined, 'program')} that the job started"
+    return [f"as_if={as_if} did not slow the calls of {started}: it is for the process itself and its forks"]
 
 
 def write_process(
@@ -202,6 +215,7 @@ def _process_meta(
         "host": marker.host,
         "pid": info.pid,
         "parent_pid": info.parent_pid,
+        "joined": isinstance(reader, SpoolReader) and reader.joined(),
         "command": info.command,
         "stopped": bool(info.stopped),
         "origin_realtime_ns": marker.start_realtime_ns,
