@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -132,10 +133,13 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
 }
 
 /* Programs that this process starts find the session by a variable in their environment. Where that cannot be
- * offered they are not recorded, as with follow_children=False. */
+ * offered they are not recorded, as with follow_children=False: also where the folder has no core for them to load,
+ * as in sessions that TensorFlow's profiler alone has begun. */
 static void offer_to_programs(const struct tfd_options *options)
 {
-    if (options->follow_children && !tfd_join_offer_write(options))
+    char core[TFD_SPOOL_PATH_MAX];
+    snprintf(core, sizeof core, "%s/" TFD_JOIN_CORE_NAME, options->spool_directory);
+    if (options->follow_children && !access(core, F_OK) && !tfd_join_offer_write(options))
         tfd_environment_offer(options->spool_directory);
 }
 
@@ -183,8 +187,7 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
     if (!status)
         tfd_session.spool.header->joined = 1;
     if (!status && tfd_has_stopped(options->spool_directory, owner_pid)) {
-        unlink(tfd_session.spool.path);
-        tfd_spool_unmap(&tfd_session.spool);
+        tfd_recording_drop_late_spool();
         status = tfd_fail(ESRCH, "the session in %s has ended", options->spool_directory);
     }
     if (!status)

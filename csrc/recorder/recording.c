@@ -94,6 +94,13 @@ static bool wait_for_child_start(int32_t own_tid)
     return atomic_load(&tfd_shared->generation);
 }
 
+void tfd_recording_drop_late_spool(void)
+{
+    unlink(tfd_session.spool.path);
+    tfd_spool_unmap(&tfd_session.spool);
+    rmdir(tfd_session.directory); /* the owner could not, where this spool came while it did */
+}
+
 /* Where the owner stops just now, either it finds the child's spool and asks it
  * to stop, or the child finds the owner stopped. */
 static bool make_child_spool(void)
@@ -103,8 +110,7 @@ static bool make_child_spool(void)
         return false;
     if (!tfd_has_stopped(tfd_session.directory, tfd_session.owner_pid))
         return true;
-    unlink(tfd_session.spool.path);
-    tfd_spool_unmap(&tfd_session.spool);
+    tfd_recording_drop_late_spool();
     return false;
 }
 

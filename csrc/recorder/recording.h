@@ -11,6 +11,8 @@
 void tfd_recording_calibrate(void);
 /* Makes the spool of the session; `parent_pid` 0: in its owner. 0 or -errno. */
 int tfd_recording_make_spool(int32_t parent_pid);
+/* Removes the spool of a process that was too late for the session. */
+void tfd_recording_drop_late_spool(void);
 /* From here on events are written. */
 void tfd_recording_begin(void);
 void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header);

@@ -8,6 +8,7 @@
 #include "tfdarshan.h"
 
 #define TFD_JOIN_OFFER_NAME "join"
+#define TFD_JOIN_CORE_NAME "core" /* a link to the library that is to be loaded: put there before */
 
 struct tfd_join_offer {
     char magic[8];

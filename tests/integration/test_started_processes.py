@@ -222,3 +222,58 @@ def test_a_profile_of_its_own_joins_the_session(python, data):
     # THEN it is in the session that records it, and goes on
     assert opens_and_bytes(session, data) == (FILES, FILES * 100)
     assert not (data.parent / "inner").exists()
+
+
+STORM = """\\
+import concurrent.futures, os, random, subprocess, sys, threading, time
+import tfdarshan
+
+DATA, OPENS, STARTS = os.environ["JOB_DATA"], os.environ["JOB_OPENS"], int(sys.argv[1])
+over = threading.Event()
+
+def start(number):
+    program = [sys.executable, "-c", f"{OPENS}; print({number})", DATA]
+    ran = subprocess.run(program, capture_output=True, text=True, env={} if number % 2 else None)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"{number}\\n", ""), ran
+
+def starts():
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(start, range(STARTS)))
+
+def main():
+    dice = random.Random(1)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        storm = pool.submit(starts)
+        while not storm.done():
+            with tfdarshan.profile("logs") as session:
+                time.sleep(dice.uniform(0, 0.5))
+            for meta in session.meta:
+                assert not meta.get("damaged")
+            read = session.files[session.files.path.str.startswith(DATA + "/")]
+            # A program that is running when the session ends has read some of its files.
+            assert read.POSIX_OPENS.le(1).all()
+        storm.result()
+    assert os.listdir("/proc/self/fd") and "TFDARSHAN_SESSION" not in subprocess.run(
+        ["env"], capture_output=True, text=True).stdout
+
+main()
+"""
+
+
+@pytest.mark.long
+def test_a_thousand_starts_while_sessions_start_and_stop(python, data):
+    # WHEN 1,000 programs are started, four at a time, while sessions come and go
+    (data.parent / "job.py").write_text(STORM)
+    ran = subprocess.run(
+        [python, "-W", "error", "job.py", "1000"],
+        cwd=data.parent,
+        env={**os.environ, "JOB_DATA": str(data), "JOB_OPENS": OPENS},
+        capture_output=True,
+        text=True,
+    )
+
+    # THEN each printed what it should and nothing else, and no spool is left
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert not list(
+        Path(os.environ.get("TFDARSHAN_SPOOL_DIR", "/dev/shm")).glob(f"tfdarshan-{os.getuid()}-*")
+    )
