@@ -262,11 +262,11 @@
       (int dirfd, const char *path, char *const arguments[], char *const environment[], int flags),          \
       (dirfd, path, arguments, environment, flags))                                                          \
     X(posix_spawn, "", NO, NO, int,                                                                          \
-      (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,                              \
+      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,                             \
        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
       (pid, path, actions, attributes, arguments, environment))                                              \
     X(posix_spawnp, "", NO, NO, int,                                                                         \
-      (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,                              \
+      (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,                             \
        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
       (pid, file, actions, attributes, arguments, environment))
 

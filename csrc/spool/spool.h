@@ -181,9 +181,9 @@ struct tfd_spool_header {
     _Atomic uint32_t state;
     _Atomic uint32_t stop_requested; /* set by the session's owner for live children */
     _Atomic uint32_t thread_count;
-    _Atomic uint32_t file_count;   /* includes files 0 and 1 */
-    _Atomic uint32_t files_folded; /* have counters already */
-    uint32_t joined;               /* 1: a program that was started, which joined the session */
+    _Atomic uint32_t file_count;     /* includes files 0 and 1 */
+    _Atomic uint32_t files_folded;   /* have counters already */
+    uint32_t joined;                 /* 1: a program that was started, which joined the session */
     _Atomic uint64_t files_over_cap; /* share the row of TFD_FILE_OVERFLOW: each once, see overflow_names.h */
     _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
     uint32_t mount_count;

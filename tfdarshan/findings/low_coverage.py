@@ -51,7 +51,7 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
 
 def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded: bool) -> Finding:
     """Words it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
-    how = "programs started with exec, libc itself, or pages of mapped files"
+    how = "programs that are not Python, libc itself, or pages of mapped files"
     whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
     cure = "Record the processes that do the I/O."
     if mapped:

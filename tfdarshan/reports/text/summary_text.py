@@ -352,7 +352,7 @@ def _coverage(coverage: Coverage) -> list[str]:
     return [
         *lines,
         "  Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late,",
-        "  programs started with exec (charged when they are waited for), pages touched through mmap.",
+        "  programs that are not Python (charged when they are waited for), pages touched through mmap.",
     ]
 
 
