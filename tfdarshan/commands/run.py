@@ -140,7 +140,7 @@ class Ending:
             print(json.dumps({"session": str(path), **more}), file=sys.stderr, flush=True)
         else:
             if totals is not None:
-                originals = f"{totals.missing:,} copies missing, {totals.stale:,} stale"
+                originals = f"{plural(totals.missing, 'copy', 'copies')} missing, {totals.stale:,} stale"
                 opens = plural(totals.copies, "open")
                 said = f"tfdarshan: {opens} got a staged copy; originals instead: {originals}"
                 say(said, error=True)

@@ -39,7 +39,8 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     if measures.windows is None or model.wait_s is None or model.unit_s <= 0:
         return ()
     wait_s = min(model.wait_s, model.unit_s)
-    whole_s = max(model.pipeline_s, 1e-12)
+    # Of a pipeline that the steps hold back only its calls are known: the rest of the wait is not theirs.
+    whole_s = max(model.pipeline_s, wait_s, 1e-12)
     storage_s = wait_s * min(model.storage_s / whole_s, 1.0)
     decoding_s = min(wait_s * min(model.other_s, model.cpu_s or 0.0) / whole_s, wait_s - storage_s)
     own_s = min(_own_calls_s(measures) / model.units, model.unit_s - wait_s)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.step_split import step_split
+from tfdarshan.findings.verdict import make_verdict
 
 READER = 101
 
@@ -42,6 +43,22 @@ def test_processor_time_is_decoding_and_the_rest_of_the_wait_is_neither(tmp_path
     assert found["storage"] == pytest.approx(0.020, rel=0.01)
     assert found["decoding"] == pytest.approx(0.030, rel=0.01)
     assert found["other_wait"] == pytest.approx(0.010, rel=0.02)
+
+
+def test_what_no_file_call_explains_is_not_given_to_file_calls(tmp_path):
+    # GIVEN steps of 100 ms that wait 90, beside a call of 0.2 ms every 10 ms and hardly any processor time
+    calls = [(at, at + 0.2, READER, "read", 0, 100_000, at * 1_000_000) for at in range(4, 2000, 10)]
+    meta = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.1}}
+    measures = measure(training(tmp_path, calls, epochs_of_steps(20, 100, 90), meta=meta))
+
+    # WHEN
+    found = {part.name: part.seconds for part in step_split(measures)}
+
+    # THEN the bar says what the verdict says
+    verdict = make_verdict(measures, [], [])
+    assert "no file call explains it (2.2 % of that wait)" in verdict.sentence
+    assert found["storage"] == pytest.approx(0.002, rel=0.02)
+    assert found["other_wait"] == pytest.approx(0.088, rel=0.1)
 
 
 def test_the_loops_own_writes_are_a_part_of_their_own(tmp_path):
