@@ -67,5 +67,5 @@ def test_a_verb_loads_no_other_verb():
     loaded, _ = loaded_by("list", "--help")
 
     verbs = {name for name in loaded if name.startswith("tfdarshan.commands.")}
-    parts = {"arguments", "exit_codes", "list_sessions"}
+    parts = {"arguments", "exit_codes", "list_sessions", "several"}
     assert verbs == {f"tfdarshan.commands.{name}" for name in parts}

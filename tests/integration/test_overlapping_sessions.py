@@ -36,7 +36,8 @@ def logdir(tmp_path_factory):
         (data / f"{number}.bin").write_bytes(bytes(100_000))
     with tfdarshan.profile(logdir, tf_profiler=False):
         (data / "0.bin").read_bytes()
-    with tfdarshan.profile(logdir, tf_profiler=False):
+    # Where children are followed, the ranks would be in this one session.
+    with tfdarshan.profile(logdir, tf_profiler=False, follow_children=False):
         (data / "0.bin").read_bytes()
         ranks = [
             subprocess.Popen(

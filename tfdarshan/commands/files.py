@@ -30,7 +30,6 @@ from tfdarshan.commands.arguments import (
 from tfdarshan.commands.several import opened
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
-from tfdarshan.reports.text.layers_text import layer_rows
 from tfdarshan.sessions.schema import LAYERS, MODULES
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_bytes, human_seconds
@@ -107,6 +106,8 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
     elif not len(listed):
         print(_nothing(arguments))
     if len(listed):
+        from tfdarshan.reports.text.layers_text import layer_rows
+
         print(*(["", "Other layers of the log"] if matching else []), sep="\n", end="\n" if matching else "")
         print(*layer_rows(listed.to_dict("records")), sep="\n")
         if len(layers) > len(listed):
