@@ -143,8 +143,9 @@ def _is_far_better(finding: Finding, first: Finding) -> bool:
     if _saved_share(finding) >= times * _saved_share(first):
         return True
     # What is less work is worth a trial, though its gain is uncertain; what is more has to be certain, too.
-    given = _expected(first) if more_work else _promised(first, finding)
-    return _promised(finding, first) >= times * given
+    if more_work:
+        return _half_certain(finding) >= times * _expected(first)
+    return _promised(finding, first) >= times * _promised(first, finding)
 
 
 def _work(finding: Finding) -> int:
@@ -161,15 +162,18 @@ def _promised(finding: Finding, other: Finding) -> float:
     """Gives the same; less if only the other one's gain is certain."""
     if finding.gain is None or other.gain is None:
         return 1.0
-    low, expected = finding.gain.speedup_range[0], finding.gain.speedup
-    return math.sqrt(low * expected) if low <= 1 < other.gain.speedup_range[0] else expected
+    uncertain = finding.gain.speedup_range[0] <= 1 < other.gain.speedup_range[0]
+    return _half_certain(finding) if uncertain else finding.gain.speedup
+
+
+def _half_certain(finding: Finding) -> float:
+    """Gives it halfway between what is certain and what is expected."""
+    return math.sqrt(finding.gain.speedup_range[0] * finding.gain.speedup) if finding.gain else 1.0
 
 
 def _saved_share(finding: Finding) -> float:
     """Gives the share of the time that a cure saves, between what is certain and what is expected."""
-    if finding.gain is None:
-        return 0.0
-    return 1 - 1 / math.sqrt(finding.gain.speedup_range[0] * finding.gain.speedup)
+    return 1 - 1 / _half_certain(finding)
 
 
 def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding | None, _Left]:

@@ -26,6 +26,8 @@ SHARE = 0.1
 # Of the reads, storage has to serve so many by themselves.
 ONE_BY_ONE = 0.5
 LIKELY = (0.7, 0.95, 1.0)
+# Stages whose function makes the data sets that read.
+MADE_WITHIN = ("interleave", "flat_map")
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -106,4 +108,9 @@ def _cure(measures: Measures, files: np.ndarray) -> Cure:
     reader = None if pipeline is None else pipeline.reader
     if reader is not None and reader.is_source:
         return Cure(what, reader.with_size(8 * LARGE).statement, reader.statement)
+    if reader is not None and reader.name in MADE_WITHIN:
+        return Cure(
+            f"{what} Give the data sets that {reader.name} reads from a larger buffer.",
+            f"tf.data.TFRecordDataset(path, buffer_size={8 * LARGE})",
+        )
     return Cure(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")

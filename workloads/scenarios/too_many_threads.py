@@ -17,7 +17,8 @@ from .shards import write_shards
 from .training_loop import finished, train
 
 THREADS = 8
-RECORD_BYTES = 32_000
+# Reads of a record each are not small: that there are so many at a time is all that slows them.
+RECORD_BYTES, BUFFER_BYTES = 128_000, 128 << 10
 # How often shards are learned from, and another tried.
 ROUNDS = 3
 
@@ -30,11 +31,11 @@ def _shards(room: Room, name: str, shards: int, records: int) -> list[Path]:
 
 
 def _learned(room: Room) -> list[Path]:
-    return _shards(room, "learned", ROUNDS * THREADS, room.number(40, 20))
+    return _shards(room, "learned", ROUNDS * THREADS, room.number(30, 20))
 
 
 def _tried(room: Room) -> list[Path]:
-    return _shards(room, "tried", ROUNDS, room.number(480, 320))
+    return _shards(room, "tried", ROUNDS, room.number(240, 160))
 
 
 def _prepare(room: Room) -> None:
@@ -45,7 +46,7 @@ def _prepare(room: Room) -> None:
 def _interleaved(paths: list[Path], threads: int) -> Any:
     names = tf.data.Dataset.from_tensor_slices([str(path) for path in paths])
     dataset = names.interleave(
-        lambda name: tf.data.TFRecordDataset(name, buffer_size=32 << 10),
+        lambda name: tf.data.TFRecordDataset(name, buffer_size=BUFFER_BYTES),
         cycle_length=threads,
         num_parallel_calls=threads,
         deterministic=False,
@@ -57,8 +58,8 @@ def _run(room: Room, threads: int) -> None:
     """Trains on some of the shards; what it learned is tried on another, read by one reader; and so on."""
     learned, tried = iter(_learned(room)), iter(_tried(room))
     for _ in range(ROUNDS):
-        train(_interleaved(list(islice(learned, THREADS)), threads), compute_s=0.005)
-        train(_interleaved([next(tried)], 1), compute_s=0.005)
+        train(_interleaved(list(islice(learned, THREADS)), threads), compute_s=0.012)
+        train(_interleaved([next(tried)], 1), compute_s=0.012)
 
 
 def _cured(room: Room, finding: Finding) -> None:
