@@ -531,6 +531,19 @@ def test_narrow_windows_and_the_keyboard(server):
         watched.check()
 
 
+@pytest.mark.parametrize("width", [900, 1100, 1180, 1500])
+def test_no_tile_stands_alone_below_a_row_of_them(server, width):
+    with browser_page(server, width=width, height=800) as watched:
+        tab = Tab(watched).open(server)
+        tops = tab.frame.locator(".tiles").first.evaluate(
+            "tiles => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>"
+            " done([...tiles.children].map((tile) => tile.offsetTop)))))"
+        )
+        rows = [tops.count(top) for top in sorted(set(tops))]
+        assert max(rows) - rows[-1] <= len(rows), rows
+        assert rows[-1] > 1
+
+
 def test_a_path_prefix_and_the_slow_loader(logdir):
     with tensorboard(logdir, "--path_prefix=/some/where", "--load_fast=false") as url:
         with browser_page(url.removesuffix("/some/where")) as watched:

@@ -285,6 +285,25 @@ def test_the_spread_of_steps_counts_each_step(tmp_path):
     assert table.note == "1 to 20 of 40 steps, the slowest first"
 
 
+def test_charts_of_many_steps_have_means_of_some(tmp_path):
+    # GIVEN 2,500 steps, each a microsecond longer than the one before
+    lasted_ms = [1 + number / 1000 for number in range(2_500)]
+    ends = np.cumsum(lasted_ms)
+    steps = [(end - ms, end, ms / 2) for end, ms in zip(ends, lasted_ms, strict=True)]
+    calls = [(float(end) - 0.5, float(end) - 0.4, 101, "pread", 0, 1000, 0) for end in ends]
+
+    panels = VIEWS["steps"][1](Source(made_up_training(tmp_path, calls, steps)))
+
+    # THEN a bar is the mean of three, in its place, and all time is in them
+    waits = next(bar for bar in chart(panels, "steps")["data"] if bar["name"] == "input wait")
+    assert len(waits["x"]) == len(waits["y"]) == 834
+    assert waits["x"][:2] == [1, 4]
+    assert sum(waits["y"][:-1]) * 3 + waits["y"][-1] == pytest.approx(sum(lasted_ms) / 2e3, rel=1e-4)
+    notes = {panel.key: panel.note for panel in panels if panel.kind == "chart"}
+    assert "the mean of 3 steps" in notes["steps"]
+    assert "the mean of 3 steps" in notes["overlap"]
+
+
 def test_steps_show_what_came_from_storage(tmp_path):
     source = Source(stepping(tmp_path))
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from tfdarshan.output_file import write_output
 from tfdarshan.reports.figures.theme import CONFIG, templates
-from tfdarshan.reports.log_panels import log_panels
 from tfdarshan.reports.page import plotly_js, static_file
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.banner import banner
@@ -68,7 +67,7 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
     """
     views = [_view(name, title, [source], view(source)) for name, (title, view) in VIEWS.items()]
     found = findings_panels(diagnosis_for(source.session, source.redaction))
-    views[0]["panels"] = [*as_json(found), *views[0]["panels"], *as_json(log_panels(source))]
+    views[0]["panels"] = [*as_json(found), *views[0]["panels"]]
     if compare is not None:
         views.append(_view("compare", "Compare", [source, compare], compare_view(source, compare)))
     data = {"config": CONFIG, "templates": templates(), "views": views}

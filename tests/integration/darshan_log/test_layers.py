@@ -16,6 +16,8 @@ from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.formats.importing.fifo_records import find_no_files
 from tfdarshan.formats.importing.pydarshan import Records
 from tfdarshan.reports.text.layers_text import layer_facts, no_files_text
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.view_source import Source
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
 # Each column by PyDarshan's counters, worked out from Darshan's documentation, apart from the package.
@@ -126,6 +128,9 @@ def test_summary_and_files_show_layers_in_lines(tmp_path, capsys):
     assert "MPI-IO: 17 opens, 4.2 MB read, 4.2 MB written, 805.6 ms in calls" in brief
     assert "HDF5 files: 6 opens, 388.1 ms in calls" in brief
     assert "Lustre 1 file, 1 stripe of 1 MiB, on 1 OST" in brief
+
+    (table,) = [panel for panel in VIEWS["overview"][1](Source(session)) if panel.kind == "table"][:1]
+    assert (table.title, len(table.rows)) == ("Other layers of the log", 3)
 
     assert main(["summary", "-v", str(session.path)]) == 0
     text = capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from tfdarshan.reports.figures.time_marks import mark_shapes, wait_shapes
 from tfdarshan.units import human_bytes, human_seconds
 
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
-FEW_STEPS, STEP_BINS = 10, 60
+FEW_STEPS, MOST_STEPS, STEP_BINS = 10, 1_000, 60
 # Charts below one another have their moments below one another.
 TIMELINE_MARGIN = {"l": 130, "r": 130, "t": 12, "b": 44}
 MEASURES = {
@@ -132,6 +133,20 @@ def activity_figure(
     )
 
 
+def means_of_steps(table: pd.DataFrame, most: int = MOST_STEPS) -> tuple[pd.DataFrame, int]:
+    """Gives means of so many consecutive steps, 1 where they are few, that no more than `most` are drawn.
+
+    The index of a mean is the middle of its steps.
+    """
+    size = max(1, math.ceil(len(table) / most))
+    if size == 1:
+        return table, 1
+    groups = np.arange(len(table)) // size
+    means = table.groupby(groups).mean(numeric_only=True)
+    means.index = pd.Index(pd.Series(table.index.to_numpy(float)).groupby(groups).mean().to_numpy())
+    return means, size
+
+
 def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
     """Draws `step_time`: input wait and compute stacked, I/O as a line where it is known."""
     names = plain(table.index)
@@ -214,13 +229,11 @@ def overlap_figure(table: pd.DataFrame) -> Figure:
 
 
 def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
-    """Draws `storage_by_step`, whose index are places in `steps`: reads from storage and page cache."""
+    """Draws `storage_by_step`, named by its steps: reads from storage and page cache."""
     from_storage = table["asked_bytes"] - table["cached_bytes"]
     bars = [
-        _step_bar("from storage", steps[table.index], plain(from_storage), META, "%{y:,} B"),
-        _step_bar(
-            "from the page cache", steps[table.index], plain(table["cached_bytes"]), COMPUTE, "%{y:,} B"
-        ),
+        _step_bar("from storage", table.index, plain(from_storage), META, "%{y:,.0f} B"),
+        _step_bar("from the page cache", table.index, plain(table["cached_bytes"]), COMPUTE, "%{y:,.0f} B"),
     ]
     return figure(
         bars,

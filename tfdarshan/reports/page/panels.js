@@ -57,8 +57,20 @@ function buildTiles(panel) {
     element("div", { class: "label" }, tile.label),
     element("div", { class: "value", title: tile.value.exact || null }, tile.value.text),
     tile.note ? element("p", { class: "note" }, tile.note) : null));
-  return element("section", { class: "panel tiles" }, ...tiles);
+  const made = element("section", { class: "panel tiles" }, ...tiles);
+  rows.observe(made);
+  return made;
 }
+
+// No row of tiles holds one alone beside a full one: the rows that they need share them evenly.
+const LEAST_TILE_PX = 140, TILE_GAP_PX = 12;
+const rows = new ResizeObserver((changes) => requestAnimationFrame(() => {
+  for (const { target, contentRect } of changes) {
+    const count = target.children.length, room = contentRect.width + TILE_GAP_PX;
+    const most = Math.max(1, Math.floor(room / (LEAST_TILE_PX + TILE_GAP_PX)));
+    target.style.setProperty("--in-a-row", Math.ceil(count / Math.ceil(count / most)));
+  }
+}));
 
 function buildChart(panel, actions) {
   const chart = element("div", { class: "chart", role: "group", "aria-label": panel.title });

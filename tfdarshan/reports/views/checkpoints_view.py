@@ -41,7 +41,8 @@ def _bursts(source: Source) -> list[Panel]:
         none = (
             f"No burst of writes of {human_bytes(LEAST_BYTES)} or more, such as a large checkpoint is, is in"
         )
-        said = f"{none} this session: {human_bytes(written)} were written in all."
+        all_of_it = f"{human_bytes(written)} were written in all" if written else "nothing was written"
+        said = f"{none} this session: {all_of_it}."
         return [Text([said, rule], "Checkpoints")]
     stall_s, moved = bursts["write_ns"].sum() / 1e9, int(bursts["bytes"].sum())
     tiles = [

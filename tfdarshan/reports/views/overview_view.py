@@ -12,6 +12,7 @@ from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
 from tfdarshan.reports.figures.time_marks import with_time_bands
+from tfdarshan.reports.views.log_view import log_panels
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -38,7 +39,7 @@ def overview_view(source: Source) -> list[Panel]:
     """Gives its panels."""
     panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source)), _bandwidth(source)]
     if source.process is None:
-        panels += _shares(source)
+        panels += [*_shares(source), *log_panels(source)]
     panels += [
         _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
         _entries(
@@ -144,8 +145,8 @@ def _shares(source: Source) -> list[Panel]:
             ("from the page cache", COMPUTE, split.cached_bytes),
         ]
         note = (
-            f"read_bytes {split.storage_bytes:,} of rchar {split.asked_bytes:,} (/proc/self/io). "
-            "Storage is charged whole pages, read-ahead and page faults too."
+            f"Of {split.asked_bytes:,} bytes, all that the job read, {split.storage_bytes:,} came from "
+            "storage, in whole pages, with read-ahead and page faults (rchar and read_bytes of /proc/PID/io)."
         )
         title = "Reads: storage or page cache"
         panels.append(Chart("storage", title, shares_figure([("read", parts)]), note, half=True))
@@ -188,5 +189,7 @@ def _warnings(source: Source) -> list[Panel]:
         lines.insert(0, "The process ended without stopping the session: this is what it had recorded.")
     panels: list[Panel] = [Text(lines, "Bounds and problems", tone="warning")] if lines else []
     if data.not_known:
-        panels.append(Text(data.not_known, "Not known, for the log does not say"))
+        panels.append(
+            Text(data.not_known, "Not known, for the log does not say", folded=len(data.not_known) > 1)
+        )
     return panels

@@ -11,6 +11,7 @@ import pandas as pd
 from tfdarshan.analysis.step_time import StepSummary, step_summary
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
+    means_of_steps,
     overlap_figure,
     step_storage_figure,
     step_times_figure,
@@ -88,15 +89,20 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
         note = f"{percent(asked - cached, asked)} of reads"
         tiles.append(Tile("From storage", size(asked - cached), note))
-    drawn = steps_figure(table, io_known=source.traced)
+    means, each = means_of_steps(table)
+    drawn = steps_figure(means, io_known=source.traced)
     return [
         Tiles(tiles),
-        Chart("steps", "Time of each step", with_step_bands(drawn, source.bands)),
+        Chart("steps", "Time of each step", with_step_bands(drawn, source.bands), _of_means(each)),
         *_spread(table),
         _overlap(source),
         *_storage(source),
         steps_table(source, query),
     ]
+
+
+def _of_means(each: int) -> str:
+    return f"Each bar is the mean of {each:,} steps; the table lists them one by one." if each > 1 else ""
 
 
 def _spread(table: pd.DataFrame) -> list[Panel]:
@@ -119,8 +125,9 @@ def _overlap(source: Source) -> Panel:
     title = "I/O of each step: waited for, or beside compute"
     if not source.traced:
         return Text([NO_TRACE], title)
+    means, each = means_of_steps(source.steps)
     note = "A step cannot have waited for more I/O than it waited for input, so this is a bound."
-    return Chart("overlap", title, overlap_figure(source.steps), note)
+    return Chart("overlap", title, overlap_figure(means), f"{note} {_of_means(each)}".strip())
 
 
 def _each(whole: StepSummary, recorded: int) -> str:
@@ -145,7 +152,10 @@ def _storage(source: Source) -> list[Panel]:
         "step counts where it was asked for."
     )
     title = "Reads of each step: storage or page cache"
-    return [Chart("step-storage", title, step_storage_figure(source.steps.index, storage), note)]
+    named = storage.set_axis(source.steps.index[storage.index])
+    means, each = means_of_steps(named)
+    drawn = step_storage_figure(source.steps.index, means)
+    return [Chart("step-storage", title, drawn, f"{note} {_of_means(each)}".strip())]
 
 
 def _traced_until_ns(source: Source) -> float:

@@ -1,4 +1,4 @@
-"""The panels of a report on an imported Darshan log: its other layers, striping, and what is of no file."""
+"""What views show of an imported Darshan log: its other layers, striping, and what is of no file."""
 
 from __future__ import annotations
 
