@@ -65,7 +65,7 @@ test: $(STAMPS)/extra-test
 	@$(BIN)/python tools/line_coverage.py report
 
 test-long: $(STAMPS)/extra-test
-	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
+	@tools/setup-debian.sh tools chromium firefox-esr g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
 	@$(PYTEST) -m long --timeout 3600
 	@$(PYTEST) --hypothesis-profile "other examples" $$(grep -rl --include=test_*.py "import given\|import HealthCheck, given" tests/unit)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Frame
 
@@ -17,10 +18,18 @@ RUN = """async () => {
 
 def grave_violations(frame: Frame) -> dict[str, list[str]]:
     """Gives the rules that a document breaks seriously or critically, with some of the elements."""
+    frame.evaluate(f"() => {{ {axe_script()} }}")
+    return grave(frame.evaluate(RUN))
+
+
+def axe_script() -> str:
+    """Gives axe-core, which defines `axe`."""
     assert INSTALLED is not None
     assert INSTALLED.origin is not None
-    script = (Path(INSTALLED.origin).parent / "axe.min.js").read_text()
-    frame.evaluate(f"() => {{ {script} }}")
-    found = frame.evaluate(RUN)
+    return (Path(INSTALLED.origin).parent / "axe.min.js").read_text()
+
+
+def grave(found: Any) -> dict[str, list[str]]:
+    """Gives the serious ones of what `RUN` found."""
     assert isinstance(found, list)
     return {rule: elements for rule, impact, elements in found if impact in GRAVE}

@@ -1,29 +1,19 @@
-"""A browser through playwright, and what a page must not do.
-
-Debian's chromium, or with TFDARSHAN_BROWSER=firefox playwright's own Firefox (`playwright install firefox`),
-or else an installed one by WebDriver BiDi. That one has to know all commands that playwright asks it for, and
-to let it evaluate scripts in pages whose policies forbid eval(): Firefox 140 does neither.
-"""
+"""Debian's chromium through playwright, and what a page must not do."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--proxy-server=direct://",
 )  # fmt: skip
-FIREFOX = os.environ.get("TFDARSHAN_BROWSER", "chromium") == "firefox"
-# What there is of the browser that is asked for; for firefox "" leaves it to playwright.
-INSTALLED_FIREFOX = shutil.which("firefox") or shutil.which("firefox-esr") or ""
-CHROMIUM = INSTALLED_FIREFOX if FIREFOX else shutil.which("chromium")
+CHROMIUM = shutil.which("chromium")
 TIMEOUT_MS = 60_000
 
 
@@ -48,12 +38,10 @@ def browser_page(
 ) -> Iterator[Watched]:
     """Gives a page that is watched; `origin` is the one it may ask."""
     with sync_playwright() as playwright:
-        browser = _launched(playwright)
-        # In Firefox playwright evaluates by eval(), which the pages' policies forbid; chromium tests these.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
-            bypass_csp=FIREFOX,
         )
         context.set_default_timeout(TIMEOUT_MS)
         page = context.new_page()
@@ -65,14 +53,6 @@ def browser_page(
         browser.close()
 
 
-def _launched(playwright: Playwright) -> Browser:
-    if not FIREFOX:
-        return playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-    if Path(playwright.firefox.executable_path).exists() or not INSTALLED_FIREFOX:
-        return playwright.firefox.launch()
-    return playwright.firefox.launch(channel="moz-firefox", executable_path=INSTALLED_FIREFOX)
-
-
 def _ask(watched: Watched, url: str) -> None:
     if not url.startswith((watched.origin, "data:", "blob:")):
         watched.faults.append(f"request to {url}")
@@ -82,7 +62,5 @@ def _log(watched: Watched, message) -> None:
     if message.type == "error" or "Content Security Policy" in message.text:
         # TensorBoard asks for its own icon and fonts beside --path_prefix.
         url = message.location.get("url", "")
-        if FIREFOX and "unsafe-eval" in message.text:
-            return
         if not url.endswith(("/favicon.ico", ".woff2")):
             watched.faults.append(f"console: {message.text} {url}")
