@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tfdarshan.comparison.condition import Condition
 from tfdarshan.comparison.file_set import FileChange, FilePair
-from tfdarshan.comparison.likeness import Check, check_likeness, verdict_of
+from tfdarshan.comparison.likeness import NO, Check, check_likeness, verdict_of
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import METRICS, MORE, Metric
 from tfdarshan.comparison.noise import Noise
@@ -31,12 +31,14 @@ class Change:
         after: In the later one.
         noise: Share by which it may change though nothing has: 0.5 is from 1 to 1.5, or to 1 / 1.5. 0 for
             what is counted, None where unknown.
+        same_work: Whether both did the same work: if not, no change is for better or worse.
     """
 
     metric: Metric
     before: float | None
     after: float | None
     noise: float | None
+    same_work: bool = True
 
     @property
     def ratio(self) -> float | None:
@@ -65,7 +67,8 @@ class Change:
         if self.noise is not None and self.times <= 1 + self.noise:
             return NOISE
         # Nobody knows whether it is more than noise, or it is too little for anyone to care.
-        if self.metric.better is None or self.noise is None or self.times < 1 + LEAST_CHANGE:
+        known = self.same_work and self.noise is not None and self.times >= 1 + LEAST_CHANGE
+        if self.metric.better is None or not known:
             return CHANGED
         return BETTER if (self.after > self.before) == (self.metric.better == MORE) else WORSE
 
@@ -113,21 +116,22 @@ def compare(first: Side, second: Side) -> Comparison:
     """
     files = FilePair(first.newest.files, second.newest.files)
     checks = check_likeness(first.newest, second.newest, files.sets(), (first.label, second.label))
+    comparable = verdict_of(checks)
     return Comparison(
         first=first.label,
         second=second.label,
-        comparable=verdict_of(checks),
+        comparable=comparable,
         checks=checks,
-        changes=changes_between(first, second),
+        changes=changes_between(first, second, same_work=comparable != NO),
         files=files.most_changed(TOP_FILES),
     )
 
 
-def changes_between(first: Side, second: Side) -> list[Change]:
+def changes_between(first: Side, second: Side, *, same_work: bool = True) -> list[Change]:
     """Gives every metric's change."""
     noises = Noise(first.runs), Noise(second.runs)
     return [
-        Change(metric, _median(metric, first), _median(metric, second), _together(metric, noises))
+        Change(metric, _median(metric, first), _median(metric, second), _together(metric, noises), same_work)
         for metric in METRICS
     ]
 

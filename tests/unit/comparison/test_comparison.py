@@ -10,6 +10,7 @@ from tfdarshan.comparison.change import (
     BETTER,
     CHANGED,
     NOISE,
+    SAME,
     UNKNOWN,
     WORSE,
     Change,
@@ -137,6 +138,9 @@ def test_bytes_that_differ_by_more_than_a_fiftieth_are_other_work(tmp_path):
     assert state(comparison, "files read").state == "same"
     assert state(comparison, "bytes read").sentence == "219.9 kB in A, 109.9 kB in B"
     assert comparison.comparable == NO
+    # THEN fewer bytes are another figure, and no better one
+    assert comparison.change(find_metric("bytes_read")).ratio == pytest.approx(-0.5, abs=0.01)
+    assert {change.outcome for change in comparison.changes} <= {SAME, NOISE, CHANGED, UNKNOWN}
 
 
 def test_a_warm_cache_is_named(tmp_path):
@@ -281,7 +285,9 @@ def test_the_sentence_that_comes_first_says_what_became_of_a_step(tmp_path, befo
     sides = steps_side(tmp_path / "a", [before] * 40), steps_side(tmp_path / "b", [after] * 40)
 
     assert headline(YES, changes_between(*sides)) == said
-    assert headline(NO, changes_between(*sides)).startswith("The runs did other work")
+    figures = f"a step takes {after:.1f} ms, before {before:.1f} ms"
+    said_of_other_work = headline(NO, changes_between(*sides, same_work=False))
+    assert said_of_other_work == f"The runs did other work, so that their times say little: {figures}."
 
 
 def test_a_run_that_keeps_its_input_did_the_same_work(tmp_path):

@@ -49,14 +49,15 @@ def headline(comparable: str, changes: Sequence[Change]) -> str:
         return "Which of the runs is faster is not known: one does not say how long it took."
     what = "a step takes" if change.metric.name == "step_time" else "the session took"
     figures = f"{what} {change.metric.worded(change.after)}, before {change.metric.worded(change.before)}"
-    other = "The runs did other work, so that their times say little. " if comparable == NO else ""
+    if comparable == NO:
+        return f"The runs did other work, so that their times say little: {figures}."
     if change.outcome in (BETTER, WORSE):
-        return f"{other}{change.times:.2f}x {'faster' if change.outcome == BETTER else 'slower'}: {figures}."
+        return f"{change.times:.2f}x {'faster' if change.outcome == BETTER else 'slower'}: {figures}."
     if change.outcome == NOISE:
-        return f"{other}Neither faster nor slower by more than noise ({noise_text(change)}): {figures}."
+        return f"Neither faster nor slower by more than noise ({noise_text(change)}): {figures}."
     if change.outcome == CHANGED:
-        return f"{other}Whether it is faster by more than noise is not known: {figures}."
-    return f"{other}As fast as before: {figures}."
+        return f"Whether it is faster by more than noise is not known: {figures}."
+    return f"As fast as before: {figures}."
 
 
 def of_the_job(changes: Sequence[Change]) -> Change | None:
