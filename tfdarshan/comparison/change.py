@@ -127,7 +127,7 @@ def compare(first: Side, second: Side) -> Comparison:
     )
 
 
-def changes_between(first: Side, second: Side, *, same_work: bool = True) -> list[Change]:
+def changes_between(first: Side, second: Side, *, same_work: bool) -> list[Change]:
     """Gives every metric's change."""
     noises = Noise(first.runs), Noise(second.runs)
     return [

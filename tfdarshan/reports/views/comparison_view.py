@@ -37,7 +37,8 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
     checks = check_likeness(first, second, files, ("the first", "the second"))
     verdict = verdict_of(checks)
     differ = [f"{check.name}: {check.sentence}." for check in checks if check.state != SAME]
-    changes = changes_between(Side("first", [first]), Side("second", [second]))
+    sides = Side("first", [first]), Side("second", [second])
+    changes = changes_between(*sides, same_work=verdict != NO)
     both = [change for change in changes if change.before and change.after]
     columns = [("", "text"), *((name, "number") for name in (*names, "noise", "change"))]
     rows = [_row(change) for change in changes]
