@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tfdarshan.file_name import printable
@@ -70,12 +71,16 @@ class Shape:
     name_width: int
     narrow: bool
 
+    @cached_property
+    def _columns(self) -> Columns:
+        widths = (9,) if self.narrow else (11, 9, 9)
+        return Columns(-self.name_width, *widths, "  ", 0)
+
     def row(self, name: str, lasted: str, waits: str, gain: str, said: str) -> str:
         """Gives a line."""
         name = shortened(name, self.name_width - 1)
-        if self.narrow:
-            return Columns(-self.name_width, 9, "  ", 0).row(name, waits, said)
-        return Columns(-self.name_width, 11, 9, 9, "  ", 0).row(name, lasted, waits, gain, said)
+        cells = (waits,) if self.narrow else (lasted, waits, gain)
+        return self._columns.row(name, *cells, said)
 
 
 def _lines(
@@ -88,8 +93,8 @@ def _lines(
         "-" if share is None else percent(share, 1),
         "-" if verdict is None or verdict.speedup is None else f"{verdict.speedup:.2f}x",
     )
-    room = paint.width - len(shape.row(*cells, ".")) + 1
-    row = shape.row(*cells, _begin(printable(why(session, verdict)), max(room, 12)))
+    start = shape.row(*cells, ".")[:-1]
+    row = start + _begin(printable(why(session, verdict)), max(paint.width - len(start), 12))
     lines = [row if verdict is None or verdict.state != "slow" else paint.bold(row)]
     about = _begin(_about(session), paint.width - len(indent) - 2)
     return [*lines, paint.dim(f"{indent}  {about}")] if about else lines
