@@ -1,16 +1,18 @@
 """What a probe reads: each part once, nothing that is in memory, and no more than it may."""
 
 import errno
+import heapq
 import itertools
 import os
 import random
 import threading
 import time
+from collections import deque
 
 import pytest
 
 from tfdarshan.errors import ConfigurationError, StorageError
-from tfdarshan.storage_probe import reader_threads
+from tfdarshan.storage_probe import prober, reader_threads
 from tfdarshan.storage_probe.file_ranges import RANGE_BYTES, FileRange, OpenFile, open_file
 from tfdarshan.storage_probe.probe_result import result_of
 from tfdarshan.storage_probe.prober import Bounds, probe_files, read_range
@@ -35,19 +37,65 @@ def no_holes(monkeypatch):
 class MadeUp:
     """Storage whose reads take what is said; notes what was read."""
 
-    def __init__(self, wait_s=0.0, served_s=0.0, fail=None):
-        self.wait_s, self.served_s, self.fail = wait_s, served_s, fail or (lambda part: 0)
+    def __init__(self, wait_s=0.0, fail=None):
+        self.wait_s, self.fail = wait_s, fail or (lambda part: 0)
         self.lock = threading.Lock()
         self.seen = []
+        self.at_a_time = self.most_at_a_time = 0
 
     def read(self, part, length):
         with self.lock:
             self.seen.append((part.file.path, part.offset))
-            time.sleep(self.served_s)
+            self.at_a_time += 1
+            self.most_at_a_time = max(self.at_a_time, self.most_at_a_time)
         if number := self.fail(part):
             raise OSError(number, os.strerror(number))
         time.sleep(self.wait_s)
+        with self.lock:
+            self.at_a_time -= 1
         return length
+
+
+class Simulated:
+    """Storage and its readers in simulated time, exact on any machine: who is free first reads next.
+
+    Args:
+        wait_s: What each read waits, side by side with the others.
+        served_s: What each takes of storage that serves one at a time.
+    """
+
+    idle = True
+
+    def __init__(self, wait_s=0.0, served_s=0.0):
+        self.wait_s, self.served_s = wait_s, served_s
+        self.now = self.free_at = 0.0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *how):
+        pass
+
+    def clock(self):
+        return self.now
+
+    def read(self, part, length):
+        self.free_at = max(self.free_at, self.now) + self.served_s
+        self.now = self.free_at + self.wait_s
+        return length
+
+    def run(self, function, work, readers, until, clock, enough=None):
+        """As ReaderThreads.run."""
+        least, seconds = enough or (len(work), 0.0)
+        waiting, found, soon = deque(work), [], self.now + seconds
+        free = [self.now] * min(readers, len(work))
+        while waiting and free:
+            self.now = heapq.heappop(free)
+            if self.now < until and (self.now < soon or len(found) < least):
+                found.append(function(waiting.popleft()))
+                heapq.heappush(free, self.now)
+        self.now = max([self.now, *free])
+        return found
 
 
 def probe(files, storage, bounds=None, resident=lambda handle, offset, length: False):
@@ -56,25 +104,44 @@ def probe(files, storage, bounds=None, resident=lambda handle, offset, length: F
     )
 
 
+def simulate(files, storage, monkeypatch):
+    """Probes without a thread, and without the time that this machine takes."""
+    monkeypatch.setattr(prober, "ReaderThreads", lambda most: storage)
+    monkeypatch.setattr(time, "sleep", lambda seconds: setattr(storage, "now", storage.now + seconds))
+    return result(
+        probe_files(
+            iter(files), Bounds(4.0), random.Random(1), clock=storage.clock,
+            resident=lambda handle, offset, length: False, read=storage.read,
+        )
+    )  # fmt: skip
+
+
 def result(found):
     return result_of(found, folder="/data", mount=("/data", "ext4"), host="here", at_ns=1, seed=1)
 
 
-def test_storage_that_waits_gives_more_to_more_readers(files):
-    found = result(probe(files, MadeUp(wait_s=0.01)))
+def test_storage_that_waits_gives_more_to_more_readers(files, monkeypatch):
+    found = simulate(files, Simulated(wait_s=0.01), monkeypatch)
 
-    # THEN a call takes 10 ms at the least, and hardly any of it is served one at a time
-    assert 0.01 <= found.latency_s < 0.05
-    assert found.small.share < 0.4
-    assert found.small.times > 4
+    assert found.latency_s == pytest.approx(0.01)
+    assert found.small.share < 0.05
+    assert found.small.times > 12
 
 
-def test_storage_that_serves_one_at_a_time_gives_no_more(files):
-    found = result(probe(files, MadeUp(served_s=0.005)))
+def test_storage_that_serves_one_at_a_time_gives_no_more(files, monkeypatch):
+    found = simulate(files, Simulated(served_s=0.005), monkeypatch)
 
-    assert found.small.share > 0.7
-    assert found.small.levels[-1].calls_per_s <= 200
-    assert found.small.times < 2
+    assert found.small.share > 0.95
+    assert [level.calls_per_s for level in found.small.levels] == pytest.approx([200] * 5, rel=0.01)
+    assert found.small.times < 1.1
+
+
+def test_many_readers_are_threads_that_wait_at_the_same_time(files):
+    storage = MadeUp(wait_s=0.02)
+
+    probe(files, storage, Bounds(1.0))
+
+    assert storage.most_at_a_time > 4
 
 
 def test_no_part_is_read_twice(files):
