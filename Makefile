@@ -53,6 +53,7 @@ help:
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
 	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
 	@echo "LABORATORY=... gives make laboratory options, such as '--fresh 60', '--seeds 0-19', --dry-run"
+	@echo "TESTS=... names the folders of tests that make test runs, then without counting lines"
 	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
 
 demo: $(STAMPS)/extra-demo
@@ -60,9 +61,13 @@ demo: $(STAMPS)/extra-demo
 
 test: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
+ifdef TESTS
+	@$(PYTEST) -m "not long" $(TESTS)
+else
 	@variant=$$($(BIN)/python tools/line_coverage.py begin) && \
 	    TFD_NATIVE_VARIANTS="plain $$variant" $(COUNTED_PYTEST) -m "not long"
 	@$(BIN)/python tools/line_coverage.py report
+endif
 
 test-long: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium firefox-esr g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
