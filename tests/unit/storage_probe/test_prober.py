@@ -87,7 +87,8 @@ class Simulated:
     def run(self, function, work, readers, until, clock, enough=None):
         """As ReaderThreads.run."""
         least, seconds = enough or (len(work), 0.0)
-        waiting, found, soon = deque(work), [], self.now + seconds
+        waiting, soon = deque(work), self.now + seconds
+        found: list[object] = []
         free = [self.now] * min(readers, len(work))
         while waiting and free:
             self.now = heapq.heappop(free)
