@@ -1,12 +1,16 @@
 """Builds csrc/, and puts beside the package what a starting interpreter runs: else see pyproject.toml."""
 
+import runpy
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 # The interpreter looks for them where packages are installed, not in one of them.
 JOIN = ("tfdarshan_join.pth", "tfdarshan_join.py")
+CORE = runpy.run_path("csrc/build_core.py")
+PROGRAMS = "tfdarshan.native.libtfdarshan_programs"
 
 
 class BuildPy(build_py):
@@ -22,7 +26,30 @@ class BuildPy(build_py):
         return [*super().get_outputs(include_bytecode), *(str(Path(self.build_lib) / name) for name in JOIN)]
 
 
+class BuildExt(build_ext):
+    """Also builds a library that is no extension: it has no Python in it, and a name of its own."""
+
+    def get_ext_filename(self, fullname):
+        if fullname.endswith("libtfdarshan_programs"):
+            return str(Path(*fullname.split(".")).with_suffix(".so"))
+        return super().get_ext_filename(fullname)
+
+    def get_export_symbols(self, ext):
+        return ext.export_symbols if ext.name == PROGRAMS else super().get_export_symbols(ext)
+
+
+program_library = Extension(
+    PROGRAMS,
+    sources=sorted(str(source) for source in CORE["program_library_sources"]()),
+    depends=CORE["dependencies"](),
+    include_dirs=["csrc"],
+    libraries=["dl", "pthread"],
+    extra_compile_args=CORE["COMPILE_ARGS"],
+    extra_link_args=["-Wl,-z,defs"],
+)
+
 setup(
     cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe"],
-    cmdclass={"build_py": BuildPy},
+    ext_modules=[program_library],
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

@@ -140,7 +140,7 @@ static void offer_to_programs(const struct tfd_options *options)
     char core[TFD_SPOOL_PATH_MAX];
     snprintf(core, sizeof core, "%s/" TFD_JOIN_CORE_NAME, options->spool_directory);
     if (options->follow_children && !access(core, F_OK) && !tfd_join_offer_write(options))
-        tfd_environment_offer(options->spool_directory);
+        tfd_environment_offer(options->spool_directory, options->program_library);
 }
 
 static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_report *report)
@@ -185,7 +185,7 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
     struct tfd_attach_report report = {0};
     int status = prepare_session(options, owner_pid);
     if (!status)
-        tfd_session.spool.header->joined = 1;
+        tfd_session.spool.header->joined = TFD_JOINED_BY_INTERPRETER;
     if (!status && tfd_has_stopped(options->spool_directory, owner_pid)) {
         tfd_recording_drop_late_spool();
         status = tfd_fail(ESRCH, "the session in %s has ended", options->spool_directory);
@@ -193,7 +193,7 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
     if (!status)
         status = begin_and_patch(options, &report);
     if (!status)
-        tfd_environment_offer(options->spool_directory);
+        tfd_environment_offer(options->spool_directory, options->program_library);
     return status;
 }
 
@@ -203,7 +203,7 @@ static int join_offered(const char *directory, const struct tfd_join_offer *offe
     const char **patterns = calloc(count + 1, sizeof *patterns);
     if (!patterns)
         return tfd_fail(ENOMEM, "no memory for the path patterns");
-    tfd_join_offer_patterns(offer, patterns);
+    const char *library = tfd_join_offer_patterns(offer, patterns);
     struct tfd_options options = {
         .spool_directory = directory,
         .capacity_bytes = offer->capacity_bytes,
@@ -214,6 +214,7 @@ static int join_offered(const char *directory, const struct tfd_join_offer *offe
         .exclude_count = offer->exclude_count,
         .exclude_followed = offer->exclude_followed,
         .follow_children = 1,
+        .program_library = library,
     };
     int status = join(&options, offer->owner_pid);
     free(patterns);

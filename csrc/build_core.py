@@ -37,6 +37,11 @@ def declarations(header: Path) -> str:
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
+def dependencies() -> list[str]:
+    """Returns what each of them is built anew after."""
+    return sorted(str(path) for path in [*CSRC.rglob("*.h"), CSRC / "build_core.py"])
+
+
 def extension(name: str, header: str, sources: list[Path]) -> FFI:
     """Returns the builder of extension module `name`, whose interface is csrc/`header`."""
     ffi = FFI()
@@ -45,7 +50,7 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
         name,
         f'#include <stddef.h>\n#include <stdint.h>\n#include "{header}"\n',
         sources=sorted(str(source) for source in sources),
-        depends=sorted(str(path) for path in [*CSRC.rglob("*.h"), CSRC / "build_core.py"]),
+        depends=dependencies(),
         include_dirs=[str(CSRC)],
         libraries=["dl", "pthread"],
         extra_compile_args=COMPILE_ARGS,
@@ -54,8 +59,18 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 
 def core_sources() -> list[Path]:
-    """Returns all C files but the probe's, which is an extension module of its own."""
-    return [source for source in CSRC.rglob("*.c") if source.parent != CSRC / "probe"]
+    """Returns all C files but those of the probe and of the library for programs alone, which are built apart."""
+    return sources_without("probe", "programs")
+
+
+def program_library_sources() -> list[Path]:
+    """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
+    return sources_without("probe", "python", "reader", "tensorflow")
+
+
+def sources_without(*rooms: str) -> list[Path]:
+    """Returns the C files that are in none of these folders."""
+    return [source for source in CSRC.rglob("*.c") if source.parent not in {CSRC / room for room in rooms}]
 
 
 core = extension("tfdarshan.native._core", "tfdarshan.h", core_sources())

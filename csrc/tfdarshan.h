@@ -20,6 +20,8 @@ struct tfd_options {
     size_t exclude_followed; /* the first so many of these: whether a path met them is noted, as of include */
     int follow_children;     /* record forked children too */
     int darshan;             /* calls pass the libdarshan that was loaded or adopted */
+    const char
+        *program_library; /* records programs without Python that this process starts; NULL: none does */
 };
 
 struct tfd_attach_report {
@@ -39,6 +41,9 @@ int tfd_session_stop(struct tfd_attach_report *report);
  * environment names (TFDARSHAN_SESSION). 0 also where it is recorded already. */
 int tfd_session_join(const char *spool_directory);
 int tfd_session_active(void);
+/* As tfd_session_join, in an interpreter that the library for programs has recorded from its start: that one leaves it,
+ * and what it recorded is kept. -ENOENT where it does not record this process. */
+int tfd_session_take_over(const char *spool_directory);
 /* The kernel's count of what this process read so far; -1 each where /proc/self/io cannot be read. */
 void tfd_kernel_reads(int64_t *rchar, int64_t *read_bytes);
 const char *tfd_last_error(void);
@@ -198,7 +203,7 @@ void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *fil
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
 int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
 /* Which of the first 64 patterns of tfd_options met a path of this process: a bit each. */
-/* 1: of a program that was started and joined the session, not of a fork. */
+/* 1: of a program that was started and joined the session, not of a fork; 2: which the library for programs did. */
 int tfd_reader_joined(struct tfd_reader *reader);
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);

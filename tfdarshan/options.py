@@ -92,6 +92,11 @@ class Options:
     follow_children: bool = _option(
         True, "record child processes too: forks, and Python programs that are started", _SWITCH
     )
+    programs: bool = _option(
+        False,
+        "record programs without Python that are started too: our library is preloaded into them",
+        _SWITCH,
+    )
     as_if: str | None = _option(
         None,
         "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
@@ -118,9 +123,13 @@ class Options:
 
     def __post_init__(self) -> None:
         _check_engine(self.engine)
-        for name in ("default_excludes", "trace", "follow_children", "probe"):
+        for name in ("default_excludes", "trace", "follow_children", "programs", "probe"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
+        if self.programs and not self.follow_children:
+            raise ConfigurationError(
+                "programs are child processes, which follow_children=False leaves out: give one of the two."
+            )
         for name in ("include", "exclude", "as_if_paths"):
             object.__setattr__(self, name, _checked_patterns(name, getattr(self, name)))
         _check_megabytes("memory_cap_mb", self.memory_cap_mb, MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB)

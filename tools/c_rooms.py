@@ -28,7 +28,8 @@ ROOMS_BELOW = {
     "attach": "base spool hooks counters recorder darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
     "probe": "hooks",
-    "python": "base",
+    "programs": "base spool recorder attach",
+    "python": "base programs",
 }
 OPEN = "tfdarshan"
 DEFINED = "BCDRTVW"

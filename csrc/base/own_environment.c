@@ -12,6 +12,7 @@
 static char **own;        /* the array that was put in place last */
 static size_t own_places; /* of it */
 static _Atomic(const char *) offered;
+static _Atomic(const char *) offered_library;
 
 static size_t count_of(char **variables)
 {
@@ -26,34 +27,45 @@ static void publish(char **variables)
     __atomic_store_n(&environ, variables, __ATOMIC_RELEASE);
 }
 
-/* The text stays for good, too: somebody may have taken a pointer to it. */
-bool tfd_environment_offer(const char *directory)
+/* False where there is no memory for a larger array. */
+static bool put_into_environment(char *text)
 {
-    char *text = NULL;
-    if (asprintf(&text, TFD_SESSION_VARIABLE "=%s", directory) < 0)
-        return false;
     unsetenv(TFD_SESSION_VARIABLE); /* one that this process was given, of a session that is over */
     size_t count = count_of(environ);
-    if (environ != own || count + 2 > own_places) {
-        char **larger = calloc(count + 2 + SPARE, sizeof *larger);
-        if (!larger) {
-            free(text);
-            return false;
-        }
-        memcpy(larger, environ, count * sizeof *larger);
-        larger[count] = text;
-        own = larger;
-        own_places = count + 2 + SPARE;
-        publish(own);
-    } else {
+    if (environ == own && count + 2 <= own_places) {
         __atomic_store_n(&own[count], text, __ATOMIC_RELEASE); /* behind it is NULL already */
+        return true;
     }
+    char **larger = calloc(count + 2 + SPARE, sizeof *larger);
+    if (!larger)
+        return false;
+    memcpy(larger, environ, count * sizeof *larger);
+    larger[count] = text;
+    own = larger;
+    own_places = count + 2 + SPARE;
+    publish(own);
+    return true;
+}
+
+/* The texts stay for good, too: somebody may have taken a pointer to them. */
+bool tfd_environment_offer(const char *directory, const char *library)
+{
+    char *text = NULL, *path = library ? strdup(library) : NULL;
+    const char *there = getenv(TFD_SESSION_VARIABLE);
+    if (asprintf(&text, TFD_SESSION_VARIABLE "=%s", directory) < 0)
+        return false;
+    if ((!there || strcmp(there, directory)) && !put_into_environment(text)) {
+        free(text);
+        return false;
+    }
+    atomic_store(&offered_library, path);
     atomic_store(&offered, text);
     return true;
 }
 
 void tfd_environment_withdraw(void)
 {
+    atomic_store(&offered_library, NULL);
     if (atomic_exchange(&offered, NULL))
         unsetenv(TFD_SESSION_VARIABLE); /* moves pointers, frees nothing */
 }
@@ -61,4 +73,9 @@ void tfd_environment_withdraw(void)
 const char *tfd_environment_offered(void)
 {
     return atomic_load(&offered);
+}
+
+const char *tfd_environment_library(void)
+{
+    return atomic_load(&offered_library);
 }

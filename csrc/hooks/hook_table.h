@@ -256,6 +256,11 @@
       (path, arguments, environment))                                                                        \
     X(execvpe, "", NO, NO, int, (const char *file, char *const arguments[], char *const environment[]),      \
       (file, arguments, environment))                                                                        \
+    X(execv, "", NO, NO, int, (const char *path, char *const arguments[]), (path, arguments))                \
+    X(execvp, "", NO, NO, int, (const char *file, char *const arguments[]), (file, arguments))               \
+    X(execl, "", NO, NO, int, (const char *path, const char *argument, ...), (path, argument))               \
+    X(execlp, "", NO, NO, int, (const char *file, const char *argument, ...), (file, argument))              \
+    X(execle, "", NO, NO, int, (const char *path, const char *argument, ...), (path, argument))              \
     X(fexecve, "", NO, NO, int, (int fd, char *const arguments[], char *const environment[]),                \
       (fd, arguments, environment))                                                                          \
     X(execveat, "", NO, NO, int,                                                                             \

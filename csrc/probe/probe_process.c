@@ -70,6 +70,11 @@ static char *const NO_ENVIRONMENT[] = {NULL};
 
 PROBE_EXEC(execve, call_execve(SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT))
 PROBE_EXEC(execvpe, call_execvpe(SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT))
+PROBE_EXEC(execv, call_execv(SHELL, SHELL_ARGUMENTS))
+PROBE_EXEC(execvp, call_execvp(SHELL, SHELL_ARGUMENTS))
+PROBE_EXEC(execl, call_execl(SHELL, "sh", "-c", "exit 7", (char *)NULL))
+PROBE_EXEC(execlp, call_execlp(SHELL, "sh", "-c", "exit 7", (char *)NULL))
+PROBE_EXEC(execle, call_execle(SHELL, "sh", "-c", "exit 7", (char *)NULL, NO_ENVIRONMENT))
 PROBE_EXEC(fexecve, call_fexecve(open(SHELL, O_RDONLY | O_CLOEXEC), SHELL_ARGUMENTS, NO_ENVIRONMENT))
 PROBE_EXEC(execveat, call_execveat(AT_FDCWD, SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT, 0))
 
@@ -95,6 +100,11 @@ const struct probe tfd_process_probes[] = {
     {"_Exit", (void *)call__Exit, probe__Exit, {{0}}},
     {"execve", (void *)call_execve, probe_execve, {{0}}},
     {"execvpe", (void *)call_execvpe, probe_execvpe, {{0}}},
+    {"execv", (void *)call_execv, probe_execv, {{0}}},
+    {"execvp", (void *)call_execvp, probe_execvp, {{0}}},
+    {"execl", (void *)call_execl, probe_execl, {{0}}},
+    {"execlp", (void *)call_execlp, probe_execlp, {{0}}},
+    {"execle", (void *)call_execle, probe_execle, {{0}}},
     {"fexecve", (void *)call_fexecve, probe_fexecve, {{0}}},
     {"execveat", (void *)call_execveat, probe_execveat, {{0}}},
     {"posix_spawn", (void *)call_posix_spawn, probe_posix_spawn, {{0}}},

@@ -6,14 +6,17 @@
 #include <stdlib.h>
 
 #include "base/own_environment.h"
+#include "python/take_over.h"
 #include "tfdarshan.h"
 
 static int join(PyObject *module)
 {
     const char *directory = getenv(TFD_SESSION_VARIABLE);
     (void)module;
-    if (directory)
-        tfd_session_join(directory); /* what cannot join goes on as without it */
+    if (!directory)
+        return 0;
+    tfd_library_leaves(false); /* what it has is the interpreter's own start, as it is left out without it */
+    tfd_session_join(directory); /* what cannot join goes on as without it */
     return 0;
 }
 

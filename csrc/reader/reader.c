@@ -253,7 +253,7 @@ int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thre
 
 int tfd_reader_joined(struct tfd_reader *reader)
 {
-    return reader->image.spool.header->joined == 1;
+    return (int)reader->image.spool.header->joined;
 }
 
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude)

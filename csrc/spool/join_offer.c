@@ -88,7 +88,9 @@ int tfd_join_offer_write(const struct tfd_options *options)
 {
     char path[TFD_SPOOL_PATH_MAX], partial[TFD_SPOOL_PATH_MAX];
     size_t include_bytes = add_texts(NULL, options->include, options->include_count);
-    size_t text_bytes = include_bytes + add_texts(NULL, options->exclude, options->exclude_count);
+    size_t pattern_bytes = include_bytes + add_texts(NULL, options->exclude, options->exclude_count);
+    const char *library = options->program_library ? options->program_library : "";
+    size_t text_bytes = pattern_bytes + strlen(library) + 1;
     struct tfd_join_offer *offer = calloc(1, sizeof *offer + text_bytes);
     if (!offer)
         return tfd_fail(ENOMEM, "no memory for the options of processes that join");
@@ -96,6 +98,7 @@ int tfd_join_offer_write(const struct tfd_options *options)
     offer->text_bytes = (uint32_t)text_bytes;
     add_texts(offer->text, options->include, options->include_count);
     add_texts(offer->text + include_bytes, options->exclude, options->exclude_count);
+    add_texts(offer->text + pattern_bytes, &library, 1);
     snprintf(path, sizeof path, "%s/" TFD_JOIN_OFFER_NAME, options->spool_directory);
     snprintf(partial, sizeof partial, "%s/" TFD_JOIN_OFFER_NAME ".partial", options->spool_directory);
     int error = write_file(partial, offer, sizeof *offer + text_bytes);
@@ -113,8 +116,8 @@ static bool is_whole(const struct tfd_join_offer *offer, size_t bytes)
     uint64_t ends = 0;
     for (uint32_t i = 0; i < offer->text_bytes; i++)
         ends += !offer->text[i];
-    bool ended = !offer->text_bytes || !offer->text[offer->text_bytes - 1];
-    return ended && ends == (uint64_t)offer->include_count + offer->exclude_count;
+    bool ended = offer->text_bytes && !offer->text[offer->text_bytes - 1];
+    return ended && ends == (uint64_t)offer->include_count + offer->exclude_count + 1;
 }
 
 static bool is_owner_there(const struct tfd_join_offer *offer)
@@ -145,11 +148,12 @@ const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *m
     return NULL;
 }
 
-void tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns)
+const char *tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns)
 {
     const char *text = offer->text;
     for (uint32_t i = 0; i < offer->include_count + offer->exclude_count; i++) {
         patterns[i] = text;
         text += strlen(text) + 1;
     }
+    return *text ? text : NULL;
 }

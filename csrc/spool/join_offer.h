@@ -9,6 +9,8 @@
 
 #define TFD_JOIN_OFFER_NAME "join"
 #define TFD_JOIN_CORE_NAME "core" /* a link to the library that is to be loaded: put there before */
+#define TFD_JOIN_UNSEEN_NAME                                                                                 \
+    "unseen" /* a list of programs that were started and cannot be recorded: put there before */
 
 struct tfd_join_offer {
     char magic[8];
@@ -19,15 +21,16 @@ struct tfd_join_offer {
     uint64_t capacity_bytes, trace_limit_bytes;
     uint32_t include_count, exclude_count, exclude_followed;
     uint32_t text_bytes;
-    char text[]; /* the patterns, included ones first, each with its NUL */
+    char
+        text[]; /* each with its NUL: the patterns, included ones first, and the library for programs or "" */
 };
 
 /* Writes it into the spool folder, under another name first. 0 or -errno with tfd_last_error(). */
 int tfd_join_offer_write(const struct tfd_options *options);
 /* Maps it; NULL where there is none that can be taken: it is damaged, another version's or of another namespace. */
 const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *mapped_bytes);
-/* Fills an array of the offer's include and then exclude patterns. */
-void tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns);
+/* Fills an array of the offer's include and then exclude patterns; returns the library for programs, or NULL. */
+const char *tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns);
 
 /* When a process began, in clock ticks since boot; 0: there is none, or it has ended. */
 uint64_t tfd_process_start(int32_t pid);

@@ -160,6 +160,8 @@ struct tfd_patterns_met {
 
 enum { TFD_SPOOL_RECORDING = 1, TFD_SPOOL_STOPPED = 2 };
 
+enum tfd_joined { TFD_JOINED_NOT, TFD_JOINED_BY_INTERPRETER, TFD_JOINED_BY_LIBRARY };
+
 struct tfd_spool_header {
     char magic[8];
     uint32_t version;
@@ -183,7 +185,7 @@ struct tfd_spool_header {
     _Atomic uint32_t thread_count;
     _Atomic uint32_t file_count;     /* includes files 0 and 1 */
     _Atomic uint32_t files_folded;   /* have counters already */
-    uint32_t joined;                 /* 1: a program that was started, which joined the session */
+    uint32_t joined;                 /* how a program that was started did: enum tfd_joined */
     _Atomic uint64_t files_over_cap; /* share the row of TFD_FILE_OVERFLOW: each once, see overflow_names.h */
     _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
     uint32_t mount_count;

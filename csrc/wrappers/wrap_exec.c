@@ -1,91 +1,194 @@
-/* Wrappers of the calls that start another program in an environment that is given to them: it learns of the session
- * as one does that inherits the process's own. They may run in a child of vfork, so they change no memory but their
- * own stack. */
+/* Wrappers of the calls that start another program: it learns of the session by a variable in its environment, also
+ * in one that is given to it; and where the session records programs without Python, the loader is told to load our
+ * library into it. They may run in a child of vfork, so they change no memory but their own stack. */
 #define _GNU_SOURCE
 #include <alloca.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/own_environment.h"
 #include "hooks/hook_table.h"
 #include "recorder/session.h"
+#include "wrappers/program_environment.h"
+#include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"
 
-/* A larger environment stays as it is: a thread's stack may be small. */
-#define MOST_VARIABLES 4096u
-#define NAME_BYTES (sizeof TFD_SESSION_VARIABLE) /* with the '=' */
-
-static bool is_session_variable(const char *variable)
-{
-    return !strncmp(variable, TFD_SESSION_VARIABLE "=", NAME_BYTES);
-}
-
-/* Places that the environment takes with the variable; 0: it is passed on as it is. */
-static size_t places_with(char *const environment[])
-{
-    size_t count = 0;
-    if (!environment || !tfd_environment_offered() || !tfd_is_recording_or_about_to())
-        return 0;
-    while (environment[count] && count <= MOST_VARIABLES)
-        count++;
-    return count <= MOST_VARIABLES ? count + 2 : 0;
-}
-
-static char *const *fill(char **out, char *const environment[])
-{
-    const char *offered = tfd_environment_offered();
-    size_t count = 0;
-    for (; *environment; environment++)
-        if (!is_session_variable(*environment))
-            out[count++] = *environment;
-    if (offered)
-        out[count++] = (char *)offered;
-    out[count] = NULL;
-    return out;
-}
-
 /* Not a function: what alloca gives lasts as long as the wrapper. */
-#define WITH_SESSION(environment, places)                                                                    \
-    ((places) ? fill(alloca((places) * sizeof(char *)), environment) : (environment))
+#define ENVIRONMENT_FOR(start, environment)                                                                  \
+    ((start).places ? tfd_program_environment(&(start), alloca((start).places * sizeof(char *)),             \
+                                              alloca((start).text_bytes), environment)                       \
+                    : (environment))
+
+static bool is_offered(void)
+{
+    return tfd_environment_offered() && tfd_is_recording_or_about_to();
+}
+
+/* The library for a program; NULL: it takes none, or the session records none. */
+static const char *library_for(int dirfd, const char *path)
+{
+    const char *library = is_offered() ? tfd_environment_library() : NULL;
+    if (!library || !path)
+        return NULL;
+    enum tfd_program program = tfd_program_look_at(dirfd, path, library);
+    if (program != TFD_PROGRAM_NONE && program != TFD_PROGRAM_TAKES_IT)
+        tfd_program_note_unseen(program, path);
+    return program == TFD_PROGRAM_TAKES_IT ? library : NULL;
+}
+
+static struct tfd_program_start start_of(const char *library, char *const environment[])
+{
+    return is_offered() ? tfd_program_start(library, environment) : (struct tfd_program_start){0};
+}
+
+static struct tfd_program_start start_of_path(const char *path, char *const environment[])
+{
+    return start_of(library_for(AT_FDCWD, path), environment);
+}
+
+static struct tfd_program_start start_of_name(const char *name, char *const environment[])
+{
+    char path[PATH_MAX];
+    const char *library = NULL;
+    if (!is_offered() || !tfd_environment_library() || !name)
+        return start_of(NULL, environment);
+    if (strchr(name, '/'))
+        library = library_for(AT_FDCWD, name);
+    else if (tfd_program_find(name, path, sizeof path))
+        library = library_for(AT_FDCWD, path);
+    return start_of(library, environment);
+}
+
+static struct tfd_program_start start_of_descriptor(int fd, char *const environment[])
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return start_of_path(path, environment);
+}
 
 int tfd_wrap_execve(const char *path, char *const arguments[], char *const environment[])
 {
-    size_t places = places_with(environment);
-    return TFD_NEXT(execve)(path, arguments, WITH_SESSION(environment, places));
+    struct tfd_program_start start = start_of_path(path, environment);
+    return TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environment));
 }
 
 int tfd_wrap_execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    size_t places = places_with(environment);
-    return TFD_NEXT(execvpe)(file, arguments, WITH_SESSION(environment, places));
+    struct tfd_program_start start = start_of_name(file, environment);
+    return TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environment));
+}
+
+int tfd_wrap_execv(const char *path, char *const arguments[])
+{
+    if (!is_offered() || !tfd_environment_library())
+        return TFD_NEXT(execv)(path, arguments);
+    struct tfd_program_start start = start_of_path(path, environ);
+    return TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environ));
+}
+
+int tfd_wrap_execvp(const char *file, char *const arguments[])
+{
+    if (!is_offered() || !tfd_environment_library())
+        return TFD_NEXT(execvp)(file, arguments);
+    struct tfd_program_start start = start_of_name(file, environ);
+    return TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environ));
 }
 
 int tfd_wrap_fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    size_t places = places_with(environment);
-    return TFD_NEXT(fexecve)(fd, arguments, WITH_SESSION(environment, places));
+    struct tfd_program_start start = start_of_descriptor(fd, environment);
+    return TFD_NEXT(fexecve)(fd, arguments, ENVIRONMENT_FOR(start, environment));
 }
 
 int tfd_wrap_execveat(int dirfd, const char *path, char *const arguments[], char *const environment[],
                       int flags)
 {
-    size_t places = places_with(environment);
-    return TFD_NEXT(execveat)(dirfd, path, arguments, WITH_SESSION(environment, places), flags);
+    struct tfd_program_start start = path && !*path && flags & AT_EMPTY_PATH
+                                         ? start_of_descriptor(dirfd, environment)
+                                         : start_of(library_for(dirfd, path), environment);
+    return TFD_NEXT(execveat)(dirfd, path, arguments, ENVIRONMENT_FOR(start, environment), flags);
+}
+
+/* How many arguments a list has; the list ends behind NULL. */
+static size_t count_arguments(const char *first, va_list list)
+{
+    size_t count = 0;
+    while (first) {
+        count++;
+        first = va_arg(list, const char *);
+    }
+    return count;
+}
+
+static char *const *fill_arguments(char **out, const char *first, va_list list)
+{
+    size_t count = 0;
+    while (first) {
+        out[count++] = (char *)first;
+        first = va_arg(list, const char *);
+    }
+    out[count] = NULL;
+    return out;
+}
+
+/* As the C library does, on the stack. */
+#define WITH_ARGUMENTS(first, arguments)                                                                     \
+    va_list list;                                                                                            \
+    va_start(list, first);                                                                                   \
+    char **arguments = alloca((count_arguments(first, list) + 1) * sizeof(char *));                          \
+    va_end(list);                                                                                            \
+    va_start(list, first);                                                                                   \
+    fill_arguments(arguments, first, list)
+
+int tfd_wrap_execl(const char *path, const char *argument, ...)
+{
+    WITH_ARGUMENTS(argument, arguments);
+    va_end(list);
+    return tfd_wrap_execv(path, arguments);
+}
+
+int tfd_wrap_execlp(const char *file, const char *argument, ...)
+{
+    WITH_ARGUMENTS(argument, arguments);
+    va_end(list);
+    return tfd_wrap_execvp(file, arguments);
+}
+
+int tfd_wrap_execle(const char *path, const char *argument, ...)
+{
+    WITH_ARGUMENTS(argument, arguments);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
+    return tfd_wrap_execve(path, arguments, environment);
+}
+
+/* A relative path may be meant of a folder that the actions change to first. */
+static struct tfd_program_start start_of_spawned(const char *path, const posix_spawn_file_actions_t *actions,
+                                                 char *const environment[])
+{
+    bool elsewhere = actions && path && path[0] != '/';
+    return elsewhere ? start_of(NULL, environment) : start_of_path(path, environment);
 }
 
 int tfd_wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                          const posix_spawnattr_t *attributes, char *const arguments[],
                          char *const environment[])
 {
-    size_t places = places_with(environment);
+    struct tfd_program_start start = start_of_spawned(path, actions, environment);
     return TFD_NEXT(posix_spawn)(pid, path, actions, attributes, arguments,
-                                 WITH_SESSION(environment, places));
+                                 ENVIRONMENT_FOR(start, environment));
 }
 
 int tfd_wrap_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                           const posix_spawnattr_t *attributes, char *const arguments[],
                           char *const environment[])
 {
-    size_t places = places_with(environment);
+    struct tfd_program_start start = file && strchr(file, '/') ? start_of_spawned(file, actions, environment)
+                                                               : start_of_name(file, environment);
     return TFD_NEXT(posix_spawnp)(pid, file, actions, attributes, arguments,
-                                  WITH_SESSION(environment, places));
+                                  ENVIRONMENT_FOR(start, environment));
 }

@@ -41,12 +41,35 @@ def test_declarations_have_neither_comments_nor_preprocessor_lines(build_core, t
     assert [name for name, _ in ffi.typeof("struct sample").fields] == ["a", "b"]
 
 
-def test_every_source_but_the_probe_is_compiled_into_the_core(build_core):
-    names = {str(source) for source in build_core.core_sources()}
+def room_of(name):
+    return name.split("/")[1]
+
+
+def test_every_source_is_compiled_into_what_it_is_for(build_core):
+    core = {str(source) for source in build_core.core_sources()}
+    library = {str(source) for source in build_core.program_library_sources()}
 
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.c")}
-    assert names == {name for name in sources if not name.startswith("csrc/probe/")}
-    assert names < sources
+    assert {room_of(name) for name in sources - core} == {"probe", "programs"}
+    assert {room_of(name) for name in sources - library} == {"probe", "python", "reader", "tensorflow"}
+    assert core < sources
+    assert library < sources
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+def test_the_library_for_programs_stands_in_for_nothing():
+    # GIVEN the library that the loader loads into programs, before theirs
+    library = ROOT / "tfdarshan" / "native" / "libtfdarshan_programs.so"
+
+    # WHEN its symbols are read
+    listed = subprocess.run(
+        ["nm", "-D", "--format=posix", library], capture_output=True, text=True, check=True
+    )
+    symbols = [line.split()[:2] for line in listed.stdout.splitlines()]
+
+    # THEN it defines one name, which is its own, and knows nothing of Python
+    assert [name for name, kind in symbols if kind not in "Uwv"] == ["tfdarshan_leave_program"]
+    assert not [name for name, _kind in symbols if name.startswith(("Py", "_Py"))]
 
 
 def test_every_header_is_a_dependency(build_core):
@@ -58,8 +81,8 @@ def test_every_header_is_a_dependency(build_core):
 @pytest.mark.skipif(shutil.which("readelf") is None, reason="there is no readelf")
 def test_the_core_needs_only_the_c_library():
     # GIVEN the extensions, which are loaded into jobs that have libraries of their own
-    built = sorted((ROOT / "tfdarshan" / "native").glob("_*.so"))
-    assert built
+    built = sorted((ROOT / "tfdarshan" / "native").glob("*.so"))
+    assert len(built) == 3
 
     # WHEN the loader's view of them is read
     read = [

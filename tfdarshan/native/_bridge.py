@@ -114,9 +114,11 @@ def start_session(
     follow_children: bool,
     exclude_followed: int = 0,
     darshan: bool = False,
+    program_library: Path | None = None,
 ) -> AttachReport:
     """Attaches to this process and starts recording into `spool_directory`.
 
+    Programs without Python that it starts have `program_library` loaded; None: they are not recorded.
     Whether a path met them is noted of all include patterns and of the first `exclude_followed` others.
 
     Raises:
@@ -128,6 +130,8 @@ def start_session(
     )
     options.exclude_followed = exclude_followed
     options.darshan = int(darshan)
+    library = None if program_library is None else ffi.new("char[]", os.fsencode(program_library))
+    options.program_library = ffi.NULL if library is None else library
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")
     return AttachReport(**plain(report[0]))
@@ -263,6 +267,11 @@ def last_tensorflow_session() -> TensorflowSession:
     report = core().ffi.new("struct tfd_tf_report *")
     _check(core().lib.tfd_tf_last_session(report), "TensorFlow's sessions cannot be read")
     return TensorflowSession(**plain(report[0]))
+
+
+def take_over_session(spool_directory: Path) -> bool:
+    """Says whether the library for programs recorded this process, for which the core does from now on."""
+    return core().lib.tfd_session_take_over(os.fsencode(spool_directory)) == 0
 
 
 def slots_holding_wrappers() -> int:

@@ -11,6 +11,7 @@ import platform
 import sys
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfdarshan.errors import UnsupportedPlatformError
@@ -96,6 +97,23 @@ def extension_path() -> str:
     """Gives the path of the core's extension, which is also TensorFlow's plug-in."""
     core()
     return str(import_module("tfdarshan.native._core").__file__)
+
+
+def program_library() -> Path:
+    """Gives the path of the library that programs without Python are recorded by.
+
+    Raises:
+        UnsupportedPlatformError: It is not there, or the dynamic loader cannot be told its path.
+    """
+    path = Path(extension_path()).with_name("libtfdarshan_programs.so")
+    if not os.access(path, os.R_OK):
+        raise UnsupportedPlatformError(f"{path} is not there: run `pip install --force-reinstall tfdarshan`.")
+    if any(character in str(path) for character in " :;$"):
+        raise UnsupportedPlatformError(
+            f"{path} holds a space, : ; or $, which the dynamic loader takes for something else: install "
+            "tfdarshan into another folder."
+        )
+    return path
 
 
 def text(pointer: Any) -> str:

@@ -20,6 +20,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # File ids that are no file, and the path of their rows.
 PATHS_OF_NO_FILE = {0: "(no file)", 1: "(files beyond memory_cap_mb)"}
 
+# How a program joined that was started: enum tfd_joined in csrc/spool/spool.h.
+JOINED_BY_LIBRARY = 2
+
 OTHER_FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "other_calls")
 
 
@@ -194,6 +197,10 @@ class SpoolReader:
     def joined(self) -> bool:
         """Says whether it is of a program that was started and joined the session, not of a fork."""
         return bool(self._lib.tfd_reader_joined(self._reader))
+
+    def is_program(self) -> bool:
+        """Says whether the library for programs recorded it: a program without Python."""
+        return int(self._lib.tfd_reader_joined(self._reader)) == JOINED_BY_LIBRARY
 
     def patterns_met(self) -> tuple[int, int]:
         """Says which include and exclude patterns a path met: a bit for each of the first 64."""

@@ -21,7 +21,14 @@ from tfdarshan.options import Options
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_machine import cpu_seconds, machine_block
 from tfdarshan.recording.probe_process import probe_storage_of
-from tfdarshan.recording.spool import SO_FAR_PREFIX, Spool, make_spool, release_spool, remove_spool
+from tfdarshan.recording.spool import (
+    SO_FAR_PREFIX,
+    UNSEEN,
+    Spool,
+    make_spool,
+    release_spool,
+    remove_spool,
+)
 from tfdarshan.sessions.session_directory import (
     MARKER,
     STAMP_FORMAT,
@@ -280,6 +287,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         _bridge.emulate(model, options.as_if_patterns())
         if options.follow_children:
             offer_to_programs(spool.directory, directory)
+        library = _program_library(spool.directory) if options.programs else None
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,
@@ -289,6 +297,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             exclude_followed=len(options.exclude),
             follow_children=options.follow_children,
             darshan=engine.is_darshan,
+            program_library=library,
         )
     except BaseException:
         discard_session_directory(directory)
@@ -305,10 +314,21 @@ def offer_to_programs(spool_directory: Path, directory: Path) -> None:
         (spool_directory / "session").symlink_to(directory)
 
 
+def _program_library(spool_directory: Path) -> Path:
+    """Gives what programs without Python are recorded by, and makes the list of those that cannot be.
+
+    Raises:
+        TfdarshanError: There is none here.
+    """
+    library = _extension.program_library()
+    (spool_directory / UNSEEN).touch(mode=0o600)
+    return library
+
+
 def joined_session() -> Path | None:
     """Gives the directory of the session that this process joined when it was started, None if it did not."""
     folder = os.environ.get(SESSION_VARIABLE)
-    if not folder or not _bridge.session_active():
+    if not folder or not (_bridge.session_active() or _bridge.take_over_session(Path(folder))):
         return None
     try:
         return (Path(folder) / "session").readlink()

@@ -18,6 +18,8 @@ ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
 SHARED_MEMORY = Path("/dev/shm")
 # In a spool directory as long as the process that recorded it means to write the session itself.
 HELD = "held"
+# In a spool directory of a session that records programs: the list of those that it cannot record.
+UNSEEN = "unseen"
 MIB = 1 << 20
 # How folders beside the spools are named in which a recording is read before it has ended.
 SO_FAR_PREFIX = "tfdarshan-so-far-"

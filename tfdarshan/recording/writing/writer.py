@@ -22,6 +22,7 @@ from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, 
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.overview import Overview
+from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
 from tfdarshan.sessions import schema
@@ -81,25 +82,34 @@ def write_session(
         marker = dataclasses.replace(marker, start_realtime_ns=reader.info().start_realtime_ns)
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         unmet = UnmetPatterns(marker.options)
-        written = _write_children(directory, marker, others, unmet)
+        programs = StartedPrograms(spool_directory)
+        written = _write_children(directory, marker, others, unmet, programs)
         unmet.saw(reader)
         said = unmet.sentence()
-        notes = [*marker.notes, *([said] if said else []), *_not_carried_over(marker, written.joined)]
+        bounds = [sentence for sentence in (said, programs.sentence()) if sentence]
+        notes = [*marker.notes, *bounds, *_not_carried_over(marker, written.joined)]
         marker = dataclasses.replace(marker, notes=notes)
         children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable", "joined")}
-        entries = {"children": children, "unmet_patterns": unmet.by_option(), **(extra or {})}
+        entries: dict[str, Any] = {"children": children, "unmet_patterns": unmet.by_option()}
+        if marker.options.get("programs"):
+            entries["programs"] = programs.block()
+        entries |= extra or {}
         write_process(directory, marker, reader, entries, darshan)
     sync_folder(directory)
     return dataclasses.replace(written, unmet=said)
 
 
-def _write_children(directory: Path, marker: Marker, spools: list[Path], unmet: UnmetPatterns) -> Written:
+def _write_children(
+    directory: Path, marker: Marker, spools: list[Path], unmet: UnmetPatterns, programs: StartedPrograms
+) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
     for path in spools:
         try:
             with SpoolReader(path) as reader:
                 unmet.saw(reader)
                 info = reader.info()
+                if reader.is_program():
+                    programs.add(info.command)
                 if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue

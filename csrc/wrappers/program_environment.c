@@ -1,0 +1,76 @@
+#include "wrappers/program_environment.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/own_environment.h"
+#include "base/preload_list.h"
+
+/* A larger environment stays as it is, and so does a longer list of libraries: a thread's stack may be small. */
+#define MOST_VARIABLES 4096u
+#define MOST_LIST_BYTES 4096u
+
+static bool is_variable(const char *variable, const char *name)
+{
+    size_t length = strlen(name);
+    return !strncmp(variable, name, length) && variable[length] == '=';
+}
+
+static const char *preload_of(char *const environment[])
+{
+    for (; *environment; environment++)
+        if (is_variable(*environment, TFD_PRELOAD_VARIABLE))
+            return *environment + sizeof TFD_PRELOAD_VARIABLE;
+    return "";
+}
+
+struct tfd_program_start tfd_program_start(const char *library, char *const environment[])
+{
+    size_t count = 0;
+    if (!environment)
+        return (struct tfd_program_start){0};
+    while (environment[count] && count <= MOST_VARIABLES)
+        count++;
+    if (count > MOST_VARIABLES)
+        return (struct tfd_program_start){0};
+    size_t list = strlen(preload_of(environment)), own = library ? strlen(library) + 1 : 0;
+    if (!tfd_environment_library() || list > MOST_LIST_BYTES)
+        return (struct tfd_program_start){NULL, count + 2, 0};
+    return (struct tfd_program_start){library, count + 3, sizeof TFD_PRELOAD_VARIABLE + list + own + 1};
+}
+
+/* Whether the list of libraries becomes another one: its text is then filled, and may be of an empty list. */
+static bool fill_text(const struct tfd_program_start *start, char *text, const char *list)
+{
+    char *value = text + sizeof TFD_PRELOAD_VARIABLE;
+    memcpy(text, TFD_PRELOAD_VARIABLE "=", sizeof TFD_PRELOAD_VARIABLE);
+    strcpy(value, list);
+    bool removed = tfd_preload_list_remove(value, tfd_environment_library());
+    if (!start->library)
+        return removed;
+    size_t length = strlen(value);
+    if (length)
+        value[length++] = ':';
+    strcpy(value + length, start->library);
+    return true;
+}
+
+char *const *tfd_program_environment(const struct tfd_program_start *start, char **out, char *text,
+                                     char *const environment[])
+{
+    const char *offered = tfd_environment_offered();
+    bool rewrites = start->text_bytes && fill_text(start, text, preload_of(environment));
+    size_t count = 0;
+    for (; *environment; environment++) {
+        if (is_variable(*environment, TFD_SESSION_VARIABLE) ||
+            (rewrites && is_variable(*environment, TFD_PRELOAD_VARIABLE)))
+            continue;
+        out[count++] = *environment;
+    }
+    if (offered)
+        out[count++] = (char *)offered;
+    if (rewrites && text[sizeof TFD_PRELOAD_VARIABLE])
+        out[count++] = text;
+    out[count] = NULL;
+    return out;
+}

@@ -1,0 +1,76 @@
+"""Which programs without Python a job started: those that recorded themselves, and those that could not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.recording.spool import UNSEEN
+from tfdarshan.units import plural
+
+# By the letter that csrc/wrappers/program_file.h gives each.
+REASONS = {
+    "s": "statically linked",
+    "l": "of another C library or machine",
+    "a": "built with a sanitizer",
+    "p": "run with other privileges",
+    "u": "not readable",
+    "g": "started where tfdarshan's library cannot be reached",
+}
+MOST_NAMED = 4
+
+
+class StartedPrograms:
+    """Gathers what became of the programs of one session.
+
+    Args:
+        spool_directory: Where the list of those is that could not be recorded.
+    """
+
+    def __init__(self, spool_directory: Path) -> None:
+        self._recorded: Counter[str] = Counter()
+        self._unseen = read_unseen(spool_directory / UNSEEN)
+
+    def add(self, command: str) -> None:
+        """Counts one that was recorded, by its command line."""
+        self._recorded[Path(command.split(" ", 1)[0]).name] += 1
+
+    def block(self) -> dict[str, Any]:
+        """Gives how many there were of each, as the owner's metadata has it."""
+        unseen = [
+            {"program": program, "why": why, "starts": starts}
+            for (program, why), starts in sorted(self._unseen.items())
+        ]
+        return {"recorded": dict(sorted(self._recorded.items())), "unseen": unseen}
+
+    def sentence(self) -> str:
+        """Names those that could not be recorded; "" if there are none."""
+        if not self._unseen:
+            return ""
+        total = plural(sum(self._unseen.values()), "program")
+        return f"{total} that the job started could not be recorded: {_named(self._unseen.items())}"
+
+
+def read_unseen(path: Path) -> Counter[tuple[str, str]]:
+    """Gives how often each program was started that could not be recorded, by its path and the reason.
+
+    Args:
+        path: The list; one that is not there is empty, and lines that say nothing are left out.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+    except OSError:
+        return Counter()
+    return Counter((line[2:], REASONS[line[0]]) for line in lines if line[1:2] == " " and line[0] in REASONS)
+
+
+def _named(counted: Iterable[tuple[tuple[str, str], int]]) -> str:
+    ranked = sorted(counted, key=lambda entry: (-entry[1], entry[0]))
+    words = [
+        f"{program} ({why}{f', {starts:,} times' if starts > 1 else ''})"
+        for (program, why), starts in ranked[:MOST_NAMED]
+    ]
+    more = len(ranked) - MOST_NAMED
+    return ", ".join([*words, *([f"{more} more"] if more > 0 else [])])
