@@ -59,7 +59,7 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 
 def core_sources() -> list[Path]:
-    """Returns all C files but those of the probe and of the library for programs alone, which are built apart."""
+    """Returns all C files but those of the probe and of the library for programs alone."""
     return sources_without("probe", "programs")
 
 

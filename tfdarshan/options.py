@@ -94,7 +94,7 @@ class Options:
     )
     programs: bool = _option(
         False,
-        "record programs without Python that are started too: our library is preloaded into them",
+        "record programs without Python that are started, by a library preloaded into them",
         _SWITCH,
     )
     as_if: str | None = _option(

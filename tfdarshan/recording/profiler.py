@@ -57,8 +57,8 @@ class Profile(Recorder):
             Give a path, or None.
         follow_children: Record child processes too: forks, and Python programs that are started. Give True or
             False. Default: True.
-        programs: Record programs without Python that are started too: our library is preloaded into them.
-            Give True or False. Default: False.
+        programs: Record programs without Python that are started, by a library preloaded into them. Give True
+            or False. Default: False.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
@@ -374,8 +374,8 @@ def profile(
             Give a path, or None.
         follow_children: Record child processes too: forks, and Python programs that are started. Give True or
             False. Default: True.
-        programs: Record programs without Python that are started too: our library is preloaded into them.
-            Give True or False. Default: False.
+        programs: Record programs without Python that are started, by a library preloaded into them. Give True
+            or False. Default: False.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
