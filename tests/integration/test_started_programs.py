@@ -3,10 +3,10 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -231,3 +231,212 @@ def test_what_was_recorded_is_named(traced):
     assert recorded["cat"] > 5
     assert recorded["dd"] >= 2
     assert not [note for note in owner["bounds"] if "could not be recorded" in note]
+
+
+# What a program can see of how it was started.
+VIEWS = {
+    "its environment": ["env"],
+    "main's third argument": ["{tools}/shows"],
+    "bash's view": ["bash", "-c", "env; echo $LD_PRELOAD"],
+    "dash's view": ["sh", "-c", "env; echo $LD_PRELOAD"],
+    "what its own programs see": ["sh", "-c", "env -i /usr/bin/env; env | sort"],
+    "its descriptors": ["sh", "-c", "ls /proc/self/fd; ls /proc/$$/fd"],
+    "its signals": ["sh", "-c", "grep -i sig /proc/self/status | grep -v SigQ"],
+    "its exit status": ["sh", "-c", "exit 3"],
+    "a signal": ["sh", "-c", "kill -9 $$"],
+    "errors": ["cat", "/nowhere"],
+    "a broken pipe": ["sh", "-c", "cat /dev/zero | head -c 5"],
+    "no such program": ["sh", "-c", "no-such-program-here"],
+    "a script": ["{tools}/script"],
+    "a script without an interpreter": ["sh", "-c", "{tools}/plain"],
+    **{f"{way}": ["{tools}/ends", way, "{d}/one"] for way in ("exit", "_exit", "abort", "kill", "exec")},
+}
+
+
+@needs_gcc
+def test_a_program_is_as_without_us(tools, tmp_path):
+    # GIVEN programs that print what they see
+    for name, head in (("script", "#!/bin/sh\n"), ("plain", "")):
+        (tools / name).write_text(f"{head}env; echo $0 $#\n")
+        (tools / name).chmod(0o755)
+    data = make_data(tmp_path / "data")
+    commands = [filled(command, data, tools) for command in VIEWS.values()]
+
+    # WHEN a job starts them in a session that records them, and without one
+    environment = {**os.environ, "ENV": ""}
+    inside = run_job(commands, "programs", tmp_path / "logs", env=environment)
+    outside = run_job(commands, "without", tmp_path / "logs", env=environment)
+
+    # THEN each sees one variable more and nothing else, and ends as it did
+    variable = "TFDARSHAN_SESSION="
+    for name, one, other in zip(VIEWS, inside, outside, strict=True):
+        seen = "".join(line for line in one[1].splitlines(True) if not line.startswith(variable))
+        assert (one[0], sorted(seen.splitlines()), one[2]) == (
+            other[0], sorted(other[1].splitlines()), other[2]), name  # fmt: skip
+    assert variable in inside[0][1]
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert session.meta[0]["programs"]["recorded"]["env"] >= 3
+    assert session.meta[0]["programs"]["recorded"]["ends"] == 5
+
+
+@needs_gcc
+def test_libraries_that_are_preloaded_already_stay(tools, tmp_path):
+    # GIVEN a library that the job's environment has preloaded
+    (tmp_path / "mine.c").write_text("int mine = 1;")
+    mine = tmp_path / "libmine.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", mine, tmp_path / "mine.c"], check=True)
+    commands = [[str(tools / "shows")], ["sh", "-c", "echo $LD_PRELOAD; grep -c libmine /proc/self/maps"]]
+
+    # WHEN
+    environment = {**os.environ, "LD_PRELOAD": str(mine)}
+    inside = run_job(commands, "programs", tmp_path / "logs", env=environment)
+    outside = run_job(commands, "without", tmp_path / "logs", env=environment)
+
+    # THEN a program has it, and knows of no other
+    assert str(mine) in inside[0][1]
+    assert "libtfdarshan" not in inside[0][1] + inside[1][1]
+    assert inside[1] == outside[1]
+    assert inside[1][1].splitlines()[1] != "0"
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert session.meta[0]["programs"]["recorded"]["shows"] == 1
+
+
+def test_programs_are_not_recorded_unless_asked_for(tmp_path):
+    data = make_data(tmp_path / "data")
+
+    run_job([["cat", str(data / "one")]], "python alone", tmp_path / "logs")
+
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert not session.files["path"].str.startswith(str(data)).any()
+    assert "programs" not in session.meta[0]
+
+
+def test_programs_need_children_to_be_followed(tmp_path):
+    with pytest.raises(tfdarshan.ConfigurationError, match="follow_children"):
+        tfdarshan.profile(tmp_path, programs=True, follow_children=False)
+
+
+UNSEEN = {
+    "static": (["-static"], "statically linked"),
+    "sanitized": (["-fsanitize=address"], "built with a sanitizer"),
+    "elsewhere": (["-Wl,--dynamic-linker={folder}/loader"], "of another C library or machine"),
+}
+
+
+@needs_gcc
+@pytest.mark.parametrize("kind", UNSEEN)
+def test_what_cannot_be_recorded_runs_and_is_named(tools, tmp_path, kind):
+    # GIVEN a program that takes no library of ours
+    flags, why = UNSEEN[kind]
+    loader = next(Path("/").glob("lib*/ld-linux-*.so.*"), None)
+    if loader is None:
+        pytest.skip("the loader is not where it is looked for")
+    shutil.copy(loader, tmp_path / "loader")
+    program = tmp_path / kind
+    command = ["gcc", *(flag.format(folder=tmp_path) for flag in flags), "-o", program, tools / "shows.c"]
+    if subprocess.run(command, capture_output=True).returncode or subprocess.run(
+        [program], capture_output=True
+    ).returncode:
+        pytest.skip(f"gcc makes no such program here: {' '.join(flags)}")
+
+    # WHEN a job starts it, and so does a shell of the job's
+    out = run_job([[str(program)], ["sh", "-c", str(program)]], "programs", tmp_path / "logs")
+
+    # THEN it runs, has not been told of the library, and the session says so
+    assert [(code, errors) for code, _, errors in out] == [(0, "")] * 2
+    assert not any("LD_PRELOAD" in text or not text.endswith("none 0") for _, text, _ in out)
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert session.meta[0]["programs"]["unseen"] == [{"program": str(program), "why": why, "starts": 2}]
+    said = f"2 programs that the job started could not be recorded: {program} ({why}, 2 times)"
+    assert said in session.meta[0]["bounds"]
+    assert said in session.summary(verbose=True)
+
+
+DAEMON = """\
+(
+  cat {d}/one > {d}/copy
+  touch {d}/ready
+  while [ ! -e {d}/over ]; do sleep 0.05; done
+  cat {d}/two > {d}/late
+  env > {d}/environment
+  touch {d}/done
+) > {d}/out 2>&1 < /dev/null &
+while [ ! -e {d}/ready ]; do sleep 0.05; done
+"""
+
+
+def test_a_daemon_outlives_the_session(tmp_path):
+    # GIVEN a session in which a shell leaves a program behind that goes on
+    data = make_data(tmp_path / "data")
+    run_job([["sh", "-c", DAEMON.replace("{d}", str(data))]], "programs", tmp_path / "logs")
+
+    # WHEN that starts programs after the session has ended
+    (data / "over").touch()
+    until(data / "done")
+
+    # THEN it did all of its work and said nothing, and the session has what came before
+    assert (data / "late").read_bytes() == (data / "two").read_bytes()
+    assert (data / "out").read_text() == ""
+    assert "LD_PRELOAD" not in (data / "environment").read_text()
+    files = tfdarshan.open_session(tmp_path / "logs").files
+    read = files[files["POSIX_BYTES_READ"] + files["TFD_COPY_READ_BYTES"] > 0]["path"]
+    assert str(data / "one") in set(read)
+    assert str(data / "two") not in set(read)
+
+
+def until(path):
+    for _ in range(2000):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} did not come")
+
+
+def test_a_program_of_limited_memory_is_left_alone(tmp_path):
+    data = make_data(tmp_path / "data")
+
+    out = run_job([["sh", "-c", f"ulimit -v 200000; exec cat {data}/one"]], "programs", tmp_path / "logs")
+
+    assert out[0][0] == 0
+    assert len(out[0][1]) == SIZES["one"]
+    assert tfdarshan.open_session(tmp_path / "logs").meta[0]["programs"]["recorded"] == {"sh": 1}
+
+
+def test_a_full_spool_folder_leaves_programs_alone(tmp_path):
+    # GIVEN a spool folder of 17 MiB from which nothing can be executed
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=17m,noexec", "tmpfs", folder], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("file systems cannot be mounted here")
+    data = make_data(tmp_path / "data")
+    try:
+        # WHEN more programs run in it at once than it has room for
+        many = f"for n in $(seq 60); do (cat {data}/one > /dev/null; sleep 1) & done; wait"
+        environment = {**os.environ, "TFDARSHAN_SPOOL_DIR": str(folder)}
+        out = run_job([["sh", "-c", many], ["cat", str(data / "two")]], "programs", tmp_path / "logs",
+                      env=environment)  # fmt: skip
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+    # THEN all went well, and those that found room are recorded whole
+    assert [(code, errors) for code, _, errors in out] == [(0, "")] * 2
+    files = tfdarshan.open_session(tmp_path / "logs").files
+    read = files[files["path"] == str(data / "one")]
+    assert len(read)
+    assert (read["POSIX_BYTES_READ"] == SIZES["one"]).all()
+
+
+def test_a_run_records_programs(tmp_path):
+    # WHEN
+    data = make_data(tmp_path / "data")
+    script = tmp_path / "script.py"
+    script.write_text(f"import subprocess; subprocess.run(['cat', '{data}/one'], stdout=subprocess.DEVNULL)")
+    run = [sys.executable, "-m", "tfdarshan", "run", "--programs", "--logdir", tmp_path / "logs", script]
+    subprocess.run(run, check=True, capture_output=True)
+
+    # THEN
+    files = tfdarshan.open_session(tmp_path / "logs").files
+    assert files[files["path"] == str(data / "one")]["POSIX_BYTES_READ"].tolist() == [SIZES["one"]]
