@@ -224,6 +224,43 @@ def test_a_profile_of_its_own_joins_the_session(python, data):
     assert not (data.parent / "inner").exists()
 
 
+@pytest.mark.parametrize("way", ["Pool, spawn", "subprocess", "system", "posix_spawn", "fork and execv"])
+def test_an_interpreter_joins_by_itself_where_programs_are_recorded(python, data, way):
+    # WHEN a job that has programs recorded starts Python, into which the library for programs is loaded too
+    session = job(python, data, WAYS[way], options=", programs=True")
+
+    # THEN each process is there once, and its calls are counted once
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    pids = [process.pid for process in session.processes if not process.meta["command"].startswith("sh ")]
+    assert len(set(pids)) == len(pids) >= 2
+    assert not any("python" in name for name in session.meta[0]["programs"]["recorded"])
+
+
+def test_an_interpreter_that_does_not_join_is_a_program(python, data):
+    # WHEN a job starts Python without what joins in it: -S leaves site-packages out
+    alone = "subprocess.run([sys.executable, '-S', *PYTHON[1:]], check=True)"
+    session = job(python, data, alone, options=", programs=True")
+
+    # THEN
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    assert sum(session.meta[0]["programs"]["recorded"].values()) == 1
+
+
+def test_a_profile_in_a_program_takes_over(python, data):
+    # GIVEN Python code that the library records, which then records itself: in a session it is in already
+    paths = f"import sys; sys.path += {[path for path in [str(ROOT), *sys.path] if path]!r}\n"
+    with_profile = f"import tfdarshan\nwith tfdarshan.profile({str(data.parent / 'inner')!r}): exec({OPENS!r})"
+    code = f"{OPENS}\n{paths}{with_profile}\n{OPENS}"
+
+    # WHEN
+    alone = f"subprocess.run([sys.executable, '-S', '-c', {code!r}, DATA], check=True)"
+    session = job(python, data, alone, options=", programs=True")
+
+    # THEN what came before, within and after is in the session, once
+    assert opens_and_bytes(session, data) == (3 * FILES, 3 * FILES * 100)
+    assert not (data.parent / "inner").exists()
+
+
 STORM = """\\
 import concurrent.futures, os, random, subprocess, sys, threading, time
 import tfdarshan
