@@ -261,6 +261,8 @@
     X(execl, "", NO, NO, int, (const char *path, const char *argument, ...), (path, argument))               \
     X(execlp, "", NO, NO, int, (const char *file, const char *argument, ...), (file, argument))              \
     X(execle, "", NO, NO, int, (const char *path, const char *argument, ...), (path, argument))              \
+    X(system, "", NO, NO, int, (const char *command), (command))                                             \
+    X(popen, "", NO, NO, FILE *, (const char *command, const char *mode), (command, mode))                   \
     X(fexecve, "", NO, NO, int, (int fd, char *const arguments[], char *const environment[]),                \
       (fd, arguments, environment))                                                                          \
     X(execveat, "", NO, NO, int,                                                                             \

@@ -78,6 +78,21 @@ PROBE_EXEC(execle, call_execle(SHELL, "sh", "-c", "exit 7", (char *)NULL, NO_ENV
 PROBE_EXEC(fexecve, call_fexecve(open(SHELL, O_RDONLY | O_CLOEXEC), SHELL_ARGUMENTS, NO_ENVIRONMENT))
 PROBE_EXEC(execveat, call_execveat(AT_FDCWD, SHELL, SHELL_ARGUMENTS, NO_ENVIRONMENT, 0))
 
+static bool probe_system(struct probe_files *files)
+{
+    (void)files;
+    int status = call_system("exit 7");
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
+}
+
+static bool probe_popen(struct probe_files *files)
+{
+    (void)files;
+    FILE *stream = call_popen("exit 7", "r");
+    int status = stream ? pclose(stream) : -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
+}
+
 static bool probe_posix_spawn(struct probe_files *files)
 {
     pid_t child;
@@ -105,6 +120,8 @@ const struct probe tfd_process_probes[] = {
     {"execl", (void *)call_execl, probe_execl, {{0}}},
     {"execlp", (void *)call_execlp, probe_execlp, {{0}}},
     {"execle", (void *)call_execle, probe_execle, {{0}}},
+    {"system", (void *)call_system, probe_system, {{0}}},
+    {"popen", (void *)call_popen, probe_popen, {{0}}},
     {"fexecve", (void *)call_fexecve, probe_fexecve, {{0}}},
     {"execveat", (void *)call_execveat, probe_execveat, {{0}}},
     {"posix_spawn", (void *)call_posix_spawn, probe_posix_spawn, {{0}}},

@@ -249,7 +249,9 @@ def test_an_interpreter_that_does_not_join_is_a_program(python, data):
 def test_a_profile_in_a_program_takes_over(python, data):
     # GIVEN Python code that the library records, which then records itself: in a session it is in already
     paths = f"import sys; sys.path += {[path for path in [str(ROOT), *sys.path] if path]!r}\n"
-    with_profile = f"import tfdarshan\nwith tfdarshan.profile({str(data.parent / 'inner')!r}): exec({OPENS!r})"
+    with_profile = (
+        f"import tfdarshan\nwith tfdarshan.profile({str(data.parent / 'inner')!r}): exec({OPENS!r})"
+    )
     code = f"{OPENS}\n{paths}{with_profile}\n{OPENS}"
 
     # WHEN

@@ -43,6 +43,8 @@ PROGRAMS = {
     "find -exec": (["find", "{d}", "-type", "f", "-exec", "cat", "{}", ";"], "find"),
     "python -S": ([sys.executable, "-S", "-c", "open('{d}/one', 'rb', 0).read()"], ""),
     "perl": (["perl", "-e", 'open(F, "<", "{d}/one"); 1 while read(F, $_, 999)'], "perl"),
+    "system": (["{tools}/runs", "system", "cat {d}/one; tail -c 7 {d}/two"], "gcc"),
+    "popen": (["{tools}/runs", "popen", "cat {d}/one | tail -c 7"], "gcc"),
     "C++ streams": (["{tools}/streams", "{d}/one", "{d}/copy"], "g++"),
     "all descriptors closed": (["{tools}/closes", "{d}/one"], "gcc"),
     **{f"a program that ends by {way}": (["{tools}/ends", way, "{d}/one"], "gcc")
@@ -112,6 +114,22 @@ SOURCES = {
             if (!strcmp(way, "exec"))
                 execlp("cat", "cat", names[2], (char *)0);
             return 5;
+        }""",
+    "runs.c": """
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/wait.h>
+        int main(int count, char **names)
+        {
+            char buffer[999];
+            size_t bytes;
+            if (count == 3 && !strcmp(names[1], "system"))
+                return WEXITSTATUS(system(names[2]));
+            FILE *stream = popen(names[2], "r");
+            while ((bytes = fread(buffer, 1, sizeof buffer, stream)) > 0)
+                fwrite(buffer, 1, bytes, stdout);
+            return WEXITSTATUS(pclose(stream));
         }""",
     "shows.c": """
         #include <stdio.h>
@@ -233,6 +251,14 @@ def test_what_was_recorded_is_named(traced):
     assert not [note for note in owner["bounds"] if "could not be recorded" in note]
 
 
+COMMANDS = {
+    "quotes": 'echo "it\'s" \'a \\ b\' $0 $# "$LD_PRELOAD" $((1 + 1)); exit 9',
+    "lines": "env\n# it's a comment\ncat <<END\n'\nEND\n",
+    "no such program": "no-such-program-here --option",
+    "wrong": "echo (",
+    "nothing": "",
+    "a signal": "kill -9 $$",
+}
 # What a program can see of how it was started.
 VIEWS = {
     "its environment": ["env"],
@@ -249,8 +275,10 @@ VIEWS = {
     "no such program": ["sh", "-c", "no-such-program-here"],
     "a script": ["{tools}/script"],
     "a script without an interpreter": ["sh", "-c", "{tools}/plain"],
+    **{f"{how}: {name}": ["{tools}/runs", how, text]
+       for how in ("system", "popen") for name, text in COMMANDS.items()},
     **{f"{way}": ["{tools}/ends", way, "{d}/one"] for way in ("exit", "_exit", "abort", "kill", "exec")},
-}
+}  # fmt: skip
 
 
 @needs_gcc
@@ -334,9 +362,10 @@ def test_what_cannot_be_recorded_runs_and_is_named(tools, tmp_path, kind):
     shutil.copy(loader, tmp_path / "loader")
     program = tmp_path / kind
     command = ["gcc", *(flag.format(folder=tmp_path) for flag in flags), "-o", program, tools / "shows.c"]
-    if subprocess.run(command, capture_output=True).returncode or subprocess.run(
-        [program], capture_output=True
-    ).returncode:
+    if (
+        subprocess.run(command, capture_output=True).returncode
+        or subprocess.run([program], capture_output=True).returncode
+    ):
         pytest.skip(f"gcc makes no such program here: {' '.join(flags)}")
 
     # WHEN a job starts it, and so does a shell of the job's

@@ -1,0 +1,86 @@
+/* Wrappers of the calls that have a shell run a command: the C library starts it by itself, in the process's own
+ * environment, where the library for programs must not stand. So the shell is given another command: it becomes a
+ * shell that the library records, and that runs the command. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own_environment.h"
+#include "base/preload_list.h"
+#include "hooks/hook_table.h"
+#include "recorder/session.h"
+#include "wrappers/program_file.h"
+#include "wrappers/wrappers.h"
+
+#define SHELL "/bin/sh"
+#define MOST_QUOTED_BYTES (120u << 10) /* of the command: the kernel takes 128 KiB */
+#define SETTING TFD_PRELOAD_VARIABLE "=\"${" TFD_PRELOAD_VARIABLE ":+$" TFD_PRELOAD_VARIABLE ":}\""
+#define BECOMES "; export " TFD_PRELOAD_VARIABLE "; exec " SHELL " -c "
+#define NAMED " sh" /* as the C library calls it: $0 */
+
+static const char *library_for_shell(void)
+{
+    const char *library =
+        tfd_environment_offered() && tfd_is_recording_or_about_to() ? tfd_environment_library() : NULL;
+    return library && tfd_program_look_at(AT_FDCWD, SHELL, library) == TFD_PROGRAM_TAKES_IT ? library : NULL;
+}
+
+/* One word of the shell's, whatever it holds. Returns its end. */
+static char *add_quoted(char *out, const char *text)
+{
+    *out++ = '\'';
+    for (; *text; text++)
+        out = *text == '\'' ? stpcpy(out, "'\\''") : (*out = *text, out + 1);
+    return stpcpy(out, "'");
+}
+
+static size_t quoted_bytes(const char *text)
+{
+    size_t bytes = 2;
+    for (; *text; text++)
+        bytes += *text == '\'' ? 4 : 1;
+    return bytes;
+}
+
+/* NULL: the command is to stay as it is. */
+static char *recorded_command(const char *command)
+{
+    int saved_errno = errno;
+    const char *library = command ? library_for_shell() : NULL;
+    size_t bytes = library ? quoted_bytes(command) : 0;
+    char *made = bytes && bytes <= MOST_QUOTED_BYTES
+                     ? malloc(bytes + quoted_bytes(library) + sizeof SETTING BECOMES NAMED)
+                     : NULL;
+    if (made) {
+        char *end = add_quoted(stpcpy(made, SETTING), library);
+        stpcpy(add_quoted(stpcpy(end, BECOMES), command), NAMED);
+    }
+    errno = saved_errno;
+    return made;
+}
+
+static void forget_command(char *made)
+{
+    int saved_errno = errno;
+    free(made);
+    errno = saved_errno;
+}
+
+int tfd_wrap_system(const char *command)
+{
+    char *made = recorded_command(command);
+    int status = TFD_NEXT(system)(made ? made : command);
+    forget_command(made);
+    return status;
+}
+
+FILE *tfd_wrap_popen(const char *command, const char *mode)
+{
+    char *made = recorded_command(command);
+    FILE *stream = TFD_NEXT(popen)(made ? made : command, mode);
+    forget_command(made);
+    return stream;
+}
