@@ -1,4 +1,4 @@
-"""Programs without Python that a job starts: counted as strace counts them, and left as they are without us."""
+"""Programs without Python that a job starts: counted as strace counts them, and as they are without us."""
 
 import json
 import os
@@ -31,8 +31,10 @@ PROGRAMS = {
     "dd": (["dd", "if={d}/one", "of={d}/copy", "bs=1000", "status=none"], ""),
     "dd, synced": (["dd", "if={d}/one", "of={d}/copy", "bs=50000", "conv=fsync", "status=none"], ""),
     "tar": (["tar", "-cf", "{d}/made.tar", "-C", "{d}", "one", "two"], "tar"),
-    "a pipeline of dash": (["dash", "-c", "cat {d}/one | tar -cf - -C {d} two | dd of={d}/made status=none"], "dash"),
-    "a pipeline of bash": (["bash", "-c", "cat {d}/one | head -c 1000 | cat - {d}/two | tail -c 7 > {d}/made"], "bash"),
+    "a pipeline of dash": (
+        ["dash", "-c", "cat {d}/one | tar -cf - -C {d} two | dd of={d}/made status=none"], "dash"),
+    "a pipeline of bash": (
+        ["bash", "-c", "cat {d}/one | head -c 1000 | cat - {d}/two | tail -c 7 > {d}/made"], "bash"),
     "exec in a shell": (["sh", "-c", "exec cat {d}/one"], ""),
     "env -i": (["env", "-i", "/bin/cat", "{d}/one"], ""),
     "cmp": (["cmp", "{d}/one", "{d}/same"], "cmp"),
@@ -241,7 +243,7 @@ def test_counts_are_those_of_strace(traced, name):
 
 @needs_strace
 def test_what_was_recorded_is_named(traced):
-    folders, _calls, session = traced
+    _folders, _calls, session = traced
     owner = session.meta[0]
 
     recorded = owner["programs"]["recorded"]
