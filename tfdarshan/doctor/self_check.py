@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +48,7 @@ def run_checks(engine: str = "builtin", library: str | None = None) -> list[Chec
             ("hooks", _check_hooks),
             ("spool folder", _check_spool_folder),
             ("known calls", _check_known_calls),
+            ("programs", _check_programs),
             ("detached", _check_detached),
         )
         checks += [_tried(name, check) for name, check in steps]
@@ -123,6 +126,30 @@ def _check_known_calls() -> str:
         said = ", ".join(f"{counter} {found} instead of {count}" for counter, (found, count) in wrong.items())
         raise TfdarshanError(f"known calls were miscounted: {said}; please report this machine.")
     return f"{plural(slots, 'slot')} patched, {len(expected)} counters as expected"
+
+
+def _check_programs() -> str:
+    """Starts a program that reads a file of known size, and looks for it in the session."""
+    library = _extension.program_library()
+    program = shutil.which("cat")
+    if program is None:
+        return f"{library.name} is there; without cat it is not tried"
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
+        folder = Path(name).resolve()
+        (folder / "known").write_bytes(bytes(FILE_BYTES))
+        with profile(folder / "logs", include=[f"{folder}/"], engine="builtin", programs=True) as session:
+            subprocess.run([program, folder / "known"], stdout=subprocess.DEVNULL, check=False)
+        files, programs = session.files, session.meta[0]["programs"]
+    if programs["unseen"]:
+        return f"{library.name} is there, and {program} does not take it: {programs['unseen'][0]['why']}"
+    known = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
+    found = int(known["POSIX_BYTES_READ"]) + int(known["TFD_COPY_READ_BYTES"])
+    if found != FILE_BYTES:
+        raise TfdarshanError(
+            f"of {FILE_BYTES:,} bytes that {program} read {found:,} were seen: record without programs=True, "
+            "and please report this machine."
+        )
+    return f"{library.name} sees what {program} reads"
 
 
 def _check_darshan(engine: str, library: str | None) -> list[Check]:

@@ -53,7 +53,7 @@ def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded:
     """Words it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
     how = "programs that are not Python, libc itself, or pages of mapped files"
     whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
-    cure = "Record the processes that do the I/O."
+    cure = "Record the processes that do the I/O; programs=True also records those without Python."
     if mapped:
         whose += f", {human_bytes(mapped)} of them through mmap as far as can be told"
         cure = "Read with calls instead of mapping files, and record the processes that do the I/O."
