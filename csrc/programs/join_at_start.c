@@ -14,6 +14,7 @@
 #include "programs/leave_program.h"
 #include "recorder/session.h"
 #include "spool/join_offer.h"
+#include "spool/unseen_program.h"
 #include "tfdarshan.h"
 
 /* Takes this library out of what the program, and who looks for main's third argument, sees. In place: so it is in
@@ -41,13 +42,26 @@ static bool is_memory_limited(void)
     return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* 0: the session has this program, or needs it no more. */
+static enum tfd_program join(const char *directory)
+{
+    if (is_memory_limited())
+        return TFD_PROGRAM_LIMITED;
+    int status = tfd_session_join(directory);
+    if (!status)
+        tfd_session.spool.header->joined = TFD_JOINED_BY_LIBRARY;
+    return !status || status == -ESRCH ? TFD_PROGRAM_NONE : TFD_PROGRAM_NOT_JOINED;
+}
+
 __attribute__((constructor)) static void join_at_start(void)
 {
     int saved_errno = errno;
     hide_from_program(environ);
     const char *directory = getenv(TFD_SESSION_VARIABLE);
-    if (directory && *directory && !is_memory_limited() && !tfd_session_join(directory))
-        tfd_session.spool.header->joined = TFD_JOINED_BY_LIBRARY;
+    enum tfd_program why = directory && *directory ? join(directory) : TFD_PROGRAM_NONE;
+    if (why != TFD_PROGRAM_NONE &&
+        !dlsym(RTLD_DEFAULT, "Py_Initialize")) /* an interpreter joins by itself later */
+        tfd_note_unseen_self(directory, why);
     errno = saved_errno;
 }
 

@@ -21,6 +21,7 @@
 #include "recorder/thread_chunks.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
+#include "spool/unseen_program.h"
 #include "tfdarshan.h"
 
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */
@@ -106,8 +107,10 @@ void tfd_recording_drop_late_spool(void)
 static bool make_child_spool(void)
 {
     int32_t parent_pid = tfd_session.pid;
-    if (tfd_paths_reset() || tfd_recording_make_spool(parent_pid))
+    if (tfd_paths_reset() || tfd_recording_make_spool(parent_pid)) {
+        tfd_note_unseen_self(tfd_session.directory, TFD_PROGRAM_NOT_JOINED);
         return false;
+    }
     if (!tfd_has_stopped(tfd_session.directory, tfd_session.owner_pid))
         return true;
     tfd_recording_drop_late_spool();

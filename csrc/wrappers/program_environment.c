@@ -16,6 +16,13 @@ static bool is_variable(const char *variable, const char *name)
     return !strncmp(variable, name, length) && variable[length] == '=';
 }
 
+/* The kernel takes NULL for an empty one. */
+static char *const *variables_of(char *const environment[])
+{
+    static char *const none[] = {NULL};
+    return environment ? environment : none;
+}
+
 static const char *preload_of(char *const environment[])
 {
     for (; *environment; environment++)
@@ -27,8 +34,7 @@ static const char *preload_of(char *const environment[])
 struct tfd_program_start tfd_program_start(const char *library, char *const environment[])
 {
     size_t count = 0;
-    if (!environment)
-        return (struct tfd_program_start){0};
+    environment = variables_of(environment);
     while (environment[count] && count <= MOST_VARIABLES)
         count++;
     if (count > MOST_VARIABLES)
@@ -59,6 +65,7 @@ char *const *tfd_program_environment(const struct tfd_program_start *start, char
                                      char *const environment[])
 {
     const char *offered = tfd_environment_offered();
+    environment = variables_of(environment);
     bool rewrites = start->text_bytes && fill_text(start, text, preload_of(environment));
     size_t count = 0;
     for (; *environment; environment++) {

@@ -10,11 +10,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
-
-#include "base/own_environment.h"
-#include "spool/join_offer.h"
-#include "spool/spool.h"
 
 #define MOST_SEGMENTS 32
 #define MOST_LIBRARIES 512
@@ -22,8 +19,6 @@
 #define LOADER_BYTES 128
 #define SCRIPT_BYTES 256 /* of its first line, the kernel's own bound too */
 #define DEFAULT_PATH "/bin:/usr/bin"
-#define MOST_NOTED_BYTES (256u << 10) /* of the list of unseen programs */
-#define NOTE_BYTES 600
 #ifdef __x86_64__
 #define OWN_MACHINE EM_X86_64
 #else
@@ -163,11 +158,13 @@ static const char *interpreter_of(int fd, char line[SCRIPT_BYTES])
     return path;
 }
 
+/* Root gains nothing by a file's capabilities. */
 static bool gains_privileges(int fd)
 {
     struct stat status;
-    return !fstat(fd, &status) && (status.st_mode & (S_ISUID | S_ISGID)) &&
-           (status.st_uid != geteuid() || status.st_gid != getegid());
+    bool other = !fstat(fd, &status) && (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+                                         ((status.st_mode & S_ISGID) && status.st_gid != getegid()));
+    return other || (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0);
 }
 
 /* Of a script, `script` becomes its interpreter's path, which lies in `line`. */
@@ -225,35 +222,4 @@ bool tfd_program_find(const char *name, char *out, size_t capacity)
     }
     errno = saved_errno;
     return found;
-}
-
-static size_t unseen_line(char line[NOTE_BYTES], enum tfd_program why, const char *path)
-{
-    int length = snprintf(line, NOTE_BYTES - 1, "%c %s", (char)why, path);
-    size_t bytes = length < NOTE_BYTES - 1 ? (size_t)length : NOTE_BYTES - 2;
-    for (size_t i = 0; i < bytes; i++)
-        if (line[i] == '\n')
-            line[i] = '?';
-    line[bytes] = '\n';
-    return bytes + 1;
-}
-
-/* One write that appends: lines of processes that do so at once stay whole. */
-void tfd_program_note_unseen(enum tfd_program why, const char *path)
-{
-    const char *offered = tfd_environment_offered();
-    char list[TFD_SPOOL_PATH_MAX], line[NOTE_BYTES];
-    struct stat status;
-    int saved_errno = errno;
-    if (!offered || snprintf(list, sizeof list, "%s/" TFD_JOIN_UNSEEN_NAME,
-                             offered + sizeof TFD_SESSION_VARIABLE) >= (int)sizeof list)
-        return;
-    int fd = open(list, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    size_t bytes = unseen_line(line, why, path);
-    if (fd >= 0 && !fstat(fd, &status) && status.st_size + (off_t)bytes <= MOST_NOTED_BYTES &&
-        write(fd, line, bytes) < 0)
-        errno = saved_errno; /* nobody can be told */
-    if (fd >= 0)
-        close(fd);
-    errno = saved_errno;
 }

@@ -17,6 +17,8 @@
 #include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"
 
+#define DESCRIPTORS "/proc/self/fd/"
+
 /* Not a function: what alloca gives lasts as long as the wrapper. */
 #define ENVIRONMENT_FOR(start, environment)                                                                  \
     ((start).places ? tfd_program_environment(&(start), alloca((start).places * sizeof(char *)),             \
@@ -28,45 +30,63 @@ static bool is_offered(void)
     return tfd_environment_offered() && tfd_is_recording_or_about_to();
 }
 
-/* The library for a program; NULL: it takes none, or the session records none. */
+static bool records_programs(void)
+{
+    return is_offered() && tfd_environment_library();
+}
+
+static void note_unseen(enum tfd_program why, const char *path)
+{
+    const char *offered = tfd_environment_offered();
+    char opened[PATH_MAX];
+    ssize_t length =
+        strncmp(path, DESCRIPTORS, strlen(DESCRIPTORS)) ? 0 : readlink(path, opened, sizeof opened - 1);
+    if (length > 0)
+        opened[length] = '\0';
+    if (offered)
+        tfd_note_unseen_program(offered + sizeof TFD_SESSION_VARIABLE, why, length > 0 ? opened : path);
+}
+
+/* The library for a program; NULL: it takes none. */
 static const char *library_for(int dirfd, const char *path)
 {
-    const char *library = is_offered() ? tfd_environment_library() : NULL;
-    if (!library || !path)
-        return NULL;
-    enum tfd_program program = tfd_program_look_at(dirfd, path, library);
+    const char *library = tfd_environment_library();
+    enum tfd_program program = library ? tfd_program_look_at(dirfd, path, library) : TFD_PROGRAM_NONE;
     if (program != TFD_PROGRAM_NONE && program != TFD_PROGRAM_TAKES_IT)
-        tfd_program_note_unseen(program, path);
+        note_unseen(program, path);
     return program == TFD_PROGRAM_TAKES_IT ? library : NULL;
 }
 
-static struct tfd_program_start start_of(const char *library, char *const environment[])
+/* `path` may be NULL: of a program that takes no library. */
+static struct tfd_program_start start_of(int dirfd, const char *path, char *const environment[])
 {
-    return is_offered() ? tfd_program_start(library, environment) : (struct tfd_program_start){0};
+    if (!is_offered())
+        return (struct tfd_program_start){0};
+    const char *library = path && tfd_environment_library() ? library_for(dirfd, path) : NULL;
+    struct tfd_program_start start = tfd_program_start(library, environment);
+    if (library && !start.library)
+        note_unseen(TFD_PROGRAM_LARGE, path);
+    return start;
 }
 
 static struct tfd_program_start start_of_path(const char *path, char *const environment[])
 {
-    return start_of(library_for(AT_FDCWD, path), environment);
+    return start_of(AT_FDCWD, path, environment);
 }
 
 static struct tfd_program_start start_of_name(const char *name, char *const environment[])
 {
     char path[PATH_MAX];
-    const char *library = NULL;
-    if (!is_offered() || !tfd_environment_library() || !name)
-        return start_of(NULL, environment);
-    if (strchr(name, '/'))
-        library = library_for(AT_FDCWD, name);
-    else if (tfd_program_find(name, path, sizeof path))
-        library = library_for(AT_FDCWD, path);
-    return start_of(library, environment);
+    if (name && strchr(name, '/'))
+        return start_of_path(name, environment);
+    bool found = name && records_programs() && tfd_program_find(name, path, sizeof path);
+    return start_of_path(found ? path : NULL, environment);
 }
 
 static struct tfd_program_start start_of_descriptor(int fd, char *const environment[])
 {
     char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    snprintf(path, sizeof path, DESCRIPTORS "%d", fd);
     return start_of_path(path, environment);
 }
 
@@ -84,7 +104,7 @@ int tfd_wrap_execvpe(const char *file, char *const arguments[], char *const envi
 
 int tfd_wrap_execv(const char *path, char *const arguments[])
 {
-    if (!is_offered() || !tfd_environment_library())
+    if (!records_programs())
         return TFD_NEXT(execv)(path, arguments);
     struct tfd_program_start start = start_of_path(path, environ);
     return TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environ));
@@ -92,7 +112,7 @@ int tfd_wrap_execv(const char *path, char *const arguments[])
 
 int tfd_wrap_execvp(const char *file, char *const arguments[])
 {
-    if (!is_offered() || !tfd_environment_library())
+    if (!records_programs())
         return TFD_NEXT(execvp)(file, arguments);
     struct tfd_program_start start = start_of_name(file, environ);
     return TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environ));
@@ -109,7 +129,7 @@ int tfd_wrap_execveat(int dirfd, const char *path, char *const arguments[], char
 {
     struct tfd_program_start start = path && !*path && flags & AT_EMPTY_PATH
                                          ? start_of_descriptor(dirfd, environment)
-                                         : start_of(library_for(dirfd, path), environment);
+                                         : start_of(dirfd, path, environment);
     return TFD_NEXT(execveat)(dirfd, path, arguments, ENVIRONMENT_FOR(start, environment), flags);
 }
 
@@ -170,8 +190,11 @@ int tfd_wrap_execle(const char *path, const char *argument, ...)
 static struct tfd_program_start start_of_spawned(const char *path, const posix_spawn_file_actions_t *actions,
                                                  char *const environment[])
 {
-    bool elsewhere = actions && path && path[0] != '/';
-    return elsewhere ? start_of(NULL, environment) : start_of_path(path, environment);
+    if (!actions || !path || path[0] == '/')
+        return start_of_path(path, environment);
+    if (records_programs())
+        note_unseen(TFD_PROGRAM_RELATIVE, path);
+    return start_of_path(NULL, environment);
 }
 
 int tfd_wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,

@@ -21,11 +21,21 @@
 #define BECOMES "; export " TFD_PRELOAD_VARIABLE "; exec " SHELL " -c "
 #define NAMED " sh" /* as the C library calls it: $0 */
 
+static void note_unseen(enum tfd_program why)
+{
+    const char *offered = tfd_environment_offered();
+    if (offered)
+        tfd_note_unseen_program(offered + sizeof TFD_SESSION_VARIABLE, why, SHELL);
+}
+
 static const char *library_for_shell(void)
 {
-    const char *library =
-        tfd_environment_offered() && tfd_is_recording_or_about_to() ? tfd_environment_library() : NULL;
-    return library && tfd_program_look_at(AT_FDCWD, SHELL, library) == TFD_PROGRAM_TAKES_IT ? library : NULL;
+    bool offered = tfd_environment_offered() && tfd_is_recording_or_about_to();
+    const char *library = offered ? tfd_environment_library() : NULL;
+    enum tfd_program shell = library ? tfd_program_look_at(AT_FDCWD, SHELL, library) : TFD_PROGRAM_NONE;
+    if (shell != TFD_PROGRAM_NONE && shell != TFD_PROGRAM_TAKES_IT)
+        note_unseen(shell);
+    return shell == TFD_PROGRAM_TAKES_IT ? library : NULL;
 }
 
 /* One word of the shell's, whatever it holds. Returns its end. */
@@ -57,7 +67,8 @@ static char *recorded_command(const char *command)
     if (made) {
         char *end = add_quoted(stpcpy(made, SETTING), library);
         stpcpy(add_quoted(stpcpy(end, BECOMES), command), NAMED);
-    }
+    } else if (bytes)
+        note_unseen(TFD_PROGRAM_LARGE);
     errno = saved_errno;
     return made;
 }

@@ -133,6 +133,37 @@ SOURCES = {
                 fwrite(buffer, 1, bytes, stdout);
             return WEXITSTATUS(pclose(stream));
         }""",
+    "spawns.c": """
+        #include <spawn.h>
+        #include <sys/wait.h>
+        extern char **environ;
+        int main(int count, char **names)
+        {
+            posix_spawn_file_actions_t actions;
+            pid_t child;
+            int status = count;
+            posix_spawn_file_actions_init(&actions);
+            posix_spawn_file_actions_addclose(&actions, 0);
+            if (posix_spawn(&child, names[1], &actions, 0, names + 1, environ))
+                return 9;
+            waitpid(child, &status, 0);
+            return WEXITSTATUS(status);
+        }""",
+    "bare.c": """
+        #include <spawn.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int count, char **names)
+        {
+            pid_t child;
+            int status = count;
+            names[0] = "cat";
+            if (posix_spawn(&child, "/bin/cat", 0, 0, names, 0))
+                return 9;
+            waitpid(child, &status, 0);
+            execve("/bin/cat", names, 0);
+            return 9;
+        }""",
     "shows.c": """
         #include <stdio.h>
         #include <stdlib.h>
@@ -383,6 +414,74 @@ def test_what_cannot_be_recorded_runs_and_is_named(tools, tmp_path, kind):
     assert said in session.summary(verbose=True)
 
 
+def test_a_file_in_memory_that_cannot_be_recorded_is_named(tools, tmp_path):
+    # GIVEN Python code that becomes a program of no file: one that no loader of this process starts
+    program = tmp_path / "static"
+    made = ["gcc", "-static", "-o", program, tools / "shows.c"]
+    if not shutil.which("gcc") or subprocess.run(made, capture_output=True).returncode:
+        pytest.skip("gcc makes no static program here")
+    code = (
+        "import os; fd = os.memfd_create('of no file', os.MFD_CLOEXEC); "
+        f"os.write(fd, open({str(program)!r}, 'rb').read()); os.execve(fd, ['one'], dict(os.environ))"
+    )
+
+    # WHEN
+    out = run_job([[sys.executable, "-c", code]], "programs", tmp_path / "logs")
+
+    # THEN
+    assert (out[0][0], out[0][2]) == (0, "")
+    (unseen,) = tfdarshan.open_session(tmp_path / "logs").meta[0]["programs"]["unseen"]
+    assert "memfd:of no file" in unseen["program"]
+    assert unseen["why"] == "statically linked"
+
+
+# By what a program is started in a way that leaves it without the library; what is said of it.
+UNUSUAL = {
+    "a relative path": (["{tools}/spawns", "./cat", "one"],
+                        ("./cat", "started by a relative path, with actions that may change the folder")),
+    "a large environment": (["env", *(f"V{number}=1" for number in range(4200)), "./cat", "one"],
+                            ("./cat", "started with too long an environment or command")),
+    "a long command": (["{tools}/runs", "system", "cat one" + " " * 123_000],
+                       ("/bin/sh", "started with too long an environment or command")),
+    "limited memory": (["sh", "-c", "ulimit -v 200000; exec ./cat one"],
+                       ("{d}/cat", "run with limited memory")),
+}  # fmt: skip
+
+
+@needs_gcc
+@pytest.mark.parametrize("way", UNUSUAL)
+def test_a_program_that_is_left_alone_is_named(tools, tmp_path, way):
+    # GIVEN a folder with a program in it, which is the job's own
+    data = make_data(tmp_path / "data")
+    shutil.copy(shutil.which("cat"), data / "cat")
+    command, (program, why) = UNUSUAL[way]
+
+    # WHEN a job starts it
+    out = run_job([filled(command, data, tools)], "programs", tmp_path / "logs", cwd=data)
+
+    # THEN it does its work, and the session says that it has not seen it
+    assert (out[0][0], len(out[0][1]), out[0][2]) == (0, SIZES["one"], "")
+    session = tfdarshan.open_session(tmp_path / "logs")
+    expected = {"program": program.replace("{d}", str(data)), "why": why, "starts": 1}
+    assert session.meta[0]["programs"]["unseen"] == [expected]
+    assert not (session.files["path"] == str(data / "one")).any()
+
+
+@needs_gcc
+def test_no_environment_is_an_empty_one(tools, tmp_path):
+    data = make_data(tmp_path / "data")
+
+    # WHEN a program starts others with NULL for their environment
+    out = run_job([[str(tools / "bare"), str(data / "one")]], "programs", tmp_path / "logs")
+
+    # THEN they are recorded
+    assert (out[0][0], len(out[0][1]), out[0][2]) == (0, 2 * SIZES["one"], "")
+    files = tfdarshan.open_session(tmp_path / "logs").files
+    read = files[files["path"] == str(data / "one")]
+    moved = read["POSIX_BYTES_READ"] + read["TFD_COPY_READ_BYTES"]
+    assert moved.tolist() == [SIZES["one"]] * 2
+
+
 DAEMON = """\
 (
   cat {d}/one > {d}/copy
@@ -423,16 +522,6 @@ def until(path):
     raise AssertionError(f"{path} did not come")
 
 
-def test_a_program_of_limited_memory_is_left_alone(tmp_path):
-    data = make_data(tmp_path / "data")
-
-    out = run_job([["sh", "-c", f"ulimit -v 200000; exec cat {data}/one"]], "programs", tmp_path / "logs")
-
-    assert out[0][0] == 0
-    assert len(out[0][1]) == SIZES["one"]
-    assert tfdarshan.open_session(tmp_path / "logs").meta[0]["programs"]["recorded"] == {"sh": 1}
-
-
 def test_a_full_spool_folder_leaves_programs_alone(tmp_path):
     # GIVEN a spool folder of 17 MiB from which nothing can be executed
     folder = tmp_path / "small"
@@ -458,6 +547,10 @@ def test_a_full_spool_folder_leaves_programs_alone(tmp_path):
     read = files[files["path"] == str(data / "one")]
     assert len(read)
     assert (read["POSIX_BYTES_READ"] == SIZES["one"]).all()
+
+    # AND others are named
+    unseen = tfdarshan.open_session(tmp_path / "logs").meta[0]["programs"]["unseen"]
+    assert {entry["why"] for entry in unseen} == {"could not begin its recording"}
 
 
 def test_a_run_records_programs(tmp_path):

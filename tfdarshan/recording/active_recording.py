@@ -24,6 +24,7 @@ from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.spool import (
     SO_FAR_PREFIX,
     UNSEEN,
+    UNSEEN_HEAD,
     Spool,
     make_spool,
     release_spool,
@@ -321,7 +322,9 @@ def _program_library(spool_directory: Path) -> Path:
         TfdarshanError: There is none here.
     """
     library = _extension.program_library()
-    (spool_directory / UNSEEN).touch(mode=0o600)
+    unseen = spool_directory / UNSEEN
+    unseen.touch(mode=0o600)
+    unseen.write_text(UNSEEN_HEAD, encoding="ascii")
     return library
 
 

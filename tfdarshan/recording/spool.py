@@ -20,6 +20,8 @@ SHARED_MEMORY = Path("/dev/shm")
 HELD = "held"
 # In a spool directory of a session that records programs: the list of those that it cannot record.
 UNSEEN = "unseen"
+# Its first line, which takes room for the others before the spools fill the folder.
+UNSEEN_HEAD = "programs that are not recorded\n"
 MIB = 1 << 20
 # How folders beside the spools are named in which a recording is read before it has ended.
 SO_FAR_PREFIX = "tfdarshan-so-far-"

@@ -10,7 +10,7 @@ from typing import Any
 from tfdarshan.recording.spool import UNSEEN
 from tfdarshan.units import plural
 
-# By the letter that csrc/wrappers/program_file.h gives each.
+# By the letter that csrc/spool/unseen_program.h gives each.
 REASONS = {
     "s": "statically linked",
     "l": "of another C library or machine",
@@ -18,6 +18,10 @@ REASONS = {
     "p": "run with other privileges",
     "u": "not readable",
     "g": "started where tfdarshan's library cannot be reached",
+    "r": "started by a relative path, with actions that may change the folder",
+    "e": "started with too long an environment or command",
+    "m": "run with limited memory",
+    "j": "could not begin its recording",
 }
 MOST_NAMED = 4
 
