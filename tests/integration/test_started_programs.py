@@ -522,6 +522,7 @@ def until(path):
     raise AssertionError(f"{path} did not come")
 
 
+@pytest.mark.long
 def test_a_full_spool_folder_leaves_programs_alone(tmp_path):
     # GIVEN a spool folder of 17 MiB from which nothing can be executed
     folder = tmp_path / "small"
