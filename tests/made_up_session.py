@@ -52,6 +52,7 @@ class Job:
     pid: int = 100
     threads: dict[int, str] = field(default_factory=dict)
     kernel: dict[str, int] | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
 
 
 def job_of(calls: Sequence[tuple], paths: Sequence[str], sizes: Sequence[int], **more) -> Job:
@@ -120,7 +121,8 @@ def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
     }
     tables = {name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()}
     tables["overview"] |= {"bins": schema.OVERVIEW_BINS, "bin_ns": overview.bin_ns, "start_ns": 0}
-    write_json(directory / f"{stem}{META_SUFFIX}", _meta(directory, job, source, tables, owner=owner))
+    meta = _meta(directory, job, source, tables, owner=owner) | job.meta
+    write_json(directory / f"{stem}{META_SUFFIX}", meta)
 
 
 def write_session(logdir: Path, *jobs: Job, stamp: str = "2024_01_01_00_00_00") -> Session:

@@ -208,5 +208,7 @@ def _failures(metas: list[dict[str, Any]]) -> list[FailureCount]:
 
 
 def _named_bounds(meta: dict[str, Any], processes: int) -> list[str]:
+    """Names the process that a bound is of, where there are several; a note on the session is of none."""
+    of_session = meta.get("session_notes", ())
     prefix = f"process {meta['pid']}: " if processes > 1 else ""
-    return [prefix + bound for bound in meta.get("bounds", ())]
+    return [bound if bound in of_session else prefix + bound for bound in meta.get("bounds", ())]

@@ -376,6 +376,7 @@ class MetaShape(Struct, frozen=True):
     mounts: list[MountShape] = []
     operations: list[OperationShape] = []
     bounds: list[str] = []
+    session_notes: list[str] = []
     children: ChildrenShape | None = None
     tensorflow: TensorflowShape | None = None
     steps: StepsShape | None = None

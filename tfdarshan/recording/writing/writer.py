@@ -255,6 +255,7 @@ def _process_meta(
         "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
         "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
         "bounds": [*(marker.notes if owner else ()), *_bounds_reached(marker, info, _skipped(threads))],
+        **({"session_notes": marker.notes} if owner else {}),
     }
 
 
