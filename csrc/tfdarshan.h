@@ -167,6 +167,15 @@ struct tfd_spool_info {
     uint64_t capacity_bytes, trace_limit_bytes; /* the bounds that it was recorded with */
 };
 
+/* Which process a spool is of. */
+struct tfd_process_identity {
+    int32_t pid, parent_pid;
+    int32_t joined;         /* a program that was started and joined the session, not a fork */
+    uint64_t process_start; /* clock ticks since boot, 0 = unknown */
+    int64_t start_realtime_ns;
+    char arguments[1024]; /* of its command line, each with its NUL, as far as they fit */
+};
+
 struct tfd_thread_info {
     int32_t tid;
     char name[16];
@@ -188,6 +197,8 @@ struct tfd_failure {
     uint64_t calls;
 };
 
+/* 0, or -errno with tfd_last_error(). Reads the head of the file alone. */
+int tfd_spool_identity(const char *path, struct tfd_process_identity *identity);
 /* NULL on failure: not a spool, newer version, unreadable. Maps a private copy; never writes the file. */
 struct tfd_reader *tfd_reader_open(const char *path);
 void tfd_reader_close(struct tfd_reader *reader);

@@ -214,6 +214,17 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
     info->mount_count = header->mount_count;
 }
 
+/* The arguments as one line: what stands between them is shown as a space. */
+static void tell_command(const struct tfd_spool_header *header, char *out)
+{
+    size_t length = sizeof header->command - 1;
+    while (length && !header->command[length - 1])
+        length--;
+    for (size_t i = 0; i < length; i++)
+        out[i] = header->command[i] ? header->command[i] : ' ';
+    out[length] = '\0';
+}
+
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info)
 {
     const struct tfd_spool_header *header = reader->image.spool.header;
@@ -222,7 +233,7 @@ int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info)
     info->parent_pid = header->parent_pid;
     info->stopped = atomic_load(&header->state) == TFD_SPOOL_STOPPED && header->stop.ticks != 0;
     memcpy(info->host, header->host, sizeof info->host);
-    memcpy(info->command, header->command, sizeof info->command);
+    tell_command(header, info->command);
     tell_counts(reader, info);
     tell_times(reader, info);
     tell_kernel(header, info);

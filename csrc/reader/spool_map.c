@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "counters/fold_state.h"
+#include "tfdarshan.h"
 
 /* Enough to fold anything: the unions' rings with their smaller predecessors, the merge's heap, and per file
  * a record with every group and the longest tables. It is only address space until it is touched. */
@@ -63,6 +64,28 @@ static int read_header(int fd, const char *path, struct tfd_spool_header *header
         return tfd_fail(errno, "cannot read the spool %s: %s", path, strerror(errno));
     *file_bytes = (uint64_t)status.st_size;
     return check_magic(header, got, path);
+}
+
+int tfd_spool_identity(const char *path, struct tfd_process_identity *identity)
+{
+    struct tfd_spool_header header;
+    uint64_t file_bytes = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int status = fd < 0 ? tfd_fail(errno, "cannot open the spool %s: %s", path, strerror(errno))
+                        : read_header(fd, path, &header, &file_bytes);
+    if (fd >= 0)
+        close(fd);
+    if (status)
+        return status;
+    *identity = (struct tfd_process_identity){
+        .pid = header.pid,
+        .parent_pid = header.parent_pid,
+        .joined = header.joined != TFD_JOINED_NOT,
+        .process_start = header.process_start,
+        .start_realtime_ns = header.start.realtime_ns,
+    };
+    memcpy(identity->arguments, header.command, sizeof identity->arguments - 1);
+    return 0;
 }
 
 static uint64_t tail_bytes(const struct tfd_spool_header *header, uint64_t limit)

@@ -19,6 +19,7 @@
 #include "recorder/path_table.h"
 #include "recorder/session.h"
 #include "recorder/thread_chunks.h"
+#include "spool/join_offer.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "spool/unseen_program.h"
@@ -35,12 +36,11 @@ void tfd_recording_calibrate(void)
 static void read_command(char *out, size_t capacity)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, out, capacity - 1);
-    if (fd >= 0)
-        close(fd);
-    for (ssize_t i = 0; i + 1 < length; i++)
-        if (!out[i])
-            out[i] = ' ';
+    if (fd < 0)
+        return;
+    if (read(fd, out, capacity - 1) < 0)
+        out[0] = '\0';
+    close(fd);
 }
 
 static void fill_header(struct tfd_spool_header *header, int32_t parent_pid)
@@ -51,6 +51,7 @@ static void fill_header(struct tfd_spool_header *header, int32_t parent_pid)
     if (!uname(&system))
         snprintf(header->host, sizeof header->host, "%.63s", system.nodename);
     read_command(header->command, sizeof header->command);
+    header->process_start = tfd_process_start((int32_t)getpid());
     header->calibration = calibration;
 }
 

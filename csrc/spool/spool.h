@@ -19,7 +19,7 @@
 #include "spool/packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 4u
+#define TFD_SPOOL_VERSION 5u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -174,7 +174,8 @@ struct tfd_spool_header {
     int32_t pid;
     int32_t parent_pid; /* 0 in the process that started the session */
     char host[64];
-    char command[1024];
+    char command[1024];     /* arguments, each with its NUL, as far as they fit */
+    uint64_t process_start; /* clock ticks since boot, 0 = unknown: tells processes of one number apart */
     struct tfd_clock_sample calibration; /* taken early in the process's life */
     struct tfd_clock_sample start;
     struct tfd_clock_sample stop; /* ticks 0 until stopped */

@@ -75,6 +75,15 @@ WAYS = {
 }
 
 
+# What such a job consists of beside its main process; a program has the name of what it runs.
+POOL_KINDS = {
+    "fork": {("worker", "")},
+    "spawn": {("worker", ""), ("helper", "resource_tracker")},
+    "forkserver": {("worker", ""), ("helper", "resource_tracker"), ("helper", "forkserver")},
+}
+ONE_PROGRAM = {("program", "python -c")}
+
+
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
     """An environment in which tfdarshan is as a wheel installs it: with what a starting interpreter runs."""
@@ -99,6 +108,11 @@ def data(tmp_path):
 
 def job(python, data, body, after="", *, follow=True, options=""):
     """Runs a job that does `body` while it is recorded, and then `after`; gives its session."""
+    return job_and_output(python, data, body, after, follow=follow, options=options)[0]
+
+
+def job_and_output(python, data, body, after="", *, follow=True, options=""):
+    """Runs such a job; gives its session and the lines that it printed."""
     folder = data.parent
     text = JOB.replace("FOLLOW", f"{follow}{options}").replace("BODY", textwrap.indent(body, " " * 8))
     (folder / "job.py").write_text(text.replace("AFTER", textwrap.indent(after, " " * 4)))
@@ -112,7 +126,7 @@ def job(python, data, body, after="", *, follow=True, options=""):
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "rror" not in ran.stderr
-    return tfdarshan.open_session(folder / "logs")
+    return tfdarshan.open_session(folder / "logs"), ran.stdout.splitlines()
 
 
 def opens_and_bytes(session, data):
@@ -135,6 +149,15 @@ def test_a_program_that_is_started_is_in_the_session(python, data, way):
     assert any(process.meta["joined"] for process in session.processes) == (way != "Pool, fork")
     assert not owner.meta["joined"]
     assert not (files["path"].str.startswith(f"{data}/") & (files["pid"] == owner.pid)).any()
+    # ... and each is called what it is
+    roles = [process.meta["role"] for process in session.processes]
+    kinds = {(role["kind"], role["name"]) for role in roles[1:]} - {("helper", "start of python -c")}
+    assert roles[0]["kind"] == "main"
+    expected = POOL_KINDS.get(way.rpartition(", ")[2], ONE_PROGRAM)
+    # Nobody waits for helpers: the session may end before they have begun.
+    assert {kind for kind in expected if kind[0] != "helper"} <= kinds <= expected
+    numbers = sorted(role["number"] for role in roles if role["kind"] == "worker")
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_nothing_follows_where_children_are_not_followed(python, data):
@@ -153,6 +176,26 @@ def test_two_programs_of_one_process_are_told_apart(python, data):
     pids = [process.pid for process in session.processes]
     assert len(pids) == 3
     assert len(set(pids)) == 2
+    # ... as one process, whose start the kernel tells
+    starts = {process.pid: process.meta["process_start"] for process in session.processes}
+    assert all(process.meta["process_start"] == starts[process.pid] > 0 for process in session.processes)
+
+
+def test_processes_are_named_by_their_start(python, data):
+    # WHEN a program tells when the kernel says that it began, and the main process, whose manager still runs
+    stat = "open('/proc/self/stat').read().rpartition(')')[2].split()[19]"
+    body = f"""\
+subprocess.run([sys.executable, "-c", "print({stat})"], check=True)
+print({stat}, flush=True)
+manager = multiprocessing.get_context("fork").Manager()
+"""
+    session, printed = job_and_output(python, data, body, "manager.shutdown()")
+
+    # THEN
+    found = {process.meta["role"]["kind"]: process.meta for process in session.processes}
+    assert [found[kind]["process_start"] for kind in ("program", "main")] == [int(line) for line in printed]
+    assert "helper" not in found or found["helper"]["role"]["name"] == "manager"
+    assert "worker" not in found
 
 
 def test_what_starts_after_the_session_is_as_without_it(python, data):

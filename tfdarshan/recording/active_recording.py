@@ -18,6 +18,7 @@ from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
+from tfdarshan.recording.child_names import child_names
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_machine import cpu_seconds, machine_block
 from tfdarshan.recording.probe_process import probe_storage_of
@@ -161,7 +162,7 @@ class Recording:
             }
             notes = [*(note for note in self.marker.notes if note != UNREAD), *engine.notes]
             marker = dataclasses.replace(self.marker, versions=versions(), notes=notes)
-            unmet = write_session(self.directory, marker, extra, darshan).unmet
+            unmet = write_session(self.directory, marker, extra, darshan, child_names()).unmet
             (self.directory / MARKER).unlink()
             self.written = True
         except BaseException:

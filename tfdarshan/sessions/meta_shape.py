@@ -89,6 +89,14 @@ class KernelShape(Struct, frozen=True):
     syscw: Count = 0
 
 
+class RoleShape(Struct, frozen=True):
+    """What a process is in its session."""
+
+    kind: Literal["main", "worker", "helper", "program"]
+    number: Count = 0
+    name: str = ""
+
+
 class TrafficShape(Struct, frozen=True):
     """Calls and bytes on what is no recorded file."""
 
@@ -362,6 +370,8 @@ class MetaShape(Struct, frozen=True):
     session: str = ""
     parent_pid: ProcessId = 0
     joined: bool = False
+    process_start: Count = 0
+    role: RoleShape | None = None
     command: str = ""
     stopped: bool = True
     origin_realtime_ns: Instant | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.process_identity import ProcessIdentity, process_identity
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
@@ -26,6 +27,7 @@ from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_role import MAIN, KnownProcess, Role, WorkerNumbers, roles_of
 from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
 from tfdarshan.units import plural
@@ -63,14 +65,16 @@ def write_session(
     marker: Marker,
     extra: dict[str, Any] | None = None,
     darshan: DarshanCounts | None = None,
+    names: Mapping[int, str] | None = None,
 ) -> Written:
-    """Writes all processes of a session, children first.
+    """Writes all processes of a session, children first, in the order in which they were started.
 
     Args:
         directory: The session directory to write into.
         marker: What the marker says.
         extra: Entries added to the owner's metadata.
         darshan: What libdarshan counted of the owner, where it did.
+        names: What multiprocessing calls processes, by their numbers.
 
     Raises:
         SessionDataError: The owner's spool cannot be read.
@@ -83,7 +87,8 @@ def write_session(
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         unmet = UnmetPatterns(marker.options)
         programs = StartedPrograms(spool_directory)
-        written = _write_children(directory, marker, others, unmet, programs)
+        known = _known_children(others, names or {})
+        written = _write_children(directory, marker, known, unmet, programs)
         unmet.saw(reader)
         said = unmet.sentence()
         bounds = [sentence for sentence in (said, programs.sentence()) if sentence]
@@ -94,18 +99,66 @@ def write_session(
         if marker.options.get("programs"):
             entries["programs"] = programs.block()
         entries |= extra or {}
-        write_process(directory, marker, reader, entries, darshan)
+        about = _about(process_identity(owner), Role(MAIN))
+        write_process(directory, marker, reader, entries, darshan, about=about)
     sync_folder(directory)
     return dataclasses.replace(written, unmet=said)
 
 
+@dataclass(frozen=True)
+class _Child:
+    """A process other than the owner; both are None if its spool cannot be read."""
+
+    spool: Path
+    identity: ProcessIdentity | None = None
+    role: Role | None = None
+
+
+def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child]:
+    """Gives the processes of some spools with their roles, in the order in which they were started."""
+    identities: list[tuple[Path, ProcessIdentity]] = []
+    unreadable = []
+    for spool in spools:
+        try:
+            identities.append((spool, process_identity(spool)))
+        except SessionDataError:
+            unreadable.append(_Child(spool))
+    identities.sort(key=lambda found: _order(found[1]))
+    roles = roles_of([_known(identity, names) for _, identity in identities])
+    return [*unreadable, *(_Child(*found, role) for found, role in zip(identities, roles, strict=True))]
+
+
+def _order(identity: ProcessIdentity) -> tuple[int, int, int]:
+    """Gives what orders processes: of those that began within one clock tick, the lower number came first."""
+    return identity.process_start, identity.pid, identity.start_realtime_ns
+
+
+def _known(identity: ProcessIdentity, names: Mapping[int, str]) -> KnownProcess:
+    return KnownProcess(
+        pid=identity.pid,
+        parent_pid=identity.parent_pid,
+        owner=False,
+        joined=identity.joined,
+        start_ns=identity.start_realtime_ns,
+        arguments=identity.arguments,
+        process_start=identity.process_start,
+        name=names.get(identity.pid, ""),
+    )
+
+
+def _about(identity: ProcessIdentity, role: Role) -> dict[str, Any]:
+    """Gives the entries of the metadata that say which process it is."""
+    return {"process_start": identity.process_start, "role": dataclasses.asdict(role)}
+
+
 def _write_children(
-    directory: Path, marker: Marker, spools: list[Path], unmet: UnmetPatterns, programs: StartedPrograms
+    directory: Path, marker: Marker, children: list[_Child], unmet: UnmetPatterns, programs: StartedPrograms
 ) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
-    for path in spools:
+    numbers = WorkerNumbers()
+    for child in children:
         try:
-            with SpoolReader(path) as reader:
+            with SpoolReader(child.spool) as reader:
                 unmet.saw(reader)
                 info = reader.info()
                 if reader.is_program():
@@ -113,7 +166,10 @@ def _write_children(
                 if _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue
-                write_process(directory, marker, reader, None, name=path.stem)
+                about = {}
+                if child.identity is not None and child.role is not None:
+                    about = _about(child.identity, numbers.numbered(child.role))
+                write_process(directory, marker, reader, None, name=child.spool.stem, about=about)
                 recorded += 1
                 joined += reader.joined()
         except SessionDataError as error:
@@ -140,6 +196,7 @@ def write_process(
     *,
     here: bool = True,
     name: str | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> None:
     """Writes one process, its metadata last.
 
@@ -152,6 +209,7 @@ def write_process(
         here: The process ran on this machine, whose files may be looked at.
         name: Of its files after the host's: its number by default; a program that another one of the same
             process has begun by exec has one of its own.
+        about: Entries that say which process it is, and what its part in the session.
 
     Raises:
         OSError: A file could not be written.
@@ -163,7 +221,7 @@ def write_process(
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
     with _overlay_report(darshan, reader, info) as overlay:
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
-    meta |= owner or {}
+    meta |= {**(about or {}), **(owner or {})}
     if overlay is not None:
         overlay.finish()
         meta |= {"verify": overlay.verified(), "engine": meta["engine"] | overlay.counts()}
