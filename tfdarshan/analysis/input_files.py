@@ -33,29 +33,37 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | ((rows["stats"] > 0) & regular)
     chosen = (asked & (rows["bytes_written"] == 0) & (rows["writes"] == 0)).to_numpy(bool).copy()
     chosen[NO_FILE] = True
-    others = _others_files(files.paths)
+    others = program_files(files.paths) | _contains(files.paths, f"/{BURST_CONTROL}/")
     if data_folder is not None:
         others &= ~_mask(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
     found: Array = chosen & ~others
     return found
 
 
-def _others_files(paths: Any) -> Array:
-    """Says which paths are programs' or a burst buffer's; of most others a few bytes show it."""
+def program_files(paths: Any) -> Array:
+    """Says which paths are programs', bool: modules, libraries and system files.
+
+    Args:
+        paths: A pyarrow array of texts. Of most others a few bytes show that they are data.
+    """
     raw = paths.cast(pa.large_binary())
     heads = pa.array(sorted({folder[:4].encode() for folder in SYSTEM_FOLDERS}), pa.large_binary())
     tails = pa.array(sorted({suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}), pa.large_binary())
     likely = _mask(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
     likely |= _mask(pc.is_in(pc.binary_slice(raw, -2), tails))
     found: Array = np.zeros(len(likely), bool)
-    for part in (*PROGRAM_PARTS, f"/{BURST_CONTROL}/"):
-        found |= _mask(pc.match_substring(paths, part))
+    for part in PROGRAM_PARTS:
+        found |= _contains(paths, part)
     rows = np.flatnonzero(likely)
     if len(rows):
         names = pd.Series(paths.take(pa.array(rows)).to_pylist())
         found[rows] |= names.str.startswith(SYSTEM_FOLDERS).to_numpy(bool)
         found[rows] |= names.str.endswith(PROGRAM_SUFFIXES).to_numpy(bool)
     return found
+
+
+def _contains(paths: Any, part: str) -> Array:
+    return _mask(pc.match_substring(paths, part))
 
 
 def _mask(values: Any) -> Array:

@@ -11,8 +11,10 @@ from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
+from tfdarshan.analysis.process_list import ProcessEntry, list_processes
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
+from tfdarshan.sessions.process_role import session_roles
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -65,6 +67,7 @@ class SummaryData:
     finished: bool
     duration_s: float
     processes: int
+    process_list: list[ProcessEntry]  # helpers that read no data too, marked `hidden`
     silent_children: int
     threads: int | None
     files: int
@@ -124,6 +127,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         duration_s=wall_clock.duration_s,
         # What ranks share is a record of its own in a log, and no process.
         processes=imported.get("processes", 1) if imported else len(session.meta),
+        process_list=list_processes(session.processes, files.moved),
         silent_children=int(children.get("silent", 0)),
         threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
         files=sum(int(meta["counts"]["files"]) for meta in session.meta),
@@ -148,7 +152,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         failures=_failures(session.meta),
         coverage=measure_coverage(session.meta, files),
         verify=[meta["verify"] for meta in session.meta if "verify" in meta],
-        bounds=[bound for meta in session.meta for bound in _named_bounds(meta, len(session.meta))],
+        bounds=_bounds(session.meta),
         not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *children.get("unreadable", ())],
         trace_span=trace_span(session.meta),
@@ -207,8 +211,14 @@ def _failures(metas: list[dict[str, Any]]) -> list[FailureCount]:
     return [FailureCount(error, name, dict(calls.most_common())) for (error, name), calls in ordered]
 
 
-def _named_bounds(meta: dict[str, Any], processes: int) -> list[str]:
+def _bounds(metas: list[dict[str, Any]]) -> list[str]:
     """Names the process that a bound is of, where there are several; a note on the session is of none."""
-    of_session = meta.get("session_notes", ())
-    prefix = f"process {meta['pid']}: " if processes > 1 else ""
-    return [bound if bound in of_session else prefix + bound for bound in meta.get("bounds", ())]
+    if len(metas) == 1:
+        return list(metas[0].get("bounds", ()))
+    bounds = []
+    for meta, role in zip(metas, session_roles(metas), strict=True):
+        of_session = meta.get("session_notes", ())
+        who = "" if meta.get("darshan") else f" ({role.label})"
+        prefix = f"process {meta['pid']}{who}: "
+        bounds += [bound if bound in of_session else prefix + bound for bound in meta.get("bounds", ())]
+    return bounds

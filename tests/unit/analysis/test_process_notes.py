@@ -22,11 +22,12 @@ def test_notes_of_the_session_name_no_process(tmp_path):
     # THEN
     assert bounds == [
         "nothing matched exclude=/none",
-        "process 100: the spool was full",
-        "process 101: the spool was full",
+        "process 100 (main): the spool was full",
+        "process 101 (worker 1): the spool was full",
     ]
 
 
 def test_sessions_that_do_not_tell_notes_apart_name_the_process(tmp_path):
     jobs = [job_of(CALLS, ["/data/a"], [5], pid=pid, meta={"bounds": ["full"]}) for pid in (100, 101)]
-    assert summarize(write_session(tmp_path, *jobs)).bounds == ["process 100: full", "process 101: full"]
+    bounds = summarize(write_session(tmp_path, *jobs)).bounds
+    assert bounds == ["process 100 (main): full", "process 101 (worker 1): full"]

@@ -14,6 +14,7 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.layers_text import layer_facts
+from tfdarshan.reports.text.process_text import kinds_text
 from tfdarshan.reports.text.summary_text import emulated_as
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
@@ -65,7 +66,8 @@ def _warnings(data: SummaryData, paint: Paint) -> list[str]:
 
 def _facts(data: SummaryData, paint: Paint) -> list[str]:
     engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
-    counts = [plural(data.processes, "process", "processes")]
+    kinds = kinds_text(data.process_list)
+    counts = [plural(data.processes, "process", "processes") + (f" ({kinds})" if kinds else "")]
     counts += [plural(data.threads, "thread")] if data.threads is not None else []
     counts.append(engine)
     session = f"{data.session}, {human_seconds(data.duration_s)} on {data.host}, {', '.join(counts)}"

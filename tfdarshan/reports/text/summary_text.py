@@ -11,11 +11,13 @@ from typing import Any
 from tfdarshan.analysis.access_sizes import SizeBucket
 from tfdarshan.analysis.coverage import Coverage, Direction
 from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.process_list import labels_by_pid
 from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
+from tfdarshan.reports.text.process_text import kinds_text, process_lines
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
@@ -64,6 +66,7 @@ def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
         _header(data),
         _calls(data),
         _time(data),
+        process_lines(data.process_list),
         _sizes(data.sizes),
         _pattern(data),
         _slowest(data),
@@ -82,9 +85,10 @@ def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
 def _header(data: SummaryData) -> list[str]:
     engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
     duration = human_seconds(data.duration_s)
+    more = plural(data.silent_children, "more child", "more children") if data.silent_children else ""
+    about = [kinds_text(data.process_list), f"{more} made no calls" if more else ""]
     processes = plural(data.processes, "process", "processes")
-    if data.silent_children:
-        processes += f" ({plural(data.silent_children, 'more child', 'more children')} made no calls)"
+    processes += f" ({'; '.join(filter(None, about))})" if any(about) else ""
     counts = (
         processes,
         plural(data.threads, "thread") if data.threads is not None else "",
@@ -93,7 +97,7 @@ def _header(data: SummaryData) -> list[str]:
     )
     lines = [
         printable(f"tfdarshan session {data.session}, {duration} on {data.host}, engine {engine}"),
-        ", ".join(filter(None, counts)),
+        *textwrap.wrap(", ".join(filter(None, counts)), WIDTH, break_on_hyphens=False),
     ]
     if data.command:
         command = printable(data.command)
@@ -284,7 +288,7 @@ def _slowest(data: SummaryData) -> list[str]:
         "Slowest files",
         head,
         data.slowest_files,
-        data.processes,
+        data,
         lambda entry: SLOWEST.row(
             *map(human_seconds, (entry.time_s, entry.read_s, entry.write_s, entry.meta_s)),
             human_bytes(entry.bytes_read + entry.bytes_written),
@@ -298,7 +302,7 @@ def _most_read(data: SummaryData) -> list[str]:
         "Most-read files",
         head,
         data.most_read_files,
-        data.processes,
+        data,
         lambda entry: MOST_READ.row(
             human_bytes(entry.bytes_read),
             entry.reads,
@@ -310,12 +314,13 @@ def _most_read(data: SummaryData) -> list[str]:
 
 
 def _entries(
-    title: str, head: str, entries: Iterable[FileEntry], processes: int, cells: Callable[[FileEntry], str]
+    title: str, head: str, entries: Iterable[FileEntry], data: SummaryData, cells: Callable[[FileEntry], str]
 ) -> list[str]:
-    lines = []
+    lines, labels = [], labels_by_pid(data.process_list)
     for entry in entries:
         where = " (STDIO)" if entry.module == "STDIO" else ""
-        where += f" ({process_words(entry.pid)})" if processes > 1 else ""
+        if data.processes > 1:
+            where += f" ({printable(labels.get(entry.pid) or process_words(entry.pid))})"
         row = f"{cells(entry)}   "
         lines.append(row + shortened(printable(entry.path), WIDTH - len(row) - len(where)) + where)
     return [title, f"{head}   path", *lines] if lines else []

@@ -18,10 +18,14 @@ import pyarrow as pa
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.process_list import ProcessEntry
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.checkpoint.ledger import CheckpointRow
+from tfdarshan.sessions.process_role import MAIN
 
 EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+# What a bound says of its process's role may be the name of a script.
+ROLE_OF_BOUND = re.compile(r"^(process \d+) \(.*?\): ")
 HIDDEN = "(redacted)"
 
 
@@ -78,12 +82,20 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         host=HIDDEN,
         engine=engine,
         emulation=redacted_emulation(data.emulation),
-        bounds=[re.sub(r"(?<!\w)/\S+", HIDDEN, bound) for bound in data.bounds],
+        process_list=[_redacted_process(entry) for entry in data.process_list],
+        bounds=[re.sub(r"(?<!\w)/\S+", HIDDEN, ROLE_OF_BOUND.sub(r"\1: ", bound)) for bound in data.bounds],
         problems=[HIDDEN for _ in data.problems],
         overlapping_sessions=[HIDDEN for _ in data.overlapping_sessions],
         slowest_files=hidden(data.slowest_files),
         most_read_files=hidden(data.most_read_files),
     )
+
+
+def _redacted_process(entry: ProcessEntry) -> ProcessEntry:
+    """Gives a process by kind and number, without its host and its script's name."""
+    number = f" {entry.number}" if entry.number else ""
+    label = entry.role if entry.role == MAIN else f"{entry.role}{number} ({entry.pid})"
+    return dataclasses.replace(entry, name=str(entry.pid), label=label, host=HIDDEN)
 
 
 def redacted_emulation(emulation: dict[str, Any] | None) -> dict[str, Any] | None:
