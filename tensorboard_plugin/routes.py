@@ -15,10 +15,10 @@ from tfdarshan.reports.views.comparison_view import compare_view
 from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table, files_view
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.panel import Panel, Text, as_json
+from tfdarshan.reports.views.process_choice import process_choices
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
 from tfdarshan.reports.views.steps_view import PAGE_ROWS, StepQuery, steps_table, steps_view
 from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
-from tfdarshan.reports.views.view_source import process_name
 from tfdarshan.staging.assumed_tier import LOCAL
 from tfdarshan.units import human_bytes, human_seconds, plural
 
@@ -106,7 +106,9 @@ class Routes:
                 panels = source.cached(f"_view_{name}", lambda: VIEWS[name][1](source))
         return {
             "state": "complete",
-            "processes": [process_name(process) for process in source.whole.processes],
+            "processes": source.cached(
+                "_choices", lambda: process_choices(source.whole.processes, source.named)
+            ),
             "banner": as_json([*overlap_banner(self.store.beside(listed)), *banner(source)]),
             "panels": as_json(panels),
         }

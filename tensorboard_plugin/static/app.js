@@ -141,7 +141,7 @@ function current() {
 
 function fillFrame(session) {
   parts.session.show(sessions, session);
-  fill(parts.process.box, [["", "all processes"], ...processes.map((name) => [name, name])], state.process || "");
+  fill(parts.process.box, [["", "all processes"], ...processes.map(({ id, label }) => [id, label])], state.process || "");
   parts.process.label.hidden = processes.length < 2;
   parts.nav.replaceChildren(...page.views.map((view) => element("button", {
     role: "tab", "data-view": view.name, "aria-selected": String(view.name === viewName()),

@@ -63,11 +63,15 @@ def test_the_plugin_is_active_only_where_there_are_sessions(logdir, tmp_path):
 def test_every_view_answers(logdir, view):
     code, answer = ask(logdir, "/view", session=SESSION, view=view)
 
-    assert (code, answer["state"], answer["processes"]) == (200, "complete", ["made-up:100"])
+    assert (code, answer["state"], answer["processes"]) == (
+        200,
+        "complete",
+        [{"id": "made-up:100", "label": "main (made-up:100)"}],
+    )
     assert answer["panels"]
 
 
-@pytest.mark.parametrize("by", ["thread", "process", "directory", "operation"])
+@pytest.mark.parametrize("by", ["thread", "process", "role", "directory", "operation"])
 @pytest.mark.parametrize("measure", ["bandwidth", "operations", "busy", "depth"])
 def test_the_timeline_by_all_and_of_all(logdir, by, measure):
     _, whole = ask(logdir, "/view", session=SESSION, view="timeline", by=by, measure=measure)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.segments import CLASSES, META, Segments
+from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
 from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
 from tfdarshan.sessions.process_data import ProcessData
 
@@ -91,8 +91,22 @@ def activity_by_thread(segments: Segments, bins: TimeBins, most: int = 32) -> Ac
     return activity(segments, segments.thread, names, bins, most)
 
 
+def activity_by_name(
+    segments: Segments, named: Callable[[Thread], str], bins: TimeBins, most: int = 32
+) -> Activity:
+    """Gives the activity of the threads of one name together."""
+    names = [named(thread) for thread in segments.threads]
+    unique = list(dict.fromkeys(names))
+    of_thread = np.array([unique.index(name) for name in names] or [0], np.int32)
+    return activity(segments, of_thread[segments.thread], unique, bins, most)
+
+
 def activity_of_overview(
-    processes: Sequence[ProcessData], by: str, count: int = 512, most: int = 32
+    processes: Sequence[ProcessData],
+    by: str,
+    count: int = 512,
+    most: int = 32,
+    named: Callable[[Thread], str] | None = None,
 ) -> Activity:
     """Gives the activity over the whole session from the overview tables.
 
@@ -101,15 +115,21 @@ def activity_of_overview(
         by: "thread", "process" or "operation".
         count: Parts of time.
         most: How many names are told apart.
+        named: Names the row that a thread belongs to, in place of `by`.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     bins = overview_bins(processes, count)
     rows: dict[str, Array] = {}
-    for part in overview_parts(processes):
+    for number, part in enumerate(overview_parts(processes)):
         place = part.places(bins)
-        for name, chosen in _named_rows(part, by, several=len(processes) > 1):
+        found = (
+            _named_rows(part, by, several=len(processes) > 1)
+            if named is None
+            else _rows_of_threads(part, number, named)
+        )
+        for name, chosen in found:
             sums = rows.setdefault(name, np.zeros((3, count)))
             for measure, values in enumerate((part.count, part.bytes_moved, part.busy_ns)):
                 sums[measure] += np.bincount(place[chosen], values[chosen], minlength=count)
@@ -176,6 +196,16 @@ def _named_rows(part: OverviewPart, by: str, *, several: bool) -> Iterator[tuple
         for tid in np.unique(part.tid).tolist():
             label = f"{tid} ({names[tid]})" if names.get(tid) else str(tid)
             yield f"{meta['pid']}/{label}" if several else label, np.flatnonzero(part.tid == tid)
+
+
+def _rows_of_threads(
+    part: OverviewPart, process: int, named: Callable[[Thread], str]
+) -> Iterator[tuple[str, Array]]:
+    meta = part.process.meta
+    names = {thread["tid"]: thread["name"] for thread in meta.get("threads", ())}
+    for tid in np.unique(part.tid).tolist():
+        thread = Thread(meta["host"], meta["pid"], tid, names.get(tid, ""), process)
+        yield named(thread), np.flatnonzero(part.tid == tid)
 
 
 def _busiest(busy: Array, calls: Array, names: Sequence[str], most: int) -> tuple[Array, list[str]]:

@@ -61,7 +61,7 @@ def test_threads_of_several_processes_are_told_apart(tmp_path):
     child = dataclasses.replace(job, pid=101)
     source = Source(write_session(tmp_path, job, child))
 
-    assert rows(timeline_view(source)) == {"100/main", "101/100"}
+    assert rows(timeline_view(source)) == {"main/main", "worker 1/100"}
 
 
 def test_many_workers_are_in_the_order_of_their_numbers(tmp_path):

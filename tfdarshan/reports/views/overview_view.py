@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.process_list import ProcessEntry
 from tfdarshan.analysis.rereads import Rereads
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.storage_share import storage_share
@@ -12,6 +13,7 @@ from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
 from tfdarshan.reports.figures.time_marks import with_time_bands
+from tfdarshan.reports.text.process_text import hidden_text, kinds_text
 from tfdarshan.reports.views.log_view import log_panels
 from tfdarshan.reports.views.panel import (
     Cell,
@@ -29,6 +31,7 @@ from tfdarshan.reports.views.panel import (
 from tfdarshan.reports.views.view_source import MOST_FILES, NO_TRACE, Source
 from tfdarshan.units import percent, plural
 
+MOST_PROCESSES = 50
 UNCOUNTED = (
     "No figure of the kernel's counts {children}: still running, or another program by exec, and not waited "
     "for. What was not seen is at least this much."
@@ -40,6 +43,7 @@ def overview_view(source: Source) -> list[Panel]:
     panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source)), _bandwidth(source)]
     if source.process is None:
         panels += [*_shares(source), *log_panels(source)]
+    panels += _processes(source.summary.process_list)
     panels += [
         _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
         _entries(
@@ -180,6 +184,37 @@ def _entries(key: str, title: str, entries: list[FileEntry], heading: str, *, sl
         for entry in entries
     ]
     return Table(key, title, columns, rows, half=True)
+
+
+def _processes(entries: list[ProcessEntry]) -> list[Panel]:
+    """Lists the processes by role; nothing of a single one."""
+    if len(entries) < 2:
+        return []
+    columns = [
+        ("process", "text"),
+        ("host and number", "text"),
+        ("threads", "number"),
+        ("calls", "number"),
+        ("read", "number"),
+        ("written", "number"),
+        ("recorded", "number"),
+    ]
+    shown = [entry for entry in entries if not entry.hidden]
+    rows = [
+        [
+            Cell(entry.label),
+            Cell(entry.name),
+            number(entry.threads),
+            number(entry.calls),
+            size(entry.bytes_read),
+            size(entry.bytes_written),
+            duration(entry.duration_s),
+        ]
+        for entry in shown[:MOST_PROCESSES]
+    ]
+    notes = [f"the first {MOST_PROCESSES} of {len(shown):,}"] if len(shown) > MOST_PROCESSES else []
+    notes += [f"not listed: {hidden_text(entries)}"] if len(shown) < len(entries) else []
+    return [Table("processes", f"Processes: {kinds_text(entries)}", columns, rows, "; ".join(notes))]
 
 
 def _warnings(source: Source) -> list[Panel]:

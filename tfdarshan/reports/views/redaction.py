@@ -93,9 +93,16 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
 
 def _redacted_process(entry: ProcessEntry) -> ProcessEntry:
     """Gives a process by kind and number, without its host and its script's name."""
-    number = f" {entry.number}" if entry.number else ""
-    label = entry.role if entry.role == MAIN else f"{entry.role}{number} ({entry.pid})"
-    return dataclasses.replace(entry, name=str(entry.pid), label=label, host=HIDDEN)
+    number = entry.name.rpartition(":")[2]
+    label = role_label(entry.role, entry.number, number)
+    return dataclasses.replace(entry, name=number, label=label, host=HIDDEN)
+
+
+def role_label(kind: str, number: int, process: str) -> str:
+    """Gives what a process is called without the name of its script: "main", "worker 3", "program (4711)"."""
+    if kind == MAIN:
+        return kind
+    return f"{kind} {number}" if number else f"{kind} ({process})"
 
 
 def redacted_emulation(emulation: dict[str, Any] | None) -> dict[str, Any] | None:

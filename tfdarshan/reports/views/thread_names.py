@@ -7,14 +7,13 @@ they do: in a process whose tf.data pipeline reads files they read, and write no
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.activity import Activity, overview_parts
+from tfdarshan.analysis.activity import overview_parts
 from tfdarshan.analysis.segments import READ, WRITE, Thread
 from tfdarshan.analysis.tf_data_pipeline import SOURCES
 from tfdarshan.sessions.process_data import ProcessData
@@ -26,7 +25,8 @@ GATHERED, GATHERED_TID = "other threads", 0
 POOL_NAMES = ("tf_data_", "tf_ForEach")
 WORKER_NAMES = ("ThreadPoolExecu", "asyncio_", "Thread-", "pt_data_worker", "worker", "loky")
 READING = ("reads", "python")
-Key = tuple[str, int, int]
+# A process's place, and the thread's id.
+Key = tuple[int, int]
 # The threads of a process that read bytes, and those that wrote some.
 Moved = tuple[set[int], set[int]]
 
@@ -36,39 +36,36 @@ class ThreadNames:
 
     Args:
         processes: The processes.
+        labels: What these are called.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
 
-    def __init__(self, processes: Sequence[ProcessData]) -> None:
-        self._several = len(processes) > 1
+    def __init__(self, processes: Sequence[ProcessData], labels: Sequence[str]) -> None:
+        self._labels = labels if len(processes) > 1 else None
+        self._imported = [bool(process.meta.get("darshan")) for process in processes]
         self._names: dict[Key, str] = {}
-        self._by_label: dict[str, str] = {}
-        for process, moved in zip(processes, _moved(processes), strict=True):
-            self._add(process.meta, moved)
+        for place, moved in enumerate(_moved(processes)):
+            self._add(place, processes[place].meta, moved)
 
     def of(self, thread: Thread) -> str:
-        """Names a thread; with several processes, the process's id comes first."""
-        name = self._names.get((thread.host, thread.pid, thread.tid), str(thread.tid))
-        return f"{thread.pid}/{name}" if self._several else name
+        """Names a thread; with several processes, what its process is called comes first."""
+        name = self._names.get((thread.process, thread.tid), str(thread.tid))
+        if self._labels is None:
+            return name
+        # Ranks of an imported log share a table.
+        label = str(thread.pid) if self._imported[thread.process] else self._labels[thread.process]
+        return f"{label}/{name}"
 
-    def renamed(self, found: Activity) -> Activity:
-        """Gives an activity by thread with these names."""
-        return dataclasses.replace(found, names=[self._by_label.get(name, name) for name in found.names])
-
-    def _add(self, meta: dict[str, Any], moved: Moved) -> None:
-        host, pid = str(meta["host"]), int(meta["pid"])
+    def _add(self, place: int, meta: dict[str, Any], moved: Moved) -> None:
         if meta.get("darshan"):  # an imported log has ids alone
             return
         recorded = {int(thread["tid"]): str(thread["name"]) for thread in meta.get("threads", ())}
         tids = sorted(set(recorded) | moved[0] | moved[1])
         kinds = _kinds(meta, {tid: recorded.get(tid, "") for tid in tids}, moved)
         for tid, name in _numbered(kinds).items():
-            self._names[host, pid, tid] = name
-            thread = Thread(host, pid, tid, recorded.get(tid, ""))
-            label = f"{pid}/{thread.label}" if self._several else thread.label
-            self._by_label[label] = self.of(thread)
+            self._names[place, tid] = name
 
 
 def _kinds(meta: dict[str, Any], recorded: dict[int, str], moved: Moved) -> dict[int, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import Activity, activity, activity_by_thread, activity_of_overview
+from tfdarshan.analysis.activity import Activity, activity, activity_by_name, activity_of_overview
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.file_names import Named
@@ -31,7 +31,7 @@ from tfdarshan.reports.views.panel import Chart, Panel, Text
 from tfdarshan.reports.views.view_source import NO_TRACE, TIME_PARTS, Source
 from tfdarshan.units import human_seconds, plural
 
-GROUPINGS = ("thread", "process", "directory", "operation")
+GROUPINGS = ("thread", "process", "role", "directory", "operation")
 # Up to so many calls, a window shows each of them.
 MOST_SINGLE_CALLS = 2_000
 
@@ -85,7 +85,7 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
     if len(segments) == 0:
         return [Text([f"No calls ran in these {span}."], "Timeline")]
     bins = bins_over(*window_ns, TIME_PARTS)
-    threads = [source.thread_names.of(thread) for thread in segments.threads]
+    threads = [source.row_names["thread"](thread) for thread in segments.threads]
     steps, marks = _within(source.step_bounds, window_ns), _within(source.marks, window_ns)
     if len(segments) <= MOST_SINGLE_CALLS:
         title = f"{plural(len(segments), 'call')} in {span}"
@@ -126,8 +126,8 @@ def _whole(source: Source, by: str) -> Activity:
         return source.cached(  # type: ignore[no-any-return]
             "_by_directory", lambda: _grouped(source, source.segments, source.files, by, bins)
         )
-    found = activity_of_overview(source.processes, by, TIME_PARTS)
-    return source.thread_names.renamed(found) if by == "thread" else found
+    named = source.row_names.get(by)
+    return activity_of_overview(source.processes, by, TIME_PARTS, named=named)
 
 
 def session_window(source: Source) -> tuple[int, int]:
@@ -138,19 +138,14 @@ def session_window(source: Source) -> tuple[int, int]:
 
 
 def _grouped(source: Source, segments: Segments, files: Named, by: str, bins: TimeBins) -> Activity:
-    if by == "thread":
-        return source.thread_names.renamed(activity_by_thread(segments, bins))
+    if by in source.row_names:
+        return activity_by_name(segments, source.row_names[by], bins)
     if by == "directory":
         folders = directories_of(files)
         names = [path or "(no file)" for path in folders.paths]
         return activity(segments, folders.of_file[segments.file], names, bins)
-    if by == "operation":
-        names = [operation.name for operation in segments.operations]
-        return activity(segments, segments.operation.astype(np.int32), names, bins)
-    names = [f"{thread.host}:{thread.pid}" for thread in segments.threads]
-    unique = list(dict.fromkeys(names))
-    of_thread = np.array([unique.index(name) for name in names] or [0], np.int32)
-    return activity(segments, of_thread[segments.thread], unique, bins)
+    names = [operation.name for operation in segments.operations]
+    return activity(segments, segments.operation.astype(np.int32), names, bins)
 
 
 def _title(shown: Window) -> str:

@@ -14,17 +14,23 @@ from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.rereads import Rereads, rereads
-from tfdarshan.analysis.segments import Segments, load_segments
+from tfdarshan.analysis.segments import Segments, Thread, load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
-from tfdarshan.errors import SessionDataError
 from tfdarshan.reports.figures.time_marks import Band
 from tfdarshan.reports.views.epoch_bands import epoch_bands
+from tfdarshan.reports.views.process_choice import (
+    IDLE_HELPERS,
+    chosen_processes,
+    role_words,
+    shown_labels,
+)
 from tfdarshan.reports.views.redaction import (
     Redaction,
     redacted_emulation,
@@ -50,7 +56,7 @@ class Source:
 
     Args:
         session: The session.
-        process: Its host:pid to look at alone; None for all.
+        process: What to look at alone: a process's host:pid, or `role:` and a role; None for all.
         redaction: Replaces paths; None shows them.
         most_kept: Where a session has more calls than this, they are read again for each view that asks.
         fast_tier: What the tier for staged files was measured at; None lets the view assume one.
@@ -69,9 +75,8 @@ class Source:
         self.redaction = redaction
         self.most_kept = most_kept
         self.fast_tier = fast_tier
-        chosen = [p for p in session.processes if process is None or process_name(p) == process]
-        if not chosen:
-            raise SessionDataError(f"the session {session.path.name} has no process {process}.")
+        self._places = chosen_processes(session, process)
+        chosen = [session.processes[place] for place in self._places]
         self.session = session if process is None else SessionData(session.path, chosen, session.problems)
 
     @property
@@ -138,7 +143,45 @@ class Source:
     @cached_property
     def thread_names(self) -> ThreadNames:
         """What the threads are called in every view."""
-        return ThreadNames(self.processes)
+        return ThreadNames(self.processes, self.labels)
+
+    @cached_property
+    def named(self) -> list[NamedProcess]:
+        """What all processes of the session are called, in their order."""
+        return named_processes(self.whole.processes)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """What the processes looked at are called in every view."""
+        labels = shown_labels(self.named, redacted=self.redaction is not None)
+        return [labels[place] for place in self._places]
+
+    @cached_property
+    def row_names(self) -> dict[str, Callable[[Thread], str]]:
+        """What names a thread's row, by what rows are of: a thread, a process or a role.
+
+        Helpers that read no data share a row, unless helpers alone are looked at.
+        """
+        named = [self.named[place] for place in self._places]
+        idle = [one.hidden and self.process is None for one in named]
+
+        def of_thread(thread: Thread) -> str:
+            return IDLE_HELPERS if idle[thread.process] else self.thread_names.of(thread)
+
+        def of_process(thread: Thread) -> str:
+            return IDLE_HELPERS if idle[thread.process] else self._process_of(thread)
+
+        return {
+            "thread": of_thread,
+            "process": of_process,
+            "role": lambda thread: role_words(named[thread.process].role.kind),
+        }
+
+    def _process_of(self, thread: Thread) -> str:
+        """Names the process of a thread; of an imported log, whose ranks share a table, by its number."""
+        if self.processes[thread.process].meta.get("darshan"):
+            return f"{thread.host}:{thread.pid}"
+        return self.labels[thread.process]
 
     @cached_property
     def marks(self) -> pd.DataFrame:
@@ -202,11 +245,6 @@ class Source:
         if name not in self.__dict__:
             self.__dict__[name] = make()
         return self.__dict__[name]
-
-
-def process_name(process: ProcessData) -> str:
-    """Gives the name that a process is picked by."""
-    return f"{process.meta['host']}:{process.pid}"
 
 
 def _no_segments() -> Segments:

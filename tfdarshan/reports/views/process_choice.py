@@ -1,0 +1,75 @@
+"""Which processes of a session a view is of, and what it calls them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tfdarshan.analysis.process_list import KINDS, NamedProcess
+from tfdarshan.errors import SessionDataError
+from tfdarshan.reports.views.redaction import role_label
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.process_role import HELPER, MAIN, process_names, session_roles
+from tfdarshan.sessions.session_data import SessionData
+
+# What stands before a role that is chosen in place of a process.
+ROLE = "role:"
+IDLE_HELPERS = "helpers that read no data"
+
+
+def chosen_processes(session: SessionData, wanted: str | None) -> list[int]:
+    """Gives the places of some processes of a session.
+
+    Args:
+        session: The session.
+        wanted: A process's name, `role:` and a role, or None for all processes.
+
+    Raises:
+        SessionDataError: There is none of that name or role.
+    """
+    if wanted is None:
+        return list(range(len(session.processes)))
+    if wanted.startswith(ROLE):
+        found = [f"{ROLE}{role.kind}" for role in session_roles(session.meta)]
+    else:
+        found = process_names(session.meta)
+    places = [place for place, name in enumerate(found) if name == wanted]
+    if not places:
+        raise SessionDataError(f"the session {session.path.name} has no process {wanted}.")
+    return places
+
+
+def process_choices(processes: Sequence[ProcessData], named: Sequence[NamedProcess]) -> list[dict[str, str]]:
+    """Lists what can be chosen: roles that several processes have, and each process that lists show.
+
+    Returns:
+        `id`, as `chosen_processes` takes it, and `label`, the words for it.
+    """
+    if any(process.meta.get("darshan") for process in processes):
+        return [{"id": one.name, "label": one.name} for one in named]
+    count = Counter(one.role.kind for one in named)
+    shown = sorted(
+        (one for one in named if not one.hidden),
+        key=lambda one: (tuple(KINDS).index(one.role.kind), one.role.number),
+    )
+    roles = [kind for kind in KINDS if count[kind] > 1 or (kind == HELPER and count[kind])]
+    return [
+        *({"id": f"{ROLE}{kind}", "label": f"all {KINDS[kind]} ({count[kind]:,})"} for kind in roles),
+        *({"id": one.name, "label": _label(one)} for one in shown),
+    ]
+
+
+def shown_labels(named: Sequence[NamedProcess], *, redacted: bool) -> list[str]:
+    """Gives what rows of processes are called; of a report to be shown, without names of scripts."""
+    if not redacted:
+        return [one.label for one in named]
+    return [role_label(one.role.kind, one.role.number, one.name.rpartition(":")[2]) for one in named]
+
+
+def role_words(kind: str) -> str:
+    """Gives what the processes of a role are called together."""
+    return MAIN if kind == MAIN else KINDS[kind]
+
+
+def _label(one: NamedProcess) -> str:
+    return one.label if one.label.endswith(")") else f"{one.label} ({one.name})"
