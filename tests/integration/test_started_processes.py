@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
+from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.summary_data import summarize
 
 ROOT = Path(__file__).parents[2]
 FILES = 20
@@ -179,6 +182,25 @@ def test_two_programs_of_one_process_are_told_apart(python, data):
     # ... as one process, whose start the kernel tells
     starts = {process.pid: process.meta["process_start"] for process in session.processes}
     assert all(process.meta["process_start"] == starts[process.pid] > 0 for process in session.processes)
+
+
+def test_the_start_of_workers_is_no_input_of_the_job(python, data):
+    # WHEN workers start interpreters, which look for modules, find themselves, and join the session
+    session = job(python, data, POOL.format("spawn"))
+
+    # THEN findings are about the data alone, and say what they leave out
+    table = load_files(session.processes)
+    found = table.rows["path"][input_files(table)].tolist()
+    assert sorted(found) == sorted(["(no file)", *(f"{data}/{number}" for number in range(FILES))])
+    data_of_summary = summarize(session)
+    programs, files = data_of_summary.coverage.programs, session.files
+    others = files[~files["path"].str.startswith(f"{data}/")]
+    assert 0 < programs.stats <= others["POSIX_STATS"].sum() + others["TFD_STATS_OTHER"].sum()
+    assert programs.asked > programs.opens + programs.stats
+    # ... and nobody has to look at a helper that does the same
+    hidden = {entry.label for entry in data_of_summary.process_list if entry.hidden}
+    assert hidden <= {"resource_tracker"}
+    assert {"main", "worker 1", "worker 2"} <= {entry.label for entry in data_of_summary.process_list}
 
 
 def test_processes_are_named_by_their_start(python, data):

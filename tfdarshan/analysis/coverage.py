@@ -16,6 +16,7 @@ from typing import Any
 
 from tfdarshan.analysis.counter_groups import BYTES_READ, BYTES_WRITTEN
 from tfdarshan.analysis.file_totals import FileTotals
+from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
 
 # With more of the bytes recorded by processes without figures, what storage gave the others says little.
 FEW = 0.01
@@ -49,11 +50,15 @@ class Direction:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is the least."""
+    """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is the least.
+
+    `programs` is in the tables, and findings leave it out.
+    """
 
     read: Direction
     written: Direction
     processes_left_out: int
+    programs: ProgramCalls = NO_PROGRAMS
 
 
 def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Coverage:
@@ -74,6 +79,7 @@ def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Cove
         _direction(metas, files, 0, charged, left_out),
         _direction(metas, files, 1, charged, left_out),
         len(left_out),
+        files.programs,
     )
 
 

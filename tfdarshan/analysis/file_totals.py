@@ -19,6 +19,7 @@ from tfdarshan.analysis.counter_groups import (
     WRITE_TIMES,
     WRITES,
 )
+from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls, ProgramSums
 from tfdarshan.sessions.process_data import ProcessData
 
 SUMMED_ALSO = (
@@ -77,7 +78,7 @@ class FileTotals:
     `unknown` names the counters that some rows do not have (imported logs): their sums leave those rows out,
     and `posix_zero_reads` is None where some POSIX row lacks it. `read_s`, `write_s` and `meta_s` add up the
     rows' times: a moment counts as often as files were busy in it. `moved` has each process's bytes read and
-    bytes written, in the order of the processes.
+    bytes written, in the order of the processes. `programs` is what of all that is of programs' files.
     """
 
     sums: dict[str, int]
@@ -89,6 +90,7 @@ class FileTotals:
     write_s: float = 0.0
     meta_s: float = 0.0
     moved: tuple[tuple[int, int], ...] = ()
+    programs: ProgramCalls = NO_PROGRAMS
 
     def known(self, name: str) -> int | None:
         """Gives a counter's sum, None where some rows do not have it."""
@@ -131,6 +133,7 @@ class TotalSums:
         self._slowest: list[FileEntry] = []
         self._most_read: list[FileEntry] = []
         self._moved = [[0, 0] for _ in range(processes)]
+        self._programs = ProgramSums()
 
     def add(self, place: int, batch: Any) -> None:
         """Adds rows of the process at `place`; the batch has the columns that `is_summed` names."""
@@ -144,6 +147,7 @@ class TotalSums:
         posix = columns["module"] == "POSIX"
         self._zero += int(columns["TFD_ZERO_READS"][posix].sum())
         self._zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
+        self._programs.add(columns)
         seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
         self._moved[place][0] += int(np.sum(moved))
         self._moved[place][1] += int(np.sum(_sum(columns, BYTES_WRITTEN)))
@@ -157,6 +161,7 @@ class TotalSums:
             _Zeros(self._sums), self._zero if self._zero_known else None, self._slowest, self._most_read,
             frozenset(self._unknown), read_s, write_s, meta_s,
             tuple((read, written) for read, written in self._moved),
+            self._programs.calls(),
         )  # fmt: skip
 
 

@@ -14,8 +14,12 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
-PROGRAM_PARTS = ("/site-packages/", "/dist-packages/", "/__pycache__/")
-PROGRAM_SUFFIXES = (".py", ".pyc", ".so")
+PROGRAM_SUFFIXES = (".py", ".pyc", ".so", "/pyvenv.cfg")
+# Folders of modules, wherever an interpreter or an environment is, and interpreters.
+MODULE_FOLDERS = r"/(site|dist)-packages(/|$)|/__pycache__(/|$)|/lib(64)?/(python|pypy)\d[\d.]*t?(/|$)"
+PROGRAM_NAMES = rf"{MODULE_FOLDERS}|/bin/(python|pypy)[\d.]*t?$|\.so\.[\d.]+$"
+# What such names have in them.
+LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.")
 
 
 def input_files(files: FileTable, data_folder: str | None = None) -> Array:
@@ -51,14 +55,16 @@ def program_files(paths: Any) -> Array:
     tails = pa.array(sorted({suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}), pa.large_binary())
     likely = _mask(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
     likely |= _mask(pc.is_in(pc.binary_slice(raw, -2), tails))
+    for part in LIKELY_PARTS:
+        likely |= _contains(paths, part)
     found: Array = np.zeros(len(likely), bool)
-    for part in PROGRAM_PARTS:
-        found |= _contains(paths, part)
     rows = np.flatnonzero(likely)
     if len(rows):
-        names = pd.Series(paths.take(pa.array(rows)).to_pylist())
+        some = paths.take(pa.array(rows))
+        names = pd.Series(some.to_pylist())
         found[rows] |= names.str.startswith(SYSTEM_FOLDERS).to_numpy(bool)
         found[rows] |= names.str.endswith(PROGRAM_SUFFIXES).to_numpy(bool)
+        found[rows] |= _mask(pc.match_substring_regex(some, PROGRAM_NAMES))
     return found
 
 

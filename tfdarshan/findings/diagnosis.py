@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
 from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings import (
     checkpoint_stall,
@@ -48,6 +49,7 @@ class Diagnosis:
         unknown: Findings that the session cannot tell, and what to record for them.
         trace_span: The part of the session that all this speaks of, where its trace lacks calls.
         parts: Where a step's time goes; empty where that is not known.
+        left_out: Calls on programs' files, which no finding is about.
     """
 
     verdict: Verdict
@@ -55,6 +57,7 @@ class Diagnosis:
     unknown: tuple[Unknown, ...]
     trace_span: TraceSpan | None = None
     parts: tuple[StepPart, ...] = ()
+    left_out: ProgramCalls = NO_PROGRAMS
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -86,8 +89,10 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     if best is not None:
         found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
     verdict = make_verdict(measures, found, unknown)
-    span = measures.summary.trace_span
-    return Diagnosis(verdict, tuple(found), tuple(unknown), span, step_split(measures))
+    summary = measures.summary
+    programs = summary.coverage.programs
+    span, parts = summary.trace_span, step_split(measures)
+    return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs)
 
 
 @dataclass(frozen=True)

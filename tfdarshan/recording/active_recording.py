@@ -342,7 +342,7 @@ def joined_session() -> Path | None:
 
 def _excluded(options: Options) -> tuple[str, ...]:
     """Gives the patterns of what is left out: also what is read of a session before it has ended."""
-    return (*options.exclude_patterns(), "*/tfdarshan-*/*.spool", f"*/{SO_FAR_PREFIX}*")
+    return (*options.exclude_patterns(), "*/tfdarshan-*/*.spool", "*/tfdarshan-*/core", f"*/{SO_FAR_PREFIX}*")
 
 
 def _why(error: Exception) -> str:

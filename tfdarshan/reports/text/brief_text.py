@@ -71,6 +71,7 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
     counts += [plural(data.threads, "thread")] if data.threads is not None else []
     counts.append(engine)
     session = f"{data.session}, {human_seconds(data.duration_s)} on {data.host}, {', '.join(counts)}"
+    programs = data.coverage.programs
     facts = [
         ("Session", session),
         ("Job", data.command),
@@ -80,6 +81,7 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
         *layer_facts(data.log),
         ("Failed", _failed(data)),
         ("Seen", _seen(data)),
+        ("Left out", f"of findings: {programs.words}" if programs.worth_saying else ""),
     ]
     return [
         line

@@ -44,6 +44,8 @@ def findings_text(diagnosis: Diagnosis) -> str:
             record = f" ({entry.record})" if entry.record and entry.record != diagnosis.verdict.record else ""
             lines += _wrapped(f"{entry.name}: {entry.why}{record}", "  ")
         parts.append("\n".join(lines) + "\n")
+    if diagnosis.left_out.worth_saying:
+        parts.append("\n".join(_wrapped(diagnosis.left_out.sentence, "")) + "\n")
     return "\n".join(parts)
 
 

@@ -349,9 +349,14 @@ def _coverage(coverage: Coverage) -> list[str]:
         ("read", coverage.read, "rchar", "read_bytes"),
         ("written", coverage.written, "wchar", "write_bytes"),
     ):
-        lines += _direction(label, direction, counter, storage, bounded=coverage.processes_left_out > 0)
+        of_programs = coverage.programs.bytes_read if label == "read" else 0
+        bounded = coverage.processes_left_out > 0
+        lines += _direction(label, direction, counter, storage, of_programs, bounded=bounded)
     if coverage.processes_left_out:
         lines += _left_out(coverage)
+    if coverage.programs.made:
+        sentence = coverage.programs.sentence
+        lines += textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if not _is_missed(coverage.read) and not _is_missed(coverage.written):
         return lines
     return [
@@ -378,7 +383,9 @@ def _left_out(coverage: Coverage) -> list[str]:
     ]  # fmt: skip
 
 
-def _direction(label: str, direction: Direction, counter: str, storage: str, *, bounded: bool) -> list[str]:
+def _direction(
+    label: str, direction: Direction, counter: str, storage: str, of_programs: int, *, bounded: bool
+) -> list[str]:
     kernel = direction.kernel or 0
     if not kernel and not direction.accounted:
         return [COVERAGE.row(label, f"nothing ({counter})")]
@@ -389,6 +396,8 @@ def _direction(label: str, direction: Direction, counter: str, storage: str, *, 
         COVERAGE.row(label, share),
         COVERAGE_PARTS.row("in the tables", exact_bytes(direction.in_tables)),
     ]
+    if of_programs:
+        lines.append(COVERAGE_PARTS.row("  of it modules, libraries, system", exact_bytes(of_programs)))
     for kind, count in sorted(direction.elsewhere.items(), key=lambda item: -item[1]):
         lines.append(COVERAGE_PARTS.row(KIND_NAMES.get(kind, kind), exact_bytes(count)))
     if direction.unseen and direction.unseen >= NOT_SEEN * kernel:

@@ -43,6 +43,8 @@ def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
     if diagnosis.unknown:
         lines = [f"{entry.name}: {entry.why}." for entry in diagnosis.unknown]
         panels.append(Text(lines, "What this session cannot tell", folded=True))
+    if diagnosis.left_out.worth_saying:
+        panels.append(Text([diagnosis.left_out.sentence], "What no finding is about", folded=True))
     return panels
 
 
