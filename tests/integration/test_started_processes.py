@@ -310,6 +310,8 @@ def test_an_interpreter_that_does_not_join_is_a_program(python, data):
     # THEN
     assert opens_and_bytes(session, data) == (FILES, FILES * 100)
     assert sum(session.meta[0]["programs"]["recorded"].values()) == 1
+    kinds = {process.meta["role"]["kind"] for process in session.processes}
+    assert {"main", "program"} <= kinds <= {"main", "program", "helper"}
 
 
 def test_a_profile_in_a_program_takes_over(python, data):
