@@ -49,7 +49,7 @@ program_library = Extension(
 )
 
 setup(
-    cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe"],
+    cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe", "csrc/build_core.py:lmdb"],
     ext_modules=[program_library],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

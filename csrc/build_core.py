@@ -59,13 +59,13 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 
 def core_sources() -> list[Path]:
-    """Returns all C files but those of the probe and of the library for programs alone."""
-    return sources_without("probe", "programs")
+    """Returns all C files but those of other extensions and of the library for programs alone."""
+    return sources_without("lmdb", "probe", "programs")
 
 
 def program_library_sources() -> list[Path]:
     """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
-    return sources_without("probe", "python", "reader", "tensorflow")
+    return sources_without("lmdb", "probe", "python", "reader", "tensorflow")
 
 
 def sources_without(*rooms: str) -> list[Path]:
@@ -75,3 +75,4 @@ def sources_without(*rooms: str) -> list[Path]:
 
 core = extension("tfdarshan.native._core", "tfdarshan.h", core_sources())
 probe = extension("tfdarshan.native._probe", "probe/probe.h", list(CSRC.glob("probe/*.c")))
+lmdb = extension("tfdarshan.native._lmdb", "lmdb/lmdb.h", list(CSRC.glob("lmdb/*.c")))

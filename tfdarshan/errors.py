@@ -29,6 +29,10 @@ class SessionDataError(TfdarshanError):
     """Session data that is missing, damaged, incomplete or of a newer schema."""
 
 
+class DataFileError(TfdarshanError):
+    """A training data file that is damaged, of another format, or changed while it was read."""
+
+
 class StorageError(TfdarshanError, OSError):
     """A directory or file that could not be created, written or read."""
 

@@ -27,6 +27,7 @@ ROOMS_BELOW = {
     "reader": "base spool counters",
     "attach": "base spool hooks counters recorder darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
+    "lmdb": "",
     "probe": "hooks",
     "programs": "base spool recorder attach",
     "python": "base programs",

@@ -1,4 +1,4 @@
-"""Writes the C extensions' types from the headers that cffi reads: tfdarshan/native/_core.pyi and _probe.pyi.
+"""Writes the C extensions' types from the headers that cffi reads: tfdarshan/native/_core.pyi, _lmdb.pyi and _probe.pyi.
 
 With them mypy knows each function of `lib`, its parameters and its result, and the fields of each struct.
 `--check` writes nothing and fails if a file is out of date.
@@ -17,7 +17,7 @@ from pycparser import c_ast, c_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "tfdarshan" / "native"
-STUBS = {"_core.pyi": "tfdarshan.h", "_probe.pyi": "probe/probe.h"}
+STUBS = {"_core.pyi": "tfdarshan.h", "_lmdb.pyi": "lmdb/lmdb.h", "_probe.pyi": "probe/probe.h"}
 INTEGERS = tuple(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64))
 TYPES = {"void": "None", "double": "float"} | dict.fromkeys(("int", "size_t", *INTEGERS), "int")
 

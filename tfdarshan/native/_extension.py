@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfdarshan.errors import UnsupportedPlatformError
 
 if TYPE_CHECKING:
-    from tfdarshan.native import _core, _probe
+    from tfdarshan.native import _core, _lmdb, _probe
 
 SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
@@ -58,6 +58,13 @@ def c_library_version() -> str:
         return ""
 
 
+class Lmdb(NamedTuple):
+    """Those of the extension that reads LMDB databases."""
+
+    ffi: _lmdb.FFI
+    lib: _lmdb.Lib
+
+
 @lru_cache(maxsize=1)
 def core() -> Core:
     """Loads the extension at first use.
@@ -81,6 +88,17 @@ def probe() -> Probe:
     """
     extension = _load("_probe", "probe extension")
     return Probe(extension.ffi, extension.lib)
+
+
+@lru_cache(maxsize=1)
+def lmdb() -> Lmdb:
+    """Loads the extension that reads LMDB databases.
+
+    Raises:
+        UnsupportedPlatformError: The extension is missing or does not load.
+    """
+    extension = _load("_lmdb", "LMDB extension")
+    return Lmdb(extension.ffi, extension.lib)
 
 
 def _load(module: str, what: str) -> Any:

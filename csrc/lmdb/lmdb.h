@@ -1,0 +1,77 @@
+/* Reads LMDB databases of data version 1 by explicit reads: no page is mapped, nothing is written, no lock is
+ * taken. The only header cffi reads for this extension.
+ *
+ * All but open and close may run in several threads at once, except that nothing else may use a database while
+ * it is indexed. A result of -1 has filled `error`. */
+#ifndef TFD_LMDB_H
+#define TFD_LMDB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TFD_LMDB_DAMAGED = 1, /* the file contradicts itself, or changed while it was read */
+    TFD_LMDB_OTHER = 2,   /* not an LMDB file, or one of a format that is not read here */
+    TFD_LMDB_SYSTEM = 3,  /* a system call failed: `number` is its errno */
+    TFD_LMDB_MISSING = 4, /* there is no sub-database of this name */
+};
+
+struct tfd_lmdb_error {
+    int32_t kind;
+    int32_t number;
+    char text[240]; /* what is wrong, to follow the file's name; no full stop */
+};
+
+/* One database of the file, and the snapshot it is of. */
+struct tfd_lmdb_facts {
+    uint64_t file_bytes;
+    uint64_t page_bytes;
+    uint64_t map_bytes;
+    uint64_t last_page;
+    uint64_t transaction;
+    uint64_t entries;
+    uint64_t branch_pages;
+    uint64_t leaf_pages;
+    uint64_t overflow_pages;
+    uint64_t depth;
+    uint64_t flags; /* MDB_REVERSEKEY 2, DUPSORT 4, INTEGERKEY 8, DUPFIXED 16, INTEGERDUP 32, REVERSEDUP 64 */
+};
+
+enum {
+    TFD_LMDB_IN_PAGES = 1,     /* the value has pages of its own, after a header of 16 bytes */
+    TFD_LMDB_SUB_DATABASE = 2, /* the value describes a sub-database */
+};
+
+/* One record, in the order of keys. A key's duplicates are records that share the key's bytes. */
+struct tfd_lmdb_record {
+    uint64_t offset; /* of the value, in the file */
+    uint64_t key;    /* where it begins in tfd_lmdb_keys() */
+    uint32_t size;   /* of the value, in bytes */
+    uint16_t key_size;
+    uint16_t flags;
+};
+
+struct tfd_lmdb;
+
+/* Opens the data file; with `direct` values are read past the page cache where the file system can do it. */
+struct tfd_lmdb *tfd_lmdb_open(const char *path, int direct, struct tfd_lmdb_error *error);
+void tfd_lmdb_close(struct tfd_lmdb *file);
+int tfd_lmdb_reads_direct(const struct tfd_lmdb *file);
+
+/* Finds all records of the main database, or of the sub-database `name` where that is not NULL. */
+int tfd_lmdb_index(struct tfd_lmdb *file, const char *name, size_t name_size, int threads,
+                   struct tfd_lmdb_error *error);
+void tfd_lmdb_facts_of(const struct tfd_lmdb *file, struct tfd_lmdb_facts *facts);
+uint64_t tfd_lmdb_count(const struct tfd_lmdb *file);
+const struct tfd_lmdb_record *tfd_lmdb_records(const struct tfd_lmdb *file);
+const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size);
+
+/* The newest transaction that is in the file now. */
+int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error);
+
+/* Reads the values of `count` records, one after the other, into `to` of `room` bytes: in the order given there,
+ * in the order of the file from the storage, neighbours by one call, by at most `threads` threads. */
+int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, size_t count, char *to, uint64_t room,
+                  int threads, struct tfd_lmdb_error *error);
+
+#endif

@@ -1,0 +1,241 @@
+/* A database with each kind of page and node, byte by byte as LMDB 0.9 lays it out: read whole, then with random
+ * damage and cut short, where each call gives the records or one sentence. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "lmdb/lmdb.h"
+
+enum {
+    PAGE = 512,
+    PAGES = 9,
+    BRANCH = 1,
+    LEAF = 2,
+    OVERFLOW = 4,
+    META = 8,
+    LEAF2 = 0x20,
+    SUBPAGE = 0x40,
+    BIG = 1,
+    TREE = 2,
+    DUPLICATES = 4,
+    RECORDS = 13,
+    BIG_BYTES = 800,
+};
+
+static uint8_t image[PAGES * PAGE];
+
+static void put16(uint8_t *at, unsigned value)
+{
+    uint16_t given = (uint16_t)value;
+    memcpy(at, &given, sizeof given);
+}
+
+static void put64(uint8_t *at, uint64_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+static void begin_page(uint8_t *page, uint64_t number, unsigned flags, unsigned size)
+{
+    put64(page, number);
+    put16(page + 10, flags);
+    put16(page + 12, 16);
+    put16(page + 14, size);
+}
+
+/* Adds a node behind the others; returns where its value goes. */
+static uint8_t *add_node(uint8_t *page, unsigned flags, const char *key, const void *value, unsigned size,
+                         unsigned stored)
+{
+    uint16_t lower, upper;
+    memcpy(&lower, page + 12, sizeof lower);
+    memcpy(&upper, page + 14, sizeof upper);
+    unsigned key_size = (unsigned)strlen(key);
+    upper = (uint16_t)(upper - ((8 + key_size + stored + 1) & ~1u));
+    CHECK(upper >= lower + 2);
+    put16(page + lower, upper);
+    put16(page + 12, lower + 2u);
+    put16(page + 14, upper);
+    uint8_t *node = page + upper;
+    put16(node, size & 0xffff);
+    put16(node + 2, size >> 16);
+    put16(node + 4, flags);
+    put16(node + 6, key_size);
+    memcpy(node + 8, key, key_size);
+    if (stored)
+        memcpy(node + 8 + key_size, value, stored);
+    return node + 8 + key_size;
+}
+
+static void put_tree(uint8_t *at, unsigned depth, uint64_t entries, uint64_t root)
+{
+    memset(at, 0, 48);
+    put16(at + 6, depth);
+    put64(at + 32, entries);
+    put64(at + 40, root);
+}
+
+static void make_meta(uint64_t number, uint64_t transaction)
+{
+    uint8_t *page = image + number * PAGE, *meta = page + 16;
+    begin_page(page, number, META, PAGE);
+    memcpy(meta, "\xDE\xC0\xEF\xBE\x01", 5);
+    put64(meta + 16, sizeof image);
+    put_tree(meta + 24, 0, 0, UINT64_MAX);
+    put16(meta + 24, PAGE);
+    put_tree(meta + 72, 2, RECORDS, 2);
+    put64(meta + 120, PAGES - 1);
+    put64(meta + 128, transaction);
+}
+
+static void make_branch(void)
+{
+    uint8_t *page = image + 2 * PAGE;
+    begin_page(page, 2, BRANCH, PAGE);
+    add_node(page, 0, "", NULL, 3, 0);
+    add_node(page, 0, "c", NULL, 4, 0);
+}
+
+static void make_values(void)
+{
+    uint8_t *page = image + 3 * PAGE, number[8];
+    begin_page(page, 3, LEAF, PAGE);
+    add_node(page, 0, "a", "a value of 20 bytes.", 20, 20);
+    put64(number, 5);
+    add_node(page, BIG, "b", number, BIG_BYTES, 8);
+    uint8_t *big = image + 5 * PAGE;
+    begin_page(big, 5, OVERFLOW, 0);
+    put64(big + 8, (uint64_t)2 << 32 | OVERFLOW << 16);
+    memset(big + 16, 'B', BIG_BYTES);
+}
+
+/* Duplicates with nodes, of one size, and in a tree of their own; a sub-database. */
+static void make_duplicates(void)
+{
+    uint8_t *page = image + 4 * PAGE, inner[64] = {0}, tree[48];
+    begin_page(page, 4, LEAF, PAGE);
+    begin_page(inner, 4, LEAF | SUBPAGE, sizeof inner);
+    add_node(inner, 0, "x", NULL, 0, 0);
+    add_node(inner, 0, "yy", NULL, 0, 0);
+    add_node(page, DUPLICATES, "c", inner, sizeof inner, sizeof inner);
+    begin_page(inner, 4, LEAF | LEAF2 | SUBPAGE, sizeof inner);
+    put16(inner + 8, 4);
+    put16(inner + 12, 16 + 3 * 2);
+    memcpy(inner + 16, "111122223333", 12);
+    add_node(page, DUPLICATES, "d", inner, 28, 28);
+    put_tree(tree, 1, 5, 7);
+    add_node(page, DUPLICATES | TREE, "e", tree, sizeof tree, sizeof tree);
+    put_tree(tree, 1, 1, 8);
+    add_node(page, TREE, "f", tree, sizeof tree, sizeof tree);
+    page = image + 7 * PAGE;
+    begin_page(page, 7, LEAF | LEAF2, PAGE);
+    put16(page + 8, 8);
+    put16(page + 12, 16 + 5 * 2);
+    memset(page + 16, 'E', 5 * 8);
+    page = image + 8 * PAGE;
+    begin_page(page, 8, LEAF, PAGE);
+    add_node(page, 0, "k", "v", 1, 1);
+}
+
+static void check_error(const struct tfd_lmdb_error *error)
+{
+    CHECK(error->kind >= TFD_LMDB_DAMAGED && error->kind <= TFD_LMDB_MISSING);
+    CHECK(error->text[0] && memchr(error->text, '\0', sizeof error->text));
+}
+
+/* Reads all records, in an order that is not theirs; returns their bytes, or -1. */
+static int64_t read_all(const struct tfd_lmdb *file, char **values)
+{
+    struct tfd_lmdb_error error = {0};
+    size_t count = tfd_lmdb_count(file);
+    const struct tfd_lmdb_record *records = tfd_lmdb_records(file);
+    uint64_t *numbers = calloc(count + 1, sizeof *numbers), size = 0;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = count - 1 - i;
+        size += records[i].size;
+    }
+    if (size > sizeof image * RECORDS) {
+        /* Damage names more than the file has: that is for another call to find. */
+        free(numbers);
+        *values = NULL;
+        return -1;
+    }
+    *values = calloc(size + 1, 1);
+    int failed = tfd_lmdb_read(file, numbers, count, *values, size, 3, &error);
+    if (failed)
+        check_error(&error);
+    free(numbers);
+    return failed ? -1 : (int64_t)size;
+}
+
+static int64_t look(const char *path, const char *name, int direct, char **values)
+{
+    struct tfd_lmdb_error error = {0};
+    *values = NULL;
+    struct tfd_lmdb *file = tfd_lmdb_open(path, direct, &error);
+    int64_t result = -1;
+    if (!file || tfd_lmdb_index(file, name, name ? strlen(name) : 0, 3, &error))
+        check_error(&error);
+    else
+        result = read_all(file, values);
+    tfd_lmdb_close(file);
+    return result;
+}
+
+static void write_image(const char *path, size_t size)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    CHECK(fd >= 0 && write(fd, image, size) == (ssize_t)size && close(fd) == 0);
+}
+
+static void check_whole(const char *path)
+{
+    static const char *const last = "EEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEEE333322221111yyx";
+    write_image(path, sizeof image);
+    for (int direct = 0; direct < 2; direct++) {
+        char *values;
+        CHECK_EQUAL(look(path, NULL, direct, &values), 48 + 40 + 12 + 3 + BIG_BYTES + 20);
+        CHECK(!memcmp(values + 48, last, strlen(last)) && values[48 + strlen(last)] == 'B');
+        CHECK(!memcmp(values + 48 + strlen(last) + BIG_BYTES, "a value of 20 bytes.", 20));
+        free(values);
+        CHECK_EQUAL(look(path, "f", direct, &values), 1);
+        CHECK(values[0] == 'v');
+        free(values);
+    }
+}
+
+/* Changes up to three places and cuts now and then; puts the image right again. */
+static bool look_at_damage(const char *path, long round)
+{
+    static uint8_t whole[sizeof image];
+    static const uint8_t telling[] = {0, 1, 2, 7, 0x10, 0x7f, 0x80, 0xff};
+    memcpy(whole, image, sizeof image);
+    for (long left = random() % 3; left >= 0; left--) {
+        /* Headers and pointers lie at the begin of a page. */
+        size_t at = (size_t)random() % PAGES * PAGE + (size_t)random() % (random() % 2 ? 64 : PAGE);
+        image[at] = random() % 2 ? telling[(size_t)random() % sizeof telling] : (uint8_t)random();
+    }
+    write_image(path, random() % 10 ? sizeof image : (size_t)random() % sizeof image);
+    char *values;
+    bool read = look(path, NULL, round % 64 == 0, &values) >= 0;
+    free(values);
+    look(path, "f", 0, &values);
+    free(values);
+    memcpy(image, whole, sizeof image);
+    return read;
+}
+
+int main(int argc, char **argv)
+{
+    char path[PATH_MAX];
+    check_path(path, argv[1], "data.mdb");
+    make_meta(0, 6);
+    make_meta(1, 7);
+    make_branch();
+    make_values();
+    make_duplicates();
+    check_whole(path);
+    long rounds = check_repeats(argc, argv, 10000), read = 0;
+    for (long i = 0; i < rounds; i++)
+        read += look_at_damage(path, i);
+    CHECK(read > rounds / 50 && read < rounds * 9 / 10);
+    return 0;
+}

@@ -1,0 +1,146 @@
+"""An LMDB data file through the C extension that reads the format."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfdarshan.errors import ConfigurationError, DataFileError, StorageError, TfdarshanError
+from tfdarshan.native._extension import lmdb as extension
+
+RECORD = np.dtype(
+    [
+        ("offset", np.uint64),
+        ("key", np.uint64),
+        ("size", np.uint32),
+        ("key_size", np.uint16),
+        ("flags", np.uint16),
+    ]
+)
+IN_PAGES = 1
+SUB_DATABASE = 2
+
+
+class OtherFormatError(DataFileError):
+    """The file is not one of LMDB's data version 1: perhaps py-lmdb can read it."""
+
+
+@dataclass(frozen=True)
+class LmdbFacts:
+    """One database of a file, and the transaction that it is a snapshot of. Sizes are in bytes."""
+
+    file_bytes: int
+    page_bytes: int
+    map_bytes: int
+    last_page: int
+    transaction: int
+    entries: int
+    branch_pages: int
+    leaf_pages: int
+    overflow_pages: int
+    depth: int
+    flags: int
+
+
+class LmdbFile:
+    """An open data file, and the records of the database that was indexed last.
+
+    Reads release the interpreter's lock and may run in several threads. They go on in a forked child.
+    """
+
+    def __init__(self, path: str, *, direct: bool = False) -> None:
+        """Opens it.
+
+        Raises:
+            OtherFormatError: It is not an LMDB file of data version 1.
+            DataFileError: Its meta pages are damaged.
+            StorageError: It cannot be opened or read.
+        """
+        self.path = path
+        self._ffi, self._lib = extension()
+        error = self._ffi.new("struct tfd_lmdb_error *")
+        opened = self._lib.tfd_lmdb_open(os.fsencode(path), direct, error)
+        if not opened:
+            raise self._raised(error)
+        # Not closed before the last call that uses it returns, nor before arrays over its memory are gone.
+        self._file = self._ffi.gc(opened, self._lib.tfd_lmdb_close)
+        self.reads_direct = bool(self._lib.tfd_lmdb_reads_direct(self._file))
+
+    def index(self, name: bytes | None, threads: int) -> None:
+        """Finds the records of the main database, or of the sub-database `name`.
+
+        Raises:
+            ConfigurationError: There is no such sub-database.
+            DataFileError: The file is damaged.
+            StorageError: It cannot be read.
+        """
+        error = self._ffi.new("struct tfd_lmdb_error *")
+        given = self._ffi.NULL if name is None else name
+        if self._lib.tfd_lmdb_index(self._file, given, len(name or b""), threads, error):
+            raise self._raised(error)
+
+    def facts(self) -> LmdbFacts:
+        """Gives what the file says of itself and of the database that was indexed; else of the main one."""
+        facts = self._ffi.new("struct tfd_lmdb_facts *")
+        self._lib.tfd_lmdb_facts_of(self._file, facts)
+        return LmdbFacts(**{name: int(getattr(facts, name)) for name in LmdbFacts.__dataclass_fields__})
+
+    def records(self) -> NDArray[Any]:
+        """Gives the records in the order of keys, as RECORD, in the C core's memory."""
+        count = self._lib.tfd_lmdb_count(self._file)
+        return self._view(self._lib.tfd_lmdb_records(self._file), count * RECORD.itemsize).view(RECORD)
+
+    def keys(self) -> memoryview:
+        """Gives the bytes of all keys, which the records point into, in the C core's memory."""
+        size = self._ffi.new("uint64_t *")
+        first = self._lib.tfd_lmdb_keys(self._file, size)
+        return memoryview(self._view(first, size[0])).cast("B")
+
+    def newest(self) -> int:
+        """Gives the newest transaction that is in the file now.
+
+        Raises:
+            DataFileError: The meta pages are damaged.
+            StorageError: They cannot be read.
+        """
+        error, transaction = self._ffi.new("struct tfd_lmdb_error *"), self._ffi.new("uint64_t *")
+        if self._lib.tfd_lmdb_newest(self._file, transaction, error):
+            raise self._raised(error)
+        return int(transaction[0])
+
+    def read(self, numbers: NDArray[np.uint64], to: NDArray[np.uint8], threads: int) -> None:
+        """Reads the values of records, one after the other, into `to`, which has just the room.
+
+        Raises:
+            DataFileError: The file is damaged.
+            StorageError: It cannot be read.
+        """
+        error = self._ffi.new("struct tfd_lmdb_error *")
+        given = self._ffi.from_buffer("uint64_t[]", numbers)
+        into = self._ffi.from_buffer("char[]", to, require_writable=True)
+        if self._lib.tfd_lmdb_read(self._file, given, len(numbers), into, to.nbytes, threads, error):
+            raise self._raised(error)
+
+    def _view(self, first: Any, size: int) -> NDArray[np.uint8]:
+        """Gives an array over memory of the file's, which it keeps from being closed."""
+        if not size:
+            return np.empty(0, np.uint8)
+        file = self._file
+        kept = self._ffi.gc(self._ffi.cast("char *", first), lambda _: file)
+        view = np.frombuffer(self._ffi.buffer(kept, size), np.uint8)
+        view.flags.writeable = False
+        return view
+
+    def _raised(self, error: Any) -> TfdarshanError:
+        """Gives the exception for what the C core says."""
+        lib, text = self._lib, os.fsdecode(self._ffi.string(error.text))
+        sentence = f"{self.path} {text}."
+        if error.kind == lib.TFD_LMDB_SYSTEM:
+            return StorageError(f"{self.path}: {text}.")
+        if error.kind == lib.TFD_LMDB_MISSING:
+            return ConfigurationError(sentence)
+        return OtherFormatError(sentence) if error.kind == lib.TFD_LMDB_OTHER else DataFileError(sentence)
