@@ -53,7 +53,7 @@ static int fail_other(const uint8_t *head, struct tfd_lmdb_error *error)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (mdb_u32(head + formats[i].at) == formats[i].magic)
             return tfd_lmdb_fail(error, TFD_LMDB_OTHER, "%s", formats[i].what);
-    return tfd_lmdb_fail(error, TFD_LMDB_OTHER, "is not an LMDB data file");
+    return tfd_lmdb_fail(error, TFD_LMDB_FOREIGN, "is not an LMDB data file");
 }
 
 static int check_page_bytes(uint64_t bytes, struct tfd_lmdb_error *error)
@@ -97,10 +97,10 @@ static int read_metas(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
     if (fstat(file->fd, &about))
         return tfd_lmdb_fail_system(error, errno, "cannot be examined");
     if (!S_ISREG(about.st_mode))
-        return tfd_lmdb_fail(error, TFD_LMDB_OTHER, "is not a regular file");
+        return tfd_lmdb_fail(error, TFD_LMDB_FOREIGN, "is not a regular file");
     file->file_bytes = (uint64_t)about.st_size;
     if (file->file_bytes < HEAD_BYTES)
-        return tfd_lmdb_fail(error, TFD_LMDB_OTHER, "is not an LMDB data file: it has %" PRIu64 " bytes",
+        return tfd_lmdb_fail(error, TFD_LMDB_FOREIGN, "is not an LMDB data file: it has %" PRIu64 " bytes",
                              file->file_bytes);
     if (read_meta(file, 0, error) || read_meta(file, 1, error))
         return -1;

@@ -11,9 +11,10 @@
 
 enum {
     TFD_LMDB_DAMAGED = 1, /* the file contradicts itself, or changed while it was read */
-    TFD_LMDB_OTHER = 2,   /* not an LMDB file, or one of a format that is not read here */
+    TFD_LMDB_OTHER = 2,   /* an LMDB file of a format that is not read here */
     TFD_LMDB_SYSTEM = 3,  /* a system call failed: `number` is its errno */
     TFD_LMDB_MISSING = 4, /* there is no sub-database of this name */
+    TFD_LMDB_FOREIGN = 5, /* not an LMDB file */
 };
 
 struct tfd_lmdb_error {

@@ -98,7 +98,7 @@ class LmdbFile:
         """Gives the bytes of all keys, which the records point into, in the C core's memory."""
         size = self._ffi.new("uint64_t *")
         first = self._lib.tfd_lmdb_keys(self._file, size)
-        return memoryview(self._view(first, size[0])).cast("B")
+        return self._view(first, int(size[0])).data
 
     def newest(self) -> int:
         """Gives the newest transaction that is in the file now.

@@ -137,7 +137,7 @@ static void make_duplicates(void)
 
 static void check_error(const struct tfd_lmdb_error *error)
 {
-    CHECK(error->kind >= TFD_LMDB_DAMAGED && error->kind <= TFD_LMDB_MISSING);
+    CHECK(error->kind >= TFD_LMDB_DAMAGED && error->kind <= TFD_LMDB_FOREIGN);
     CHECK(error->text[0] && memchr(error->text, '\0', sizeof error->text));
 }
 

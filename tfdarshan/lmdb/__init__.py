@@ -1,0 +1,7 @@
+"""LMDB databases read by explicit, merged, parallel reads in place of page faults."""
+
+from tfdarshan.lmdb.batch import Batch
+from tfdarshan.lmdb.dataset import dataset
+from tfdarshan.lmdb.index import Index
+
+__all__ = ["Batch", "Index", "dataset"]

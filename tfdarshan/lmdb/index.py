@@ -1,0 +1,265 @@
+"""Where each record of a database lies, and reading many of them at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfdarshan.errors import ConfigurationError, DataFileError
+from tfdarshan.lmdb.batch import Batch
+from tfdarshan.lmdb.data_path import data_path
+from tfdarshan.lmdb.py_lmdb_file import PyLmdbFile
+from tfdarshan.lmdb.record_order import Shuffle, record_order
+from tfdarshan.lmdb.snapshot import CheckedTransaction, HeldTransaction, SnapshotKind, py_lmdb, take_snapshot
+from tfdarshan.native.lmdb_file import IN_PAGES, SUB_DATABASE, LmdbFacts, LmdbFile, OtherFormatError
+from tfdarshan.notice import say
+
+Access = Literal["cached", "direct"]
+THREADS = 8
+MOST_THREADS = 64
+# A writer may commit while the index is made; this often it is made anew.
+ATTEMPTS = 5
+
+_said: set[Path] = set()
+
+
+class Index:
+    """The records of one database, in the order of keys: numbers from 0 to len(index) - 1.
+
+    Values are read by calls of pread(), not through a mapping. Several threads may read at once, and so may
+    forked processes; a copy in another process (pickle) opens the file anew. A key with several values
+    (DUPSORT) has as many records.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        db: bytes | str | None = None,
+        *,
+        threads: int = THREADS,
+        access: Access = "cached",
+        snapshot: SnapshotKind = "auto",
+        py_lmdb_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Opens a database and finds its records, without reading values that have pages of their own.
+
+        Args:
+            path: Its folder, or its data file.
+            db: The sub-database; None is the main one.
+            threads: The most reads that are in flight at once.
+            access: "cached" reads through the page cache; "direct" past it where the file system can, which
+                is faster from storage that waits and slower for what the cache has.
+            snapshot: "transaction" holds a read transaction by py-lmdb, so that a writer cannot change what
+                is read; "check" holds nothing and looks after each read whether one may have; "auto" holds
+                one where py-lmdb and a lock file are there.
+            py_lmdb_options: More arguments of lmdb.open(), for files that only py-lmdb reads.
+
+        Raises:
+            ConfigurationError: There is no such sub-database, or an option is wrong.
+            DataFileError: The file is damaged, of another format, or written to all the time.
+            StorageError: It cannot be opened or read.
+        """
+        if not 1 <= threads <= MOST_THREADS:
+            raise ConfigurationError(f"threads must be from 1 to {MOST_THREADS}, not {threads!r}.")
+        if access not in ("cached", "direct"):
+            raise ConfigurationError(f"access is 'cached' or 'direct', not {access!r}.")
+        self._asked: dict[str, Any] = {
+            "path": os.fspath(path), "db": db, "threads": threads, "access": access, "snapshot": snapshot,
+            "py_lmdb_options": py_lmdb_options,
+        }  # fmt: skip
+        self._where = data_path(path)
+        self.path = self._where.data
+        self.threads = threads
+        self._name = db.encode() if isinstance(db, str) else db
+        self._file: LmdbFile | PyLmdbFile | None = None
+        self._snapshot: HeldTransaction | CheckedTransaction | None = None
+        self._open()
+        # Those of duplicates share the bytes of their key.
+        self._records = self._opened().records()
+        self._keys = self._opened().keys()
+
+    def _open(self) -> None:
+        # Opened without a snapshot first: py-lmdb would say less clearly what is wrong.
+        try:
+            LmdbFile(os.fspath(self.path))
+        except OtherFormatError as error:
+            self._open_by_py_lmdb(error)
+            return
+        self._snapshot = take_snapshot(self._where, self._asked["snapshot"])
+        try:
+            self._file = self._indexed()
+        except BaseException:
+            self.close()
+            raise
+
+    def _indexed(self) -> LmdbFile:
+        """Gives the file with its records; looks again where a writer came between."""
+        for attempt in range(ATTEMPTS):
+            file = LmdbFile(os.fspath(self.path), direct=self._asked["access"] == "direct")
+            try:
+                file.index(self._name, self.threads)
+                self._check(file)
+                return file
+            except DataFileError:
+                if attempt == ATTEMPTS - 1 or file.newest() == file.facts().transaction:
+                    raise
+        raise AssertionError
+
+    def _open_by_py_lmdb(self, error: OtherFormatError) -> None:
+        module = py_lmdb()
+        if module is None:
+            raise DataFileError(f"{error} py-lmdb may read it (pip install lmdb).") from None
+        try:
+            options = self._asked["py_lmdb_options"] or {}
+            self._file = PyLmdbFile(module, self._where, self._name, options)
+        except DataFileError as refused:
+            raise DataFileError(f"{error} {refused}") from None
+        if self.path not in _said:
+            _said.add(self.path)
+            say(f"{self.path} is read by py-lmdb, and as fast as that: its format is not read here.")
+
+    def _opened(self) -> LmdbFile | PyLmdbFile:
+        if self._file is None:
+            raise ConfigurationError(f"the index of {self.path} is closed.")
+        return self._file
+
+    def _check(self, file: LmdbFile | PyLmdbFile) -> None:
+        """Raises DataFileError where a writer may have changed what was read."""
+        if self._snapshot is not None:
+            self._snapshot.check(file, file.facts().transaction)
+
+    def close(self) -> None:
+        """Lets the snapshot go and closes the file, once the reads that go on have ended."""
+        snapshot, self._snapshot, self._file = self._snapshot, None, None
+        if snapshot is not None:
+            snapshot.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_open_again, (self._asked,))
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def facts(self) -> LmdbFacts:
+        """What the file says of itself and of the database."""
+        return self._opened().facts()
+
+    @property
+    def holds_transaction(self) -> bool:
+        """Whether a writer cannot change what is read."""
+        return isinstance(self._snapshot, HeldTransaction) or isinstance(self._file, PyLmdbFile)
+
+    @property
+    def reads_by_py_lmdb(self) -> bool:
+        """Whether py-lmdb reads the file, as its format is not read here."""
+        return isinstance(self._file, PyLmdbFile)
+
+    @property
+    def sizes(self) -> NDArray[np.uint32]:
+        """Sizes of all values in bytes, shape (n,)."""
+        sizes: NDArray[np.uint32] = self._records["size"]
+        return sizes
+
+    @property
+    def offsets(self) -> NDArray[np.uint64]:
+        """Where each value begins in the data file, in bytes, shape (n,); 0 where py-lmdb reads it."""
+        offsets: NDArray[np.uint64] = self._records["offset"]
+        return offsets
+
+    @property
+    def in_pages(self) -> NDArray[np.bool_]:
+        """Which values have pages of their own, shape (n,); the others lie beside their keys."""
+        found: NDArray[np.bool_] = (self._records["flags"] & IN_PAGES) != 0
+        return found
+
+    def page_run(self, number: int) -> tuple[int, int]:
+        """Gives the first page that has part of a value, and how many do."""
+        row, page_bytes = self._records[number], self.facts.page_bytes
+        first = int(row["offset"]) // page_bytes
+        last = (int(row["offset"]) + max(int(row["size"]), 1) - 1) // page_bytes
+        return first, last - first + 1
+
+    def key(self, number: int) -> bytes:
+        """Gives a record's key."""
+        row = self._records[number]
+        begin = int(row["key"])
+        return bytes(self._keys[begin : begin + int(row["key_size"])])
+
+    def keys(self) -> list[bytes]:
+        """Gives all keys in order; one with several values as often."""
+        begins, sizes = self._records["key"].tolist(), self._records["key_size"].tolist()
+        return [bytes(self._keys[begin : begin + size]) for begin, size in zip(begins, sizes, strict=True)]
+
+    def databases(self) -> list[bytes]:
+        """Gives the names of the sub-databases that this database describes."""
+        found = np.flatnonzero(self._records["flags"] & SUB_DATABASE)
+        return [self.key(number) for number in found.tolist()]
+
+    def order(
+        self, *, shard: tuple[int, int] = (0, 1), shuffle: Shuffle | None = None, seed: int = 0
+    ) -> NDArray[np.uint64]:
+        """Gives the records of a shard in the order in which to read them; see `record_order`."""
+        return record_order(self.sizes, shard, shuffle, seed)
+
+    def read(self, numbers: Sequence[int] | NDArray[Any], *, threads: int | None = None) -> Batch:
+        """Reads the values of records into one buffer, in the order given.
+
+        The storage sees them in the order of the file, neighbours as one read, several at a time. The
+        interpreter's lock is released meanwhile.
+
+        Raises:
+            ConfigurationError: There is no such record, or the index is closed.
+            DataFileError: The file is damaged, or was written to meanwhile.
+            StorageError: It cannot be read.
+        """
+        file, given = self._opened(), self._numbers(numbers)
+        offsets = np.zeros(len(given) + 1, np.int64)
+        np.cumsum(self.sizes[given], out=offsets[1:])
+        buffer = np.empty(int(offsets[-1]), np.uint8)
+        try:
+            file.read(given, buffer, threads or self.threads)
+        except DataFileError:
+            self._check(file)  # a writer is the likelier cause
+            raise
+        self._check(file)
+        return Batch(given, buffer, offsets)
+
+    def _numbers(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
+        given = np.asarray(numbers)
+        if not given.size:
+            return np.empty(0, np.uint64)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise ConfigurationError("records are named by a sequence of whole numbers.")
+        if given.min() < 0 or given.max() >= len(self):
+            wrong = given[(given < 0) | (given >= len(self))][0]
+            raise ConfigurationError(f"{self.path} has no record {wrong}: there are {len(self):,}.")
+        return np.ascontiguousarray(given, np.uint64)
+
+    def __getitem__(self, number: int) -> tuple[bytes, bytes]:
+        """Gives a record: its key and its value."""
+        number = range(len(self))[number]
+        return self.key(number), self.read([number]).buffer.tobytes()
+
+    def __getitems__(self, numbers: Sequence[int]) -> list[tuple[bytes, bytes]]:
+        """Gives several records, read at once: what a torch DataLoader asks a map-style data set for."""
+        values = self.read(numbers).tolist()
+        return [(self.key(number), value) for number, value in zip(numbers, values, strict=True)]
+
+
+def _open_again(asked: dict[str, Any]) -> Index:
+    return Index(**asked)

@@ -1,0 +1,32 @@
+"""Batches as PyTorch has them. The only module that imports torch, which it does when it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.lmdb.batch import Batch
+from tfdarshan.lmdb.dataset import Records
+
+try:
+    from torch.utils.data import IterableDataset, get_worker_info
+except ImportError as error:
+    raise ConfigurationError(f"framework='torch' needs PyTorch: {error}.") from error
+
+
+class TorchRecords(IterableDataset):  # type: ignore[misc]
+    """Batches of records: for a DataLoader with batch_size=None, whose workers share the shard."""
+
+    def __init__(self, records: Records) -> None:
+        super().__init__()
+        self._records = records
+
+    def __iter__(self) -> Iterator[Batch]:
+        worker: Any = get_worker_info()
+        return iter(self._records if worker is None else self._records.part(worker.id, worker.num_workers))
+
+
+def iterable(records: Records) -> TorchRecords:
+    """Gives the data set."""
+    return TorchRecords(records)
