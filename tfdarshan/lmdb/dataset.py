@@ -1,99 +1,17 @@
-"""Batches of a database's records for a training loop, read ahead in the background."""
+"""Data sets of a database's records, for a training loop."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.lmdb.batch import Batch
+from tfdarshan.lmdb.batched_records import Records
 from tfdarshan.lmdb.index import Index
 from tfdarshan.lmdb.record_order import Shuffle
 
 Framework = Literal["python", "torch", "tensorflow"]
-# A read ahead is of so much, so that neighbours are merged and all threads have something to do.
-READ_BYTES = 16 << 20
-READS_AHEAD = 2
-
-
-@dataclass(frozen=True)
-class Records:
-    """Which records a data set has, in which order, and how many at a time."""
-
-    index: Index
-    batch: int = 1
-    shard: tuple[int, int] = (0, 1)
-    shuffle: Shuffle | None = None
-    seed: int = 0
-    epochs: int | None = 1
-    drop_remainder: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be.
-
-        Raises:
-            ConfigurationError: A batch or a number of epochs is below 1.
-        """
-        if self.batch < 1 or (self.epochs is not None and self.epochs < 1):
-            raise ConfigurationError("a data set has batches of 1 and more, and 1 and more epochs or None.")
-        self.index.order(shard=self.shard, shuffle=self.shuffle)
-
-    def order(self, epoch: int) -> NDArray[np.uint64]:
-        """Gives the records of an epoch; another order each where they are shuffled."""
-        order = self.index.order(shard=self.shard, shuffle=self.shuffle, seed=self.seed + epoch)
-        return order[: len(order) // self.batch * self.batch] if self.drop_remainder else order
-
-    def part(self, which: int, parts: int) -> Records:
-        """Gives a part of the shard, for one worker of several."""
-        shard = (self.shard[0] * parts + which, self.shard[1] * parts)
-        return Records(
-            self.index, self.batch, shard, self.shuffle, self.seed, self.epochs, self.drop_remainder
-        )
-
-    def __iter__(self) -> Iterator[Batch]:
-        epoch = 0
-        while self.epochs is None or epoch < self.epochs:
-            order = self.order(epoch)
-            if not len(order):
-                return
-            yield from self._batches(order)
-            epoch += 1
-
-    def _batches(self, order: NDArray[np.uint64]) -> Iterator[Batch]:
-        """Yields the batches of one epoch, while others are read."""
-        with ThreadPoolExecutor(1, "tfdarshan-lmdb") as reader:
-            ahead: list[Future[Batch]] = []
-            try:
-                for numbers in self._reads(order):
-                    ahead.append(reader.submit(self.index.read, numbers))
-                    if len(ahead) > READS_AHEAD:
-                        yield from self._cut(ahead.pop(0).result())
-                while ahead:
-                    yield from self._cut(ahead.pop(0).result())
-            finally:
-                for read in ahead:
-                    read.cancel()
-
-    def _reads(self, order: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-        """Parts an order into reads of whole batches, each of some READ_BYTES."""
-        ends = np.cumsum(self.index.sizes[order], dtype=np.int64)
-        first = 0
-        while first < len(order):
-            before = int(ends[first - 1]) if first else 0
-            fitting = int(np.searchsorted(ends, before + READ_BYTES, side="right")) - first
-            count = max(fitting // self.batch, 1) * self.batch
-            yield order[first : first + count]
-            first += count
-
-    def _cut(self, read: Batch) -> Iterator[Batch]:
-        for first in range(0, len(read), self.batch):
-            yield read.part(first, min(first + self.batch, len(read)))
 
 
 def dataset(

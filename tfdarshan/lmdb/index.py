@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 from tfdarshan.errors import ConfigurationError, DataFileError
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.data_path import data_path
+from tfdarshan.lmdb.held_snapshot import (
+    CheckedTransaction,
+    HeldTransaction,
+    SnapshotKind,
+    py_lmdb,
+    take_snapshot,
+)
 from tfdarshan.lmdb.py_lmdb_file import PyLmdbFile
 from tfdarshan.lmdb.record_order import Shuffle, record_order
-from tfdarshan.lmdb.snapshot import CheckedTransaction, HeldTransaction, SnapshotKind, py_lmdb, take_snapshot
 from tfdarshan.native.lmdb_file import IN_PAGES, SUB_DATABASE, LmdbFacts, LmdbFile, OtherFormatError
 from tfdarshan.notice import say
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.lmdb.dataset import Records
+from tfdarshan.lmdb.batched_records import Records
 
 try:
     import tensorflow as tf

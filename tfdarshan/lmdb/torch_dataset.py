@@ -7,7 +7,7 @@ from typing import Any
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batch import Batch
-from tfdarshan.lmdb.dataset import Records
+from tfdarshan.lmdb.batched_records import Records
 
 try:
     from torch.utils.data import IterableDataset, get_worker_info

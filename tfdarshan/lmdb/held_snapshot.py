@@ -13,8 +13,8 @@ from tfdarshan.notice import say
 
 SnapshotKind = Literal["auto", "transaction", "check"]
 
-# LMDB writes over pages of a snapshot in the third transaction after it, at the soonest, which may be under way
-# as soon as the newest one is two further.
+# LMDB writes over pages of a snapshot in the third transaction after it at the soonest, which may be under
+# way as soon as the newest is two further.
 SAFE_COMMITS = 1
 
 
