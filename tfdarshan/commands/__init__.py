@@ -33,7 +33,13 @@ GROUPS = {
         "report": "report",
         "export": "export",
     },
-    "cure": {"advise": "advise", "stage": "stage", "burst": "burst", "probe": "probe_data"},
+    "cure": {
+        "advise": "advise",
+        "stage": "stage",
+        "burst": "burst",
+        "probe": "probe_data",
+        "lmdb": "lmdb_database",
+    },
     "try": {"workload": "workload", "doctor": "doctor"},
 }
 COMMANDS = {verb: module for verbs in GROUPS.values() for verb, module in verbs.items()}

@@ -59,12 +59,14 @@ class Records:
             order = self.order(epoch)
             if not len(order):
                 return
-            yield from self._batches(order)
+            yield from self.batches(order)
             epoch += 1
 
-    def _batches(self, order: NDArray[np.uint64]) -> Iterator[Batch]:
-        """Yields the batches of one epoch, while others are read."""
-        with ThreadPoolExecutor(1, "tfdarshan-lmdb") as reader:
+    def batches(self, order: NDArray[np.uint64]) -> Iterator[Batch]:
+        """Yields the batches of an order of records, while others are read."""
+        # A device that seeks wants one reader, others none that waits for the last part of a read.
+        readers = 1 if self.index.threads == 1 else READS_AHEAD
+        with ThreadPoolExecutor(readers, "tfdarshan-lmdb") as reader:
             ahead: list[Future[Batch]] = []
             try:
                 for numbers in self._reads(order):

@@ -46,15 +46,10 @@ def dataset(
         DataFileError: The database is damaged.
         StorageError: It cannot be opened or read.
     """
-    makers: dict[str, Callable[[Records], Any]] = {
-        "python": lambda records: records,
-        "torch": _torch,
-        "tensorflow": _tensorflow,
-    }
-    if framework not in makers:
-        raise ConfigurationError(f"framework is one of {', '.join(makers)}, not {framework!r}.")
+    if framework not in MAKERS:
+        raise ConfigurationError(f"framework is one of {', '.join(MAKERS)}, not {framework!r}.")
     index = source if isinstance(source, Index) else Index(source, db)
-    return makers[framework](Records(index, batch, shard, shuffle, seed, epochs, drop_remainder))
+    return MAKERS[framework](Records(index, batch, shard, shuffle, seed, epochs, drop_remainder))
 
 
 def _torch(records: Records) -> Any:
@@ -67,3 +62,10 @@ def _tensorflow(records: Records) -> Any:
     from tfdarshan.lmdb.tensorflow_dataset import generated
 
     return generated(records)
+
+
+MAKERS: dict[str, Callable[[Records], Any]] = {
+    "python": lambda records: records,
+    "torch": _torch,
+    "tensorflow": _tensorflow,
+}

@@ -27,7 +27,7 @@ from tfdarshan.native.lmdb_file import IN_PAGES, SUB_DATABASE, LmdbFacts, LmdbFi
 from tfdarshan.notice import say
 
 Access = Literal["cached", "direct"]
-THREADS = 8
+THREADS = 16
 MOST_THREADS = 64
 # A writer may commit while the index is made; this often it is made anew.
 ATTEMPTS = 5

@@ -1,0 +1,147 @@
+"""`tfdarshan lmdb`: what is in an LMDB database, whether it is whole, and how fast it is read."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.file_name import printable
+
+if TYPE_CHECKING:
+    from tfdarshan.lmdb import Index
+
+KINDS = {
+    2: "reverse keys",
+    4: "several values a key",
+    8: "integer keys",
+    16: "values of one size",
+    32: "integer values",
+    64: "reverse values",
+}
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "lmdb",
+        help="look at, verify and measure an LMDB database",
+        description="Look at an LMDB database, verify it, or measure how fast it is read, by reads of "
+        "tfdarshan's own: nothing is mapped, nothing is written (docs/lmdb.md).",
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    _add(actions, "info", "say what is in a database", info, db=True)
+    verify_parser = _add(
+        actions, "verify", "read all of its databases, and say whether they are whole", verify
+    )
+    verify_parser.add_argument("--compare", action="store_true", help="compare with what py-lmdb reads")
+    bench_parser = _add(actions, "bench", "measure reading it, and py-lmdb in a generator", bench, db=True)
+    bench_parser.add_argument("--threads", type=int, default=16, metavar="N", help="most reads at once (16)")
+    bench_parser.add_argument(
+        "--access", choices=("cached", "direct"), default="cached", help="through the page cache or past it"
+    )
+    bench_parser.add_argument("--shuffle", choices=("blocks", "exact"), help="in a random order (in order)")
+    bench_parser.add_argument(
+        "--tensorflow",
+        action="store_true",
+        help="measure what a tf.data pipeline gives",
+    )
+    bench_parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each reader (3)")
+    bench_parser.add_argument(
+        "--bytes", default="256M", metavar="SIZE", help="the most values to read, such as 1G (256M)"
+    )
+    bench_parser.add_argument(
+        "--cold", action="store_true", help="have the page cache forget the file before each run"
+    )
+
+
+def _add(actions: Any, name: str, what: str, command: Any, *, db: bool = False) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=f"{what.capitalize()}.")
+    parser.add_argument("path", metavar="PATH", help="the database's folder, or its data file")
+    if db:
+        parser.add_argument("--db", metavar="NAME", help="a sub-database (default: the main one)")
+    add_json(parser)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def info(arguments: argparse.Namespace) -> int:
+    """Prints what is in a database."""
+    from tfdarshan.lmdb import Index
+    from tfdarshan.reports.text.lmdb_text import info_text
+
+    with Index(arguments.path, _name(arguments), snapshot="check") as index:
+        found = _info(index, arguments.db)
+    _print(arguments, found, info_text)
+    return 0
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Reads all databases of a file."""
+    from tfdarshan.lmdb.verification import printable_name, verify
+    from tfdarshan.reports.text.lmdb_text import verified_text
+
+    found = verify(arguments.path, compare=arguments.compare)
+    if arguments.json:
+        rows = [dataclasses.asdict(one) | {"name": printable_name(one.name)} for one in found]
+        print_json({"path": arguments.path, "compared": arguments.compare, "databases": rows})
+    else:
+        text = verified_text(printable(arguments.path), found, compared=arguments.compare)
+        sys.stdout.write(text)
+    return 0
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Measures reading a database."""
+    from tfdarshan.lmdb.data_path import data_path
+    from tfdarshan.lmdb.speed_test import Trial, measure_speed
+    from tfdarshan.reports.text.lmdb_text import speed_text
+    from tfdarshan.staging.capacity import parse_size
+
+    trial = Trial(
+        path=data_path(arguments.path), db=_name(arguments), access=arguments.access,
+        threads=arguments.threads, shuffle=arguments.shuffle, most_bytes=parse_size(arguments.bytes),
+        framework="tensorflow" if arguments.tensorflow else "python", cold=arguments.cold,
+    )  # fmt: skip
+    speeds = measure_speed(trial, arguments.runs)
+    if arguments.json:
+        rows = [dataclasses.asdict(speed) | {"median_s": speed.median_s} for speed in speeds]
+        print_json({"path": arguments.path, "readers": rows})
+    else:
+        sys.stdout.write(speed_text(printable(arguments.path), speeds))
+    return 0
+
+
+def _print(arguments: argparse.Namespace, found: dict[str, Any], text: Any) -> None:
+    if arguments.json:
+        print_json(found)
+        return
+    shown = {name: printable(value) if isinstance(value, str) else value for name, value in found.items()}
+    shown["databases"] = [printable(name) for name in found["databases"]]
+    sys.stdout.write(text(shown))
+
+
+def _name(arguments: argparse.Namespace) -> bytes | None:
+    return None if arguments.db is None else os.fsencode(arguments.db)
+
+
+def _info(index: Index, name: str | None) -> dict[str, Any]:
+    sizes, facts = index.sizes, dataclasses.asdict(index.facts)
+    ordered = sorted(sizes.tolist())
+    return {
+        "path": os.fspath(index.path),
+        "database": name,
+        "records": len(index),
+        "value_bytes": int(sizes.sum(dtype="u8")),
+        "least_bytes": ordered[0] if ordered else None,
+        "median_bytes": ordered[len(ordered) // 2] if ordered else None,
+        "most_bytes": ordered[-1] if ordered else None,
+        "values_in_pages": int(index.in_pages.sum()),
+        "kinds": [said for bit, said in KINDS.items() if facts["flags"] & bit],
+        "databases": [os.fsdecode(database) for database in index.databases()],
+        "read_by": "py-lmdb" if index.reads_by_py_lmdb else "tfdarshan",
+        **facts,
+    }

@@ -1,0 +1,62 @@
+"""What is said of an LMDB database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfdarshan.file_name import printable
+from tfdarshan.lmdb.speed_test import Speed
+from tfdarshan.lmdb.verification import Verified, printable_name
+from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, plural
+
+
+def info_text(info: dict[str, Any]) -> str:
+    """Gives what `tfdarshan lmdb info` prints of its own --json."""
+    rows = [
+        ("records", f"{info['records']:,}"),
+        ("values", exact_bytes(info["value_bytes"])),
+        ("sizes", _sizes(info)),
+        ("values of their own pages", f"{info['values_in_pages']:,}"),
+        ("kind", ", ".join(info["kinds"]) or "one value a key"),
+        ("file", f"{exact_bytes(info['file_bytes'])}, pages of {info['page_bytes']:,} B"),
+        ("tree", f"{plural(info['depth'], 'level')}, {plural(info['leaf_pages'], 'leaf page')}"),
+        ("transaction", f"{info['transaction']:,}"),
+        ("read by", info["read_by"]),
+    ]
+    if info["databases"]:
+        rows.append(("sub-databases", ", ".join(info["databases"])))
+    lines = [f"{info['path']}, {info['database'] or 'the main database'}"]
+    return "".join(f"{line}\n" for line in [*lines, *(f"  {name:<27}{said}" for name, said in rows)])
+
+
+def _sizes(info: dict[str, Any]) -> str:
+    if not info["records"]:
+        return "-"
+    least, median, most = (human_bytes(info[f"{name}_bytes"]) for name in ("least", "median", "most"))
+    return f"{least} to {most}, median {median}"
+
+
+def verified_text(path: str, found: Sequence[Verified], *, compared: bool) -> str:
+    """Gives what was read, a line for each database."""
+    lines = [f"{path} is whole" + (", and py-lmdb reads the same:" if compared else ":")]
+    for one in found:
+        what = f"{plural(one.records, 'record')}, {exact_bytes(one.value_bytes)} of values"
+        lines.append(f"  {printable(printable_name(one.name))}: {what}, {one.digest}")
+    return "\n".join(lines) + "\n"
+
+
+def speed_text(path: str, speeds: Sequence[Speed]) -> str:
+    """Gives each reader's bandwidth, and how many times as fast the first is."""
+    runs = plural(len(speeds[0].seconds), "run")
+    lines = [f"{path}, {exact_bytes(speeds[0].value_bytes)} of values, {runs} each by turns, medians"]
+    for speed in speeds:
+        rate = human_rate(speed.value_bytes, speed.median_s)
+        opening = f"opened in {human_seconds(speed.opening_s)}"
+        lines.append(f"  {speed.reader:<40}{rate:>13} in {human_seconds(speed.median_s):>9}, {opening}")
+    if len(speeds) == 2:
+        ours, other = (speed.value_bytes / speed.median_s for speed in speeds)
+        lines.append(f"  The first reads {ours / other:.1f} times as fast.")
+    else:
+        lines.append("  py-lmdb is not installed: there is nothing to compare with (pip install lmdb).")
+    return "\n".join(lines) + "\n"
