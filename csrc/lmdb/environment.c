@@ -13,7 +13,8 @@
 enum {
     META_AT = MDB_PAGE_HEADER_BYTES,
     HEAD_BYTES = MDB_PAGE_HEADER_BYTES + MDB_META_BYTES,
-    DATA_VERSION = 1
+    DATA_VERSION = 1,
+    MOST_META_READS = 1000,
 };
 
 int tfd_lmdb_read_bytes(int fd, void *to, size_t size, uint64_t offset, struct tfd_lmdb_error *error)
@@ -91,6 +92,22 @@ static int read_meta(struct tfd_lmdb *file, int index, struct tfd_lmdb_error *er
     return 0;
 }
 
+/* Reads the newer meta page until it is the same twice: a writer that overtakes a read of it leaves the tree of an
+ * older transaction beside the number of its own. Writers put that number last, so twice the same is whole. */
+static int read_newest(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
+{
+    for (int reads = 0; reads < MOST_META_READS; reads++) {
+        struct tfd_lmdb before = *file;
+        file->transaction = 0;
+        if (read_meta(file, 0, error) || read_meta(file, 1, error))
+            return -1;
+        if (reads && before.transaction == file->transaction && before.last_page == file->last_page &&
+            !memcmp(&before.main, &file->main, sizeof file->main))
+            return 0;
+    }
+    return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED, "is written to faster than it can be opened");
+}
+
 static int read_metas(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
 {
     struct stat about;
@@ -102,7 +119,7 @@ static int read_metas(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
     if (file->file_bytes < HEAD_BYTES)
         return tfd_lmdb_fail(error, TFD_LMDB_FOREIGN, "is not an LMDB data file: it has %" PRIu64 " bytes",
                              file->file_bytes);
-    if (read_meta(file, 0, error) || read_meta(file, 1, error))
+    if (read_newest(file, error))
         return -1;
     /* Page numbers have 48 bits; more would overflow what is computed of them. */
     if (file->last_page < 1 || file->last_page >> 47)
