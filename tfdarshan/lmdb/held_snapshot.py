@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import mmap
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, Protocol
@@ -16,6 +18,8 @@ SnapshotKind = Literal["auto", "transaction", "check"]
 # LMDB writes over pages of a snapshot in the third transaction after it at the soonest, which may be under
 # way as soon as the newest is two further.
 SAFE_COMMITS = 1
+
+_said: set[Path] = set()
 
 
 class Versioned(Protocol):
@@ -31,32 +35,6 @@ def py_lmdb() -> ModuleType | None:
         return importlib.import_module("lmdb")
     except ImportError:
         return None
-
-
-class HeldTransaction:
-    """A read transaction of py-lmdb's: as long as it lasts, no writer uses the snapshot's pages again."""
-
-    def __init__(self, module: ModuleType, path: DataPath) -> None:
-        self._path = path.data
-        self._said = False
-        self._environment = module.open(
-            str(path.given), subdir=path.given.is_dir(), readonly=True, create=False
-        )
-        self._transaction = self._environment.begin()
-
-    def check(self, file: Versioned, transaction: int) -> None:
-        """Says once that the database grows while it is written to."""
-        if not self._said and file.newest() > transaction:
-            self._said = True
-            say(
-                f"{self._path} is being written to, and grows as long as this index of it is open: "
-                "pages that were freed since are not used again. Close the index when it is read."
-            )
-
-    def close(self) -> None:
-        """Ends the transaction."""
-        self._transaction.abort()
-        self._environment.close()
 
 
 class CheckedTransaction:
@@ -81,6 +59,50 @@ class CheckedTransaction:
 
     def close(self) -> None:
         """Does nothing."""
+
+
+class HeldTransaction:
+    """A read transaction of py-lmdb's: as long as it lasts, no writer uses the snapshot's pages again.
+
+    It is this process's. A forked child is sure of it as long as this process lives and has not closed it;
+    from then on it checks as if nothing were held.
+    """
+
+    def __init__(self, module: ModuleType, path: DataPath) -> None:
+        self._path = path.data
+        self._owner = os.getpid()
+        self._held = mmap.mmap(-1, 1)  # forked children see it change
+        self._environment = module.open(
+            str(path.given), subdir=path.given.is_dir(), readonly=True, create=False
+        )
+        self._transaction = self._environment.begin()
+        self._held[0] = 1
+
+    def check(self, file: Versioned, transaction: int) -> None:
+        """Says once that the database grows while it is written to.
+
+        Raises:
+            DataFileError: The process that held the transaction has let it go, and a writer may have changed
+                what was read.
+        """
+        if not self._is_held():
+            CheckedTransaction(self._path).check(file, transaction)
+        elif self._path not in _said and file.newest() > transaction:
+            _said.add(self._path)
+            say(
+                f"{self._path} is being written to, and grows as long as this index of it is open: "
+                "pages that were freed since are not used again. Close the index when it is read."
+            )
+
+    def _is_held(self) -> bool:
+        return self._held[0] == 1 and self._owner in (os.getpid(), os.getppid())
+
+    def close(self) -> None:
+        """Ends the transaction; in a forked child it is left to the process that it is of."""
+        if os.getpid() == self._owner:
+            self._held[0] = 0
+            self._transaction.abort()
+            self._environment.close()
 
 
 def take_snapshot(path: DataPath, kind: SnapshotKind) -> HeldTransaction | CheckedTransaction:

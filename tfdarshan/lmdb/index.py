@@ -113,7 +113,10 @@ class Index:
                 self._check(file)
                 return file
             except DataFileError:
-                if attempt == ATTEMPTS - 1 or file.newest() == file.facts().transaction:
+                if file.newest() == file.facts().transaction:
+                    raise
+                if attempt == ATTEMPTS - 1:
+                    self._check(file)  # a writer is the likelier cause
                     raise
         raise AssertionError
 
