@@ -67,7 +67,7 @@ HAZARDS = {
     "late_dlopen": {"plain": "", "sanitize": "", "valgrind": ""},
     "lazy_binding": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "list_locked_at_fork": {"plain": "50", "thread": "50"},
-    "lmdb_damage": {"plain": "", "sanitize": "3000", "thread": "500", "valgrind": "200"},
+    "lmdb_damage": {"plain": "2000", "sanitize": "", "thread": "500", "valgrind": "200"},
     "nested_sessions": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "no_pie": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "no_plt": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
