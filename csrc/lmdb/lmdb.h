@@ -70,9 +70,9 @@ const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size);
 /* The newest transaction that is in the file now. */
 int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error);
 
-/* Reads the values of `count` records, one after the other, into `to` of `room` bytes: in the order given there,
- * in the order of the file from the storage, neighbours by one call, by at most `threads` threads. */
-int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, size_t count, char *to, uint64_t room,
-                  int threads, struct tfd_lmdb_error *error);
+/* Reads the values of `count` records into `to` of `room` bytes, each to its place there: in the order of the file
+ * from the storage, neighbours by one call, by at most `threads` threads. */
+int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
+                  char *to, uint64_t room, int threads, struct tfd_lmdb_error *error);
 
 #endif

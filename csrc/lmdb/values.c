@@ -10,12 +10,13 @@
 struct request {
     const struct tfd_lmdb *file;
     const uint64_t *numbers;
+    const uint64_t *places;
     size_t count;
     struct tfd_lmdb_piece *pieces;
     uint8_t (*heads)[TFD_LMDB_HEAD_BYTES]; /* of pages of values, by their place in numbers */
 };
 
-/* How many pieces they make; checks numbers and room. -1 on a failure. */
+/* How many pieces they make; checks numbers and places. -1 on a failure. */
 static int64_t count_pieces(const struct request *request, uint64_t room, struct tfd_lmdb_error *error)
 {
     int64_t pieces = 0;
@@ -24,10 +25,9 @@ static int64_t count_pieces(const struct request *request, uint64_t room, struct
             return tfd_lmdb_fail(error, TFD_LMDB_MISSING, "has no record number %" PRIu64,
                                  request->numbers[i]);
         uint64_t size = request->file->found.records[request->numbers[i]].size;
-        if (size > room)
+        if (request->places[i] > room || size > room - request->places[i])
             return tfd_lmdb_fail(error, TFD_LMDB_SYSTEM, "no room for the values of %zu records",
                                  request->count);
-        room -= size;
         pieces += (int64_t)((size + TFD_LMDB_LARGEST_PIECE - 1) / TFD_LMDB_LARGEST_PIECE);
     }
     return pieces;
@@ -38,17 +38,17 @@ static size_t make_pieces(const struct request *request, uint8_t *to)
     size_t made = 0;
     for (size_t i = 0; i < request->count; i++) {
         const struct tfd_lmdb_record *record = &request->file->found.records[request->numbers[i]];
+        uint8_t *place = to + request->places[i];
         for (uint64_t done = 0; done < record->size; done += TFD_LMDB_LARGEST_PIECE, made++) {
             uint64_t left = record->size - done;
             bool headed = !done && record->flags & TFD_LMDB_IN_PAGES;
             request->pieces[made] = (struct tfd_lmdb_piece){
                 .offset = record->offset + done,
                 .size = left < TFD_LMDB_LARGEST_PIECE ? left : TFD_LMDB_LARGEST_PIECE,
-                .to = to + done,
+                .to = place + done,
                 .head = headed ? request->heads[i] : NULL,
             };
         }
-        to += record->size;
     }
     return made;
 }
@@ -71,10 +71,10 @@ static int check_heads(const struct request *request, struct tfd_lmdb_error *err
     return 0;
 }
 
-int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, size_t count, char *to, uint64_t room,
-                  int threads, struct tfd_lmdb_error *error)
+int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
+                  char *to, uint64_t room, int threads, struct tfd_lmdb_error *error)
 {
-    struct request request = {.file = file, .numbers = numbers, .count = count};
+    struct request request = {.file = file, .numbers = numbers, .places = places, .count = count};
     int64_t pieces = count_pieces(&request, room, error);
     if (pieces <= 0)
         return (int)pieces;

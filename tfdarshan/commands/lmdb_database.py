@@ -13,6 +13,7 @@ from tfdarshan.file_name import printable
 
 if TYPE_CHECKING:
     from tfdarshan.lmdb import Index
+    from tfdarshan.lmdb.speed_test import Speed
 
 KINDS = {
     2: "reverse keys",
@@ -108,11 +109,15 @@ def bench(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     speeds = measure_speed(trial, arguments.runs)
     if arguments.json:
-        rows = [dataclasses.asdict(speed) | {"median_s": speed.median_s} for speed in speeds]
-        print_json({"path": arguments.path, "readers": rows})
+        print_json({"path": arguments.path, "readers": [_speed(speed) for speed in speeds]})
     else:
         sys.stdout.write(speed_text(printable(arguments.path), speeds))
     return 0
+
+
+def _speed(speed: Speed) -> dict[str, Any]:
+    medians = {what: speed.median_s(what) for what in ("opening_s", "elapsed_s", "processor_s")}
+    return dataclasses.asdict(speed) | {"value_bytes": speed.value_bytes, "median": medians}
 
 
 def _print(arguments: argparse.Namespace, found: dict[str, Any], text: Any) -> None:

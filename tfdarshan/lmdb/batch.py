@@ -39,9 +39,3 @@ class Batch:
         """Gives the values as bytes, each a copy."""
         whole, ends = self.buffer.data, self.offsets.tolist()
         return [bytes(whole[begin:end]) for begin, end in pairwise(ends)]
-
-    def part(self, first: int, last: int) -> Batch:
-        """Gives the values from `first` to before `last`, without a copy."""
-        offsets = self.offsets[first : last + 1]
-        buffer = self.buffer[offsets[0] : offsets[-1]]
-        return Batch(self.numbers[first:last], buffer, offsets - offsets[0])

@@ -67,14 +67,14 @@ class Records:
         # A device that seeks wants one reader, others none that waits for the last part of a read.
         readers = 1 if self.index.threads == 1 else READS_AHEAD
         with ThreadPoolExecutor(readers, "tfdarshan-lmdb") as reader:
-            ahead: list[Future[Batch]] = []
+            ahead: list[Future[list[Batch]]] = []
             try:
                 for numbers in self._reads(order):
-                    ahead.append(reader.submit(self.index.read, numbers))
+                    ahead.append(reader.submit(self.index.read_batches, numbers, self.batch))
                     if len(ahead) > READS_AHEAD:
-                        yield from self._cut(ahead.pop(0).result())
+                        yield from ahead.pop(0).result()
                 while ahead:
-                    yield from self._cut(ahead.pop(0).result())
+                    yield from ahead.pop(0).result()
             finally:
                 for read in ahead:
                     read.cancel()
@@ -89,7 +89,3 @@ class Records:
             count = max(fitting // self.batch, 1) * self.batch
             yield order[first : first + count]
             first += count
-
-    def _cut(self, read: Batch) -> Iterator[Batch]:
-        for first in range(0, len(read), self.batch):
-            yield read.part(first, min(first + self.batch, len(read)))

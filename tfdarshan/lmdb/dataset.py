@@ -25,6 +25,7 @@ def dataset(
     epochs: int | None = 1,
     drop_remainder: bool = False,
     framework: Framework = "python",
+    strings: bool = False,
 ) -> Any:
     """Gives a database's values in batches, read ahead by a thread in the background.
 
@@ -40,6 +41,7 @@ def dataset(
         framework: "python" gives an iterable of `Batch`; "torch" a torch IterableDataset of them, whose
             workers share the shard; "tensorflow" a tf.data.Dataset of (buffer, offsets), a flat uint8 tensor
             and int64 offsets of shape (batch + 1,).
+        strings: Has tf.data give each batch as a tensor of strings, which takes two copies more.
 
     Raises:
         ConfigurationError: An option is wrong, or the framework is not installed.
@@ -48,24 +50,27 @@ def dataset(
     """
     if framework not in MAKERS:
         raise ConfigurationError(f"framework is one of {', '.join(MAKERS)}, not {framework!r}.")
+    if strings and framework != "tensorflow":
+        raise ConfigurationError("strings are tensors of TensorFlow's: framework='tensorflow' gives them.")
     index = source if isinstance(source, Index) else Index(source, db)
-    return MAKERS[framework](Records(index, batch, shard, shuffle, seed, epochs, drop_remainder))
+    return MAKERS[framework](Records(index, batch, shard, shuffle, seed, epochs, drop_remainder), strings)
 
 
-def _torch(records: Records) -> Any:
+def _torch(records: Records, strings: bool) -> Any:
     from tfdarshan.lmdb.torch_dataset import iterable
 
+    del strings
     return iterable(records)
 
 
-def _tensorflow(records: Records) -> Any:
-    from tfdarshan.lmdb.tensorflow_dataset import generated
+def _tensorflow(records: Records, strings: bool) -> Any:
+    from tfdarshan.lmdb import tensorflow_dataset
 
-    return generated(records)
+    return tensorflow_dataset.strings(records) if strings else tensorflow_dataset.flat(records)
 
 
-MAKERS: dict[str, Callable[[Records], Any]] = {
-    "python": lambda records: records,
+MAKERS: dict[str, Callable[[Records, bool], Any]] = {
+    "python": lambda records, strings: records,
     "torch": _torch,
     "tensorflow": _tensorflow,
 }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tfdarshan.errors import ConfigurationError, DataFileError
 from tfdarshan.lmdb.batch import Batch
+from tfdarshan.lmdb.batch_room import BatchRoom
 from tfdarshan.lmdb.data_path import data_path
 from tfdarshan.lmdb.held_snapshot import (
     CheckedTransaction,
@@ -236,17 +237,24 @@ class Index:
             DataFileError: The file is damaged, or was written to meanwhile.
             StorageError: It cannot be read.
         """
-        file, given = self._opened(), self._numbers(numbers)
-        offsets = np.zeros(len(given) + 1, np.int64)
-        np.cumsum(self.sizes[given], out=offsets[1:])
-        buffer = np.empty(int(offsets[-1]), np.uint8)
+        given = self._numbers(numbers)
+        return self.read_batches(given, max(len(given), 1), threads=threads)[0]
+
+    def read_batches(
+        self, numbers: Sequence[int] | NDArray[Any], batch: int, *, threads: int | None = None
+    ) -> list[Batch]:
+        """Reads as `read` does, and gives batches of so many records; the last may have fewer.
+
+        Each begins at a multiple of 64 bytes, so that frameworks take it without a copy.
+        """
+        file, room = self._opened(), BatchRoom(self._numbers(numbers), self.sizes, batch)
         try:
-            file.read(given, buffer, threads or self.threads)
+            file.read(room.numbers, room.places, room.buffer, threads or self.threads)
         except DataFileError:
             self._check(file)  # a writer is the likelier cause
             raise
         self._check(file)
-        return Batch(given, buffer, offsets)
+        return room.batches()
 
     def _numbers(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
         given = np.asarray(numbers)

@@ -93,11 +93,13 @@ class PyLmdbFile:
         """Gives the newest transaction that is in the file now."""
         return int(self._environment.info()["last_txnid"])
 
-    def read(self, numbers: NDArray[np.uint64], to: NDArray[np.uint8], threads: int) -> None:
+    def read(
+        self, numbers: NDArray[np.uint64], places: NDArray[np.uint64], to: NDArray[np.uint8], threads: int
+    ) -> None:
         """Reads values one by one: py-lmdb has nothing for several threads to do."""
         del threads
-        cursor, at = self._transaction.cursor(db=self._database), 0
-        for number in numbers.tolist():
+        cursor = self._transaction.cursor(db=self._database)
+        for number, at in zip(numbers.tolist(), places.tolist(), strict=True):
             row = self._records[number]
             key = int(row["key"])
             cursor.set_key(self._keys[key : key + int(row["key_size"])])
@@ -105,4 +107,3 @@ class PyLmdbFile:
                 cursor.next_dup()
             value = cursor.value()
             to[at : at + len(value)] = np.frombuffer(value, np.uint8)
-            at += len(value)

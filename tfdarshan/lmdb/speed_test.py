@@ -11,39 +11,56 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.data_path import DataPath
 from tfdarshan.lmdb.dataset import Framework, dataset
 from tfdarshan.lmdb.held_snapshot import py_lmdb
 from tfdarshan.lmdb.index import Access, Index
 from tfdarshan.lmdb.record_order import Shuffle
+from tfdarshan.units import plural
 
 # As many bytes as a batch has, in whole records.
 BATCH_BYTES = 2 << 20
+PY_LMDB = "py-lmdb in a generator"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One reading of a database.
+
+    Attributes:
+        value_bytes: Of all values that were read.
+        opening_s: What opening took, in seconds: here it finds all records.
+        elapsed_s: From the first value asked for to the last one had, in seconds.
+        processor_s: The processor time of all threads meanwhile, in seconds.
+    """
+
+    value_bytes: int
+    opening_s: float
+    elapsed_s: float
+    processor_s: float
 
 
 @dataclass(frozen=True)
 class Speed:
-    """One reader's runs.
+    """One reader's runs; each read the same.
 
     Attributes:
         reader: What read.
-        value_bytes: Of all values that each run read.
-        seconds: How long each run took, from the first value asked for to the last one had.
-        opening_s: The median of what opening took before, in seconds: here it finds all records.
+        runs: In the order in which they were made.
     """
 
     reader: str
-    value_bytes: int
-    seconds: tuple[float, ...]
-    opening_s: float
+    runs: tuple[Run, ...]
 
     @property
-    def median_s(self) -> float:
-        """The median of the runs, in seconds."""
-        return statistics.median(self.seconds)
+    def value_bytes(self) -> int:
+        """What each run read, in bytes of values."""
+        return self.runs[0].value_bytes
+
+    def median_s(self, what: str) -> float:
+        """Gives the median of the runs' `opening_s`, `elapsed_s` or `processor_s`."""
+        return float(statistics.median(getattr(run, what) for run in self.runs))
 
 
 @dataclass(frozen=True)
@@ -89,33 +106,37 @@ def measure_speed(trial: Trial, runs: int) -> list[Speed]:
     """
     if runs < 1:
         raise ConfigurationError(f"runs must be 1 and more, not {runs}.")
-    readers: dict[str, Reader] = {f"tfdarshan.lmdb, {trial.access}, {trial.threads} threads": _open_ours}
-    module = py_lmdb()
-    if module is not None:
-        readers["py-lmdb in a generator"] = lambda trial: _open_py_lmdb(module, trial)
-    taken: dict[str, list[tuple[float, float, int]]] = {name: [] for name in readers}
+    readers = _readers(trial)
+    taken: dict[str, list[Run]] = {name: [] for name in readers}
     for _ in range(runs):
         for name, reader in readers.items():
             taken[name].append(_timed(reader, trial))
-    return [_speed(name, runs) for name, runs in taken.items()]
-
-
-def _speed(name: str, runs: list[tuple[float, float, int]]) -> Speed:
-    value_bytes = runs[0][2]
-    if not value_bytes:
+    if not all(run.value_bytes for made in taken.values() for run in made):
         raise ConfigurationError("the database has no values to read.")
-    opening_s = statistics.median(opening for opening, _, _ in runs)
-    return Speed(name, value_bytes, tuple(seconds for _, seconds, _ in runs), opening_s)
+    return [Speed(name, tuple(made)) for name, made in taken.items()]
 
 
-def _timed(reader: Reader, trial: Trial) -> tuple[float, float, int]:
+def _readers(trial: Trial) -> dict[str, Reader]:
+    """Gives those to compare by their names; py-lmdb is the last, if it is installed."""
+    ours = f"tfdarshan.lmdb, {trial.access}, {plural(trial.threads, 'thread')}"
+    readers: dict[str, Reader] = {ours: _open_ours}
+    if trial.framework == "tensorflow":
+        readers = {f"{ours}, flat": _open_ours, f"{ours}, strings": _open_our_strings}
+    module = py_lmdb()
+    if module is not None:
+        readers[PY_LMDB] = lambda trial: _open_py_lmdb(module, trial)
+    return readers
+
+
+def _timed(reader: Reader, trial: Trial) -> Run:
     if trial.cold:
         _forget(trial.path.data)
     start_s = time.perf_counter()
     read = reader(trial)
-    opened_s = time.perf_counter()
+    opened_s, processor_s = time.perf_counter(), time.process_time()
     value_bytes = read()
-    return opened_s - start_s, time.perf_counter() - opened_s, value_bytes
+    elapsed_s, processor_s = time.perf_counter() - opened_s, time.process_time() - processor_s
+    return Run(value_bytes, opened_s - start_s, elapsed_s, processor_s)
 
 
 def _forget(data: Path) -> None:
@@ -127,22 +148,29 @@ def _forget(data: Path) -> None:
         os.close(number)
 
 
-def _open_ours(trial: Trial) -> Callable[[], int]:
+def _open_ours(trial: Trial, *, strings: bool = False) -> Callable[[], int]:
     index = trial.index()
     mean_bytes = int(index.sizes.mean()) if len(index) else 1
     batch = max(BATCH_BYTES // max(mean_bytes, 1), 1)
-    batches = dataset(index, batch=batch, shuffle=trial.shuffle, framework=trial.framework)
+    batches = dataset(index, batch=batch, shuffle=trial.shuffle, framework=trial.framework, strings=strings)
 
     def read() -> int:
         done = 0
         for batch in batches:
-            done += len(batch[0]) if trial.framework == "tensorflow" else len(batch.buffer)
+            if trial.framework == "python":
+                done += len(batch.buffer)
+            else:
+                done += _string_bytes(batch) if strings else len(batch[0])
             if done >= trial.most_bytes:
                 break
         index.close()
         return done
 
     return read
+
+
+def _open_our_strings(trial: Trial) -> Callable[[], int]:
+    return _open_ours(trial, strings=True)
 
 
 def _open_py_lmdb(module: ModuleType, trial: Trial) -> Callable[[], int]:
@@ -162,9 +190,10 @@ def _open_py_lmdb(module: ModuleType, trial: Trial) -> Callable[[], int]:
                 yield from (transaction.get(key) for key in keys)
 
     def read() -> int:
+        sizes = _sizes_in_tf_data(values) if trial.framework == "tensorflow" else map(len, values())
         done = 0
-        for value in _strings(values) if trial.framework == "tensorflow" else values():
-            done += len(value)
+        for size in sizes:
+            done += size
             if done >= trial.most_bytes:
                 break
         environment.close()
@@ -173,11 +202,17 @@ def _open_py_lmdb(module: ModuleType, trial: Trial) -> Callable[[], int]:
     return read
 
 
-def _strings(values: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
-    """Gives values by way of tf.data, as data sets over py-lmdb do."""
+def _sizes_in_tf_data(values: Callable[[], Iterator[bytes]]) -> Iterator[int]:
+    """Gives values to tf.data, as data sets over py-lmdb do, and sizes of the batches that come out."""
     import tensorflow as tf
 
     strings: Any = tf.data.Dataset.from_generator(values, output_signature=tf.TensorSpec((), tf.string))
     # Taken in batches, as a training loop takes them.
-    for batch in strings.batch(16).prefetch(2):
-        yield from (np.atleast_1d(batch.numpy())).tolist()
+    return map(_string_bytes, strings.batch(16).prefetch(2))
+
+
+def _string_bytes(batch: Any) -> int:
+    """Gives the sum of a string tensor's sizes, without a copy of the strings."""
+    import tensorflow as tf
+
+    return int(tf.reduce_sum(tf.strings.length(batch)))

@@ -17,7 +17,7 @@ except ImportError as error:
     raise ConfigurationError(f"framework='tensorflow' needs TensorFlow: {error}.") from error
 
 
-def generated(records: Records) -> Any:
+def flat(records: Records) -> Any:
     """Gives a tf.data.Dataset of (buffer, offsets)."""
 
     def batches() -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
@@ -28,3 +28,13 @@ def generated(records: Records) -> Any:
         batches,
         output_signature=(tf.TensorSpec((None,), tf.uint8), tf.TensorSpec((last,), tf.int64)),
     )
+
+
+def strings(records: Records) -> Any:
+    """Gives a tf.data.Dataset of string tensors, a batch each."""
+
+    def batches() -> Iterator[NDArray[np.object_]]:
+        return (np.array(batch.tolist(), np.object_) for batch in records)
+
+    length = records.batch if records.drop_remainder else None
+    return tf.data.Dataset.from_generator(batches, output_signature=tf.TensorSpec((length,), tf.string))

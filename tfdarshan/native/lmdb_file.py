@@ -112,17 +112,19 @@ class LmdbFile:
             raise self._raised(error)
         return int(transaction[0])
 
-    def read(self, numbers: NDArray[np.uint64], to: NDArray[np.uint8], threads: int) -> None:
-        """Reads the values of records, one after the other, into `to`, which has just the room.
+    def read(
+        self, numbers: NDArray[np.uint64], places: NDArray[np.uint64], to: NDArray[np.uint8], threads: int
+    ) -> None:
+        """Reads the values of records into `to`, each to its place there.
 
         Raises:
             DataFileError: The file is damaged.
             StorageError: It cannot be read.
         """
         error = self._ffi.new("struct tfd_lmdb_error *")
-        given = self._ffi.from_buffer("uint64_t[]", numbers)
+        given, placed = (self._ffi.from_buffer("uint64_t[]", array) for array in (numbers, places))
         into = self._ffi.from_buffer("char[]", to, require_writable=True)
-        if self._lib.tfd_lmdb_read(self._file, given, len(numbers), into, to.nbytes, threads, error):
+        if self._lib.tfd_lmdb_read(self._file, given, placed, len(numbers), into, to.nbytes, threads, error):
             raise self._raised(error)
 
     def _view(self, first: Any, size: int) -> NDArray[np.uint8]:

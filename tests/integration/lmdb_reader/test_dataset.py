@@ -91,7 +91,14 @@ def test_damage_reaches_the_loop_as_an_error(path):
 
 
 def test_wrong_options_are_refused(path):
-    for wrong in ({"batch": 0}, {"epochs": 0}, {"shard": (1, 1)}, {"shuffle": "x"}, {"framework": "x"}):
+    for wrong in (
+        {"batch": 0},
+        {"epochs": 0},
+        {"shard": (1, 1)},
+        {"shuffle": "x"},
+        {"framework": "x"},
+        {"strings": True},
+    ):
         with pytest.raises(ConfigurationError):
             dataset(path, **wrong)
 
@@ -110,6 +117,16 @@ def test_tf_data_gives_flat_batches(path):
     # THEN
     assert batches.element_spec[1].shape == (33,)
     assert got == [value_of(number) for number in range(480)]
+
+
+def test_tf_data_gives_batches_of_strings(path):
+    pytest.importorskip("tensorflow")
+
+    batches = dataset(path, batch=32, framework="tensorflow", strings=True)
+
+    got = [batch.numpy().tolist() for batch in batches]
+    assert [len(batch) for batch in got] == [32] * 15 + [20]
+    assert [value for batch in got for value in batch] == [value_of(number) for number in range(RECORDS)]
 
 
 def test_torch_workers_share_the_shard(path):

@@ -44,8 +44,20 @@ def test_values_come_in_the_order_asked_for_also_twice(path):
     assert batch.tolist() == [value_of(number) for number in numbers]
     assert [bytes(value) for value in batch] == batch.tolist()
     assert batch.offsets[-1] == len(batch.buffer) == sum(len(value_of(number)) for number in numbers)
-    assert batch.part(1, 3).tolist() == batch.tolist()[1:3]
     assert bytes(batch[-1]) == value_of(300)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 7, 200, 1 << 40])
+def test_batches_of_one_read_begin_where_frameworks_take_them_without_a_copy(path, batch):
+    numbers = random.Random(batch).choices(range(700), k=199)
+
+    with Index(path) as index:
+        batches = index.read_batches(numbers, batch)
+
+    assert [value for one in batches for value in one.tolist()] == [value_of(number) for number in numbers]
+    assert [len(one) for one in batches[:-1]] == [batch] * ((199 - 1) // batch)
+    assert all(one.buffer.ctypes.data % 64 == 0 for one in batches if len(one.buffer))
+    assert [int(number) for one in batches for number in one.numbers] == numbers
 
 
 @pytest.mark.parametrize("access", ["cached", "direct"])

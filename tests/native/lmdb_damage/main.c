@@ -148,21 +148,25 @@ static int64_t read_all(const struct tfd_lmdb *file, char **values)
     size_t count = tfd_lmdb_count(file);
     const struct tfd_lmdb_record *records = tfd_lmdb_records(file);
     uint64_t *numbers = calloc(count + 1, sizeof *numbers), size = 0;
+    uint64_t *places = calloc(count + 1, sizeof *places);
     for (size_t i = 0; i < count; i++) {
         numbers[i] = count - 1 - i;
-        size += records[i].size;
+        places[i] = size;
+        size += records[count - 1 - i].size;
     }
     if (size > sizeof image * RECORDS) {
         /* Damage names more than the file has: that is for another call to find. */
         free(numbers);
+        free(places);
         *values = NULL;
         return -1;
     }
     *values = calloc(size + 1, 1);
-    int failed = tfd_lmdb_read(file, numbers, count, *values, size, 3, &error);
+    int failed = tfd_lmdb_read(file, numbers, places, count, *values, size, 3, &error);
     if (failed)
         check_error(&error);
     free(numbers);
+    free(places);
     return failed ? -1 : (int64_t)size;
 }
 

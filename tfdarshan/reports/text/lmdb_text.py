@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfdarshan.file_name import printable
-from tfdarshan.lmdb.speed_test import Speed
+from tfdarshan.lmdb.speed_test import PY_LMDB, Speed
 from tfdarshan.lmdb.verification import Verified, printable_name
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, plural
 
@@ -47,16 +47,19 @@ def verified_text(path: str, found: Sequence[Verified], *, compared: bool) -> st
 
 
 def speed_text(path: str, speeds: Sequence[Speed]) -> str:
-    """Gives each reader's bandwidth, and how many times as fast the first is."""
-    runs = plural(len(speeds[0].seconds), "run")
+    """Gives each reader's bandwidth and processor time, and how many times as fast as py-lmdb it is."""
+    runs = plural(len(speeds[0].runs), "run")
     lines = [f"{path}, {exact_bytes(speeds[0].value_bytes)} of values, {runs} each by turns, medians"]
+    other = speeds[-1] if speeds[-1].reader == PY_LMDB else None
     for speed in speeds:
-        rate = human_rate(speed.value_bytes, speed.median_s)
-        opening = f"opened in {human_seconds(speed.opening_s)}"
-        lines.append(f"  {speed.reader:<40}{rate:>13} in {human_seconds(speed.median_s):>9}, {opening}")
-    if len(speeds) == 2:
-        ours, other = (speed.value_bytes / speed.median_s for speed in speeds)
-        lines.append(f"  The first reads {ours / other:.1f} times as fast.")
-    else:
+        elapsed_s, processor_s = speed.median_s("elapsed_s"), speed.median_s("processor_s")
+        said = (
+            f"  {speed.reader:<44}{human_rate(speed.value_bytes, elapsed_s):>12}, "
+            f"processor {human_seconds(processor_s)}, opened in {human_seconds(speed.median_s('opening_s'))}"
+        )
+        if other not in (None, speed):
+            said += f"; {other.median_s('elapsed_s') / elapsed_s:.1f}x"
+        lines.append(said)
+    if other is None:
         lines.append("  py-lmdb is not installed: there is nothing to compare with (pip install lmdb).")
     return "\n".join(lines) + "\n"
