@@ -47,6 +47,22 @@ def test_help_and_version_load_nothing_heavy(typed):
     assert loaded & (HEAVY | HEAVY_ROOMS) == set()
 
 
+@pytest.mark.parametrize(
+    ("module", "unwanted"),
+    [
+        ("tfdarshan", {"lmdb", "tensorflow", "tfdarshan.lmdb", "torch"}),
+        ("tfdarshan.lmdb", {"lmdb", "pandas", "tensorflow", "torch", "tfdarshan.native._core"}),
+    ],
+)
+def test_importing_loads_no_framework(module, unwanted):
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+
+    assert set(json.loads(done.stdout)) & unwanted == set()
+
+
 def test_list_loads_nothing_heavy_once_its_verdicts_are_known(tmp_path):
     # GIVEN a session whose verdict is kept
     with tfdarshan.profile(tmp_path / "logs"):
