@@ -63,6 +63,8 @@ class IOCallback(Callback):  # type: ignore[misc]
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
         probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
             Give True or False. Default: False.
+        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
+            launcher's). Give a name, or None.
 
     Attributes:
         session: What was recorded last, a `tfdarshan.Profile`; None before.
@@ -95,6 +97,7 @@ class IOCallback(Callback):  # type: ignore[misc]
         tf_profiler: bool | str = "auto",
         tf_profiler_max_s: int = 60,
         probe: bool = False,
+        job: str | None = None,
     ) -> None:
         options = option_values(locals())
         super().__init__()

@@ -121,6 +121,12 @@ class Options:
         _SWITCH,
     )
 
+    job: str | None = _option(
+        None,
+        "name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the launcher's)",
+        "a name, or None",
+    )
+
     def __post_init__(self) -> None:
         _check_engine(self.engine)
         for name in ("default_excludes", "trace", "follow_children", "programs", "probe"):
@@ -147,6 +153,8 @@ class Options:
         if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
 
+        if self.job is not None and (not isinstance(self.job, str) or not self.job.strip()):
+            raise ConfigurationError(f"job must be a name, not {self.job!r}.")
         _check_as_if(self.as_if, self.as_if_paths, self.engine)
         if self.probe and self.as_if is not None:
             raise ConfigurationError(

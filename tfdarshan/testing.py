@@ -122,6 +122,8 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
         probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
             Give True or False. Default: False.
+        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
+            launcher's). Give a name, or None.
 
     Attributes:
         session: What was recorded, once the block has ended; without `logdir` its tables are gone by then.
@@ -169,6 +171,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
         tf_profiler: bool | str = False,
         tf_profiler_max_s: int = 60,
         probe: bool = False,
+        job: str | None = None,
     ) -> None:
         given = dict(locals())
         limits = {name: given[name] for name in BUDGETS if given[name] is not None}

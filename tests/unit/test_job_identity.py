@@ -71,9 +71,13 @@ def test_tasks_of_tf_config_are_counted_chief_first(task, rank):
 
 @pytest.mark.parametrize(
     "config",
-    ["", "{", "[]", "7", '{"cluster": {}}', json.dumps({"cluster": CLUSTER, "task": {"type": "evaluator", "index": 0}}),
-     json.dumps({"cluster": CLUSTER, "task": {"type": "worker", "index": 9}}),
-     json.dumps({"cluster": CLUSTER, "task": "worker"}), json.dumps({"cluster": 5, "task": {"type": "a", "index": 0}})],
+    [
+        "", "{", "[]", "7", '{"cluster": {}}',
+        json.dumps({"cluster": CLUSTER, "task": {"type": "evaluator", "index": 0}}),
+        json.dumps({"cluster": CLUSTER, "task": {"type": "worker", "index": 9}}),
+        json.dumps({"cluster": CLUSTER, "task": "worker"}),
+        json.dumps({"cluster": 5, "task": {"type": "a", "index": 0}}),
+    ],
 )  # fmt: skip
 def test_a_task_of_no_cluster_is_alone(config):
     assert job_identity({"TF_CONFIG": config}) is None
@@ -120,13 +124,14 @@ def test_the_innermost_launcher_counts(outer, inner, launcher):
 
 def test_all_ranks_of_one_launch_agree_and_other_launches_differ():
     # GIVEN
-    mpi = [MPIRUN_4 | {"OMPI_COMM_WORLD_RANK": str(rank), "PMIX_RANK": str(rank),
-                       "PMIX_SERVER_URI2": f"2137587712.{rank // 2};tcp4://x:{rank}"} for rank in range(4)]  # fmt: skip
     static = TORCHRUN | {"TORCHELASTIC_RUN_ID": "none"}
-    torch = [
-        static | {"RANK": str(rank), "TORCHELASTIC_ERROR_FILE": f"/tmp/torchelastic_x1b/none_q/attempt_0/{rank}/error.json"}
-        for rank in range(4)
-    ]  # fmt: skip
+    mpi, torch = [], []
+    for rank in range(4):
+        address = f"2137587712.{rank // 2};tcp4://x:{rank}"
+        numbers = {"OMPI_COMM_WORLD_RANK": str(rank), "PMIX_RANK": str(rank)}
+        mpi.append(MPIRUN_4 | numbers | {"PMIX_SERVER_URI2": address})
+        errors = f"/tmp/torchelastic_x1b/none_q/attempt_0/{rank}/error.json"
+        torch.append(static | {"RANK": str(rank), "TORCHELASTIC_ERROR_FILE": errors})
 
     # WHEN
     names = [{job_identity(one).folder(1) for one in ranks} for ranks in (mpi, torch)]

@@ -85,12 +85,17 @@ def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Cove
 
 def _is_counted(metas: Sequence[dict[str, Any]], place: int) -> bool:
     """Says whether a known figure may hold a process's bytes: its own, or that of who waited for it."""
-    place_of = {meta["pid"]: place for place, meta in enumerate(metas)}
+    place_of = {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
     passed = set()
     while place and metas[place]["kernel"].get("counted") == "parent" and place not in passed:
         passed.add(place)
-        place = place_of.get(metas[place].get("parent_pid"), 0)
+        place = place_of.get(_process(metas[place], metas[place].get("parent_pid")), 0)
     return bool(metas[place]["kernel"]["valid"])
+
+
+def _process(meta: dict[str, Any], pid: int | None) -> tuple[int, int | None]:
+    """Names a process of the same rank: hosts give numbers of their own."""
+    return int(meta.get("job", {}).get("rank", 0)), pid
 
 
 def _direction(

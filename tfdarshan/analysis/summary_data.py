@@ -13,7 +13,7 @@ from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.process_list import ProcessEntry, list_processes
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
-from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
+from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.sessions.process_role import session_roles
 
 if TYPE_CHECKING:
@@ -113,22 +113,24 @@ def summarize(session: SessionData, top: int = 5) -> SummaryData:
 def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -> SummaryData:
     """Gives the summary of a session whose tables were read already."""
     owner = session.meta[0]
-    children = owner.get("children", {})
+    children = [meta["children"] for meta in session.meta if "children" in meta]
     imported = owner.get("darshan", {})
     return SummaryData(
         session=owner.get("session", session.path.name),
         path=str(session.path),
         command=owner.get("command", ""),
-        host=owner["host"],
+        host=owner["host"] if session.joint is None else ", ".join(session.joint.hosts),
         engine=owner.get("engine", {}),
         emulation=emulation_of(owner),
         versions=owner.get("versions", {}),
-        finished=bool(owner.get("stopped", True)),
+        finished=all(
+            bool(meta.get("stopped", True)) for meta in session.meta if meta is owner or meta.get("owner")
+        ),
         duration_s=wall_clock.duration_s,
         # What ranks share is a record of its own in a log, and no process.
         processes=imported.get("processes", 1) if imported else len(session.meta),
         process_list=list_processes(session.processes, files.moved),
-        silent_children=int(children.get("silent", 0)),
+        silent_children=sum(int(of_one.get("silent", 0)) for of_one in children),
         threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
         files=sum(int(meta["counts"]["files"]) for meta in session.meta),
         calls=sum(int(meta["counts"]["events"]) for meta in session.meta),
@@ -152,9 +154,12 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         failures=_failures(session.meta),
         coverage=measure_coverage(session.meta, files),
         verify=[meta["verify"] for meta in session.meta if "verify" in meta],
-        bounds=_bounds(session.meta),
+        bounds=[
+            *filter(None, [clocks_apart(session.processes)]),
+            *_bounds(session.meta),
+        ],
         not_known=list(imported.get("not_known", ())),
-        problems=[*session.problems, *children.get("unreadable", ())],
+        problems=[*session.problems, *(said for of_one in children for said in of_one.get("unreadable", ()))],
         trace_span=trace_span(session.meta),
         overlapping_sessions=[str(path) for path in session.overlapping],
         log=log_layers(session.processes),

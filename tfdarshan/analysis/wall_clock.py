@@ -15,6 +15,7 @@ from tfdarshan.analysis.intervals import Array, RunningUnion
 from tfdarshan.analysis.merged_calls import in_order
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.units import human_seconds, plural
 
 CLASSES = ("read", "write", "meta")
 NAMES = ("io_ns", "read_ns", "write_ns", "meta_ns")
@@ -23,7 +24,9 @@ COLUMNS = ("start_ns", "end_ns", "operation")
 
 @dataclass(frozen=True)
 class WallClock:
-    """Seconds in which at least one call (of a class) was running; None where an imported log does not say.
+    """Seconds in which at least one call (of a class) was running.
+
+    None where an imported log does not say, or the clocks of a job's hosts do not agree well enough.
 
     `thread_s` adds up all calls' durations; divided by `io_s` it says how many calls ran at a time. `exact`
     is False where some calls of several processes have no segment: the true value is then at most this.
@@ -71,6 +74,8 @@ def measure_wall_clock(processes: Sequence[ProcessData], segments: Segments | No
     exact = len(metas) == 1
     unions = [_total(values) for values in own]
     if not exact:
+        if clocks_apart(processes):
+            unions = [None] * len(NAMES)
         if None not in unions:
             unions = _unions(processes, np.array(own, np.int64).T, segments)
             exact = all(_is_whole(process) for process in processes)
@@ -79,6 +84,28 @@ def measure_wall_clock(processes: Sequence[ProcessData], segments: Segments | No
         None if value is None else value / 1e9 for value in (*unions, threads_ns)
     )
     return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact)
+
+
+def clocks_apart(processes: Sequence[ProcessData]) -> str:
+    """Says why the calls of a job's hosts cannot be put on one time line; "" if they can.
+
+    A union of intervals needs clocks that agree better than a call lasts.
+    """
+    errors = {process.clock: process.clock_error_ns for process in processes}
+    if len(errors) < 2:
+        return ""
+    hosts = f"the clocks of the {plural(len(errors), 'host')}"
+    known = sorted(error for error in errors.values() if error is not None)
+    why = "no time in calls is given over all of them: see each rank's"
+    if len(known) < len(errors):
+        return f"nobody knows how {hosts} compare, and their sessions are taken to begin together: {why}"
+    error_ns = sum(known[-2:])
+    calls = sum(int(process.meta["counts"]["events"]) for process in processes)
+    call_ns = sum(int(process.meta["time"]["thread_ns"] or 0) for process in processes) / max(calls, 1)
+    if error_ns <= call_ns:
+        return ""
+    error, call = human_seconds(error_ns / 1e9), human_seconds(call_ns / 1e9)
+    return f"{hosts} are known to {error} and a call lasts {call}: {why}"
 
 
 def _total(values: Sequence[int | None]) -> int | None:

@@ -25,6 +25,7 @@ METAVARS = {
     "darshan_files": "N",
     "as_if": "STORAGE",
     "tf_profiler_max_s": "S",
+    "job": "NAME",
 }
 # Options that are neither text nor a number: what their values are called here.
 CHOICES: dict[str, dict[str, Any]] = {"tf_profiler": {"auto": "auto", "yes": True, "no": False}}

@@ -20,8 +20,10 @@ from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.recording.child_names import child_names
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
+from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, job_identity
 from tfdarshan.recording.job_machine import cpu_seconds, machine_block
 from tfdarshan.recording.probe_process import probe_storage_of
+from tfdarshan.recording.rank_directory import job_block, make_rank_directory, next_number
 from tfdarshan.recording.spool import (
     SO_FAR_PREFIX,
     UNSEEN,
@@ -31,6 +33,7 @@ from tfdarshan.recording.spool import (
     release_spool,
     remove_spool,
 )
+from tfdarshan.sessions.rank_folder import logdir_of, whole_session
 from tfdarshan.sessions.session_directory import (
     MARKER,
     STAMP_FORMAT,
@@ -78,7 +81,7 @@ class Recording:
     @property
     def logdir(self) -> Path:
         """The logdir that the session directory is in."""
-        return self.directory.parent.parent.parent
+        return logdir_of(self.directory)
 
     def in_this_process(self) -> bool:
         """Says whether this process started it; a forked child did not."""
@@ -244,9 +247,9 @@ class Recording:
     def rename(self, stamp: str) -> None:
         """Gives the session another stamp before it is written; `_2` and so on is added to one that is taken.
 
-        It keeps its name where `stamp` is none, or the directory cannot be renamed.
+        It keeps its name where `stamp` is none, the directory cannot be renamed, or other ranks share it.
         """
-        if stamp == self.directory.name:
+        if stamp == self.directory.name or self.marker.job is not None:
             return
         with suppress(ValueError, StorageError, OSError):
             directory = make_session_directory(self.logdir, time.strptime(stamp, STAMP_FORMAT))
@@ -272,7 +275,17 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
     _extension.core()
     # Arrow, which writes the session, imports this module; once the interpreter is ending that is refused.
     importlib.import_module("concurrent.futures.thread")
-    directory = make_session_directory(logdir)
+    identity = None if started_by == "tensorflow" else job_identity(os.environ, options.job)
+    if identity is None and options.job is not None:
+        warn(
+            f"no variable says which rank of job {options.job!r} this process is, so its session is its own: "
+            f"set {RANK_VARIABLE} and {SIZE_VARIABLE}."
+        )
+    number = 0 if identity is None else next_number(logdir, identity)
+    if identity is None:
+        directory = make_session_directory(logdir)
+    else:
+        directory = make_rank_directory(logdir, identity, number)
     spool: Spool | None = None
     try:
         spool = make_spool(options, directory.name)
@@ -283,6 +296,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             folder=spool.directory.parent,
         )
         marker = _marker(directory, spool, options, engine, started_by)
+        if identity is not None:
+            marker = dataclasses.replace(marker, job=job_block(directory, identity, number))
         write_spool_marker(marker)
         write_marker(directory, marker)
         model = None if options.as_if is None else find_model(options.as_if)
@@ -361,7 +376,7 @@ def _marker(directory: Path, spool: Spool, options: Options, engine: Engine, sta
     # For `recover`: libdarshan's records end with their process.
     notes = [*spool.notes, *([UNREAD] if engine.is_darshan else [])]
     return Marker(
-        session=directory.name,
+        session=whole_session(directory).name,
         spool_directory=str(spool.directory),
         host=host_name(),
         pid=os.getpid(),

@@ -58,8 +58,8 @@ def job_identity(environment: Environment, job: str | None = None) -> JobIdentit
 
     A job that was named comes first, with the rank of whichever launcher there is. Then the innermost
     launcher: torchrun, MPI, Slurm. `mpirun` starts one daemon on each node by srun, whose ranks the processes
-    inherit, and torchrun is started by either. TF_CONFIG and Kubernetes come last: their variables are inherited
-    by all that runs below.
+    inherit, and torchrun is started by either. TF_CONFIG and Kubernetes come last: all that runs below
+    inherits their variables.
 
     Args:
         environment: The environment's variables.
@@ -138,7 +138,7 @@ def _hnp(uri: str) -> str:
 
 
 def _mpich(environment: Environment) -> JobIdentity | None:
-    """Of MPICH and Intel MPI: rank and size only. The scheduler tells jobs apart, but not two runs within one.
+    """Of MPICH and Intel MPI: rank and size only. The scheduler tells jobs apart, not runs within one.
 
     Source: the PMI-1 wire protocol's variables, as MPICH's process manager Hydra sets them.
     """
@@ -153,7 +153,7 @@ def _mpich(environment: Environment) -> JobIdentity | None:
 
 
 def _slurm(environment: Environment) -> JobIdentity | None:
-    """Of a task of a job step; a batch script and an interactive shell have such variables, too, and are none.
+    """Of a task of a job step; a batch script and an interactive shell have such variables, and are none.
 
     Source: "OUTPUT ENVIRONMENT VARIABLES" of srun(1).
     """
@@ -261,6 +261,6 @@ def _digest(*texts: str) -> str:
 
 
 def _as_name(job: str) -> str:
-    """Gives a job's name as part of a folder's name; one that is shortened or changed has its digest in it."""
+    """Gives a job's name as part of a folder's name; one that is shortened or changed gets its digest."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", job).strip(".-")[:MOST_OF_NAME]
     return name if name == job else f"{name}-{_digest(job)}"

@@ -69,6 +69,8 @@ class Profile(Recorder):
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
         probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
             Give True or False. Default: False.
+        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
+            launcher's). Give a name, or None.
 
     Raises:
         ConfigurationError: `logdir` or an option cannot be used, or there is no such option.
@@ -98,6 +100,7 @@ class Profile(Recorder):
         tf_profiler: bool | str = "auto",
         tf_profiler_max_s: int = 60,
         probe: bool = False,
+        job: str | None = None,
     ) -> None:
         super().__init__(logdir, **option_values(locals()))
         self._trace: TraceBeside | None = None
@@ -346,6 +349,7 @@ def profile(
     tf_profiler: bool | str = "auto",
     tf_profiler_max_s: int = 60,
     probe: bool = False,
+    job: str | None = None,
 ) -> Profile:
     """Records the file I/O of this process and of the children it forks.
 
@@ -386,6 +390,8 @@ def profile(
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
         probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
             Give True or False. Default: False.
+        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
+            launcher's). Give a name, or None.
 
     Returns:
         The session to be recorded; once stopped, it gives what was recorded.

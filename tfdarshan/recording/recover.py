@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, reason
 from tfdarshan.recording.spool import HELD, recovering, remove_spool
+from tfdarshan.sessions.rank_folder import parts_of, rank_folders
 from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
@@ -17,6 +18,7 @@ from tfdarshan.sessions.session_directory import (
     Marker,
     boot_id,
     checked_logdir,
+    directory_of,
     host_name,
     make_session_directory,
     no_logdir,
@@ -47,7 +49,16 @@ def interrupted_sessions(logdir: Path) -> list[Path]:
         raise no_logdir(Path(logdir))
     if (logdir / MARKER).exists():
         return [logdir]
-    return [directory for directory in walk_sessions(logdir) if (directory / MARKER).exists()]
+    parts = (part for directory in _sessions_below(logdir) for part in parts_of(directory))
+    return [part for part in parts if (part / MARKER).exists()]
+
+
+def _sessions_below(logdir: Path) -> Iterator[Path]:
+    """Yields the sessions of a logdir; a joint session itself, if it was named."""
+    if rank_folders(logdir):
+        yield logdir
+    else:
+        yield from walk_sessions(logdir)
 
 
 def recover_session(directory: Path, *, to: Path | None = None, force: bool = False) -> Recovered:
@@ -64,7 +75,7 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
         StorageError: The session cannot be written.
     """
     marker = read_marker(directory)
-    target = _target(directory, to)
+    target = _target(directory, marker, to)
     spool = Path(marker.spool_directory)
     if (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists():
         _finish(directory, spool)
@@ -107,12 +118,15 @@ def recover_spool(spool: Path, logdir: Path, *, force: bool = False) -> Recovere
             f"{spool} is not the spool folder of a session: give the one that the message named."
         )
     marker = dataclasses.replace(read_marker(spool), spool_directory=str(spool.absolute()))
-    directory = checked_logdir(logdir) / PLUGIN_FOLDER / marker.session
+    directory = directory_of(checked_logdir(logdir), marker)
     if not force:
         _check_ended(directory, marker)
     _check_spool(directory, marker, spool)
     if not _is_of(directory, marker):
-        directory = make_session_directory(checked_logdir(logdir), name=marker.session)
+        if marker.job is None:
+            directory = make_session_directory(checked_logdir(logdir), name=marker.session)
+        else:
+            directory.mkdir(parents=True, exist_ok=True)
         write_marker(directory, marker)
     return recover_session(directory, force=True)
 
@@ -124,8 +138,12 @@ def _is_of(directory: Path, marker: Marker) -> bool:
     return Path(read_marker(directory).spool_directory).resolve() == Path(marker.spool_directory).resolve()
 
 
-def _target(directory: Path, to: Path | None) -> Path:
-    return directory if to is None else checked_logdir(to) / PLUGIN_FOLDER / directory.name
+def _target(directory: Path, marker: Marker, to: Path | None) -> Path:
+    if to is None:
+        return directory
+    if marker.job is None:
+        return checked_logdir(to) / PLUGIN_FOLDER / directory.name
+    return directory_of(checked_logdir(to), marker)
 
 
 def _finish(directory: Path, spool: Path) -> None:

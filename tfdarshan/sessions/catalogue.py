@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.sessions.rank_folder import missing_ranks, rank_folders, rank_of
 from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
@@ -40,6 +42,9 @@ class ListedSession:
         segments: Calls in the trace of the owner.
         emulated: The storage that was emulated, "" if none was.
         age: Its files of metadata, and when each was written in ns since the epoch: another if it changed.
+        ranks: Of a joint session, how many ranks have written; 0 for that of one process and its children.
+        missing_ranks: Ranks of the job that have not.
+        world_size: How many ranks the job has, 0 if it has none or nobody says.
     """
 
     path: Path
@@ -54,6 +59,9 @@ class ListedSession:
     segments: int = 0
     emulated: str = ""
     age: tuple[tuple[str, int], ...] = ()
+    ranks: int = 0
+    missing_ranks: tuple[int, ...] = ()
+    world_size: int = 0
 
     @property
     def end_ns(self) -> int:
@@ -74,7 +82,7 @@ def list_sessions(logdir: Path) -> list[ListedSession]:
     """
     if not logdir.is_dir():
         raise no_logdir(logdir)
-    found = (_listed(path, logdir) for path in walk_sessions(logdir))
+    found = (_listed_whole(path, _run_of(path.parent, logdir)) for path in walk_sessions(logdir))
     return [session for session in found if session is not None]
 
 
@@ -106,8 +114,38 @@ def is_recording(directory: Path) -> bool:
     return here and process_start(marker.pid) == marker.process_start != 0
 
 
-def _listed(path: Path, logdir: Path) -> ListedSession | None:
-    run = _run_of(path.parent, logdir)
+def _listed_whole(path: Path, run: str) -> ListedSession | None:
+    """Lists a session; of a joint one all its ranks together."""
+    folders = rank_folders(path)
+    if not folders:
+        return _listed(path, run)
+    parts = [(rank_of(folder), part) for folder in folders if (part := _listed(folder, run)) is not None]
+    written = [(rank, part) for rank, part in parts if part.state == COMPLETE]
+    if not written:
+        states = {part.state for _, part in parts}
+        state = next((one for one in (RECORDING, INTERRUPTED, DAMAGED) if one in states), "")
+        return ListedSession(path, run, state, ranks=len(parts)) if state else None
+    return _together(path, [rank for rank, _ in written], [part for _, part in written])
+
+
+def _together(path: Path, ranks: list[int], parts: list[ListedSession]) -> ListedSession:
+    """Puts the ranks that have written together; each host's clock says when its ranks began."""
+    start_ns = min(part.start_ns for part in parts)
+    sizes = [part.world_size for part in parts if part.world_size]
+    return dataclasses.replace(
+        parts[0],
+        path=path,
+        start_ns=start_ns,
+        duration_ns=max(part.end_ns for part in parts) - start_ns,
+        processes=sum(part.processes for part in parts),
+        segments=sum(part.segments for part in parts),
+        age=tuple((f"{part.path.name}/{name}", at_ns) for part in parts for name, at_ns in part.age),
+        ranks=len(parts),
+        missing_ranks=tuple(missing_ranks(ranks, max(sizes, default=None))),
+    )
+
+
+def _listed(path: Path, run: str) -> ListedSession | None:
     try:
         with os.scandir(path) as entries:
             files = {entry.name: entry.stat().st_mtime_ns for entry in entries if _tells(entry.name)}
@@ -156,4 +194,5 @@ def _read(file: Path, path: Path, run: str, age: tuple[tuple[str, int], ...]) ->
         segments=meta.counts.segments,
         emulated="" if meta.emulation is None else meta.emulation.model.name,
         age=age,
+        world_size=0 if meta.job is None else meta.job.world_size or 0,
     )

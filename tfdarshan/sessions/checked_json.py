@@ -109,6 +109,11 @@ def check(data: Any, shape: type[Shape]) -> Shape:
         raise DecodingError("it is nested too deeply") from error
 
 
+def plain(shape: Any) -> Any:
+    """Gives a shape as plain data; other values as they are."""
+    return msgspec.to_builtins(shape)
+
+
 def _worded(message: str) -> str:
     """Words what msgspec says, such as "Expected `int` >= 0 - at `$.files[...].size`"."""
     found = PLACE.search(message)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.sessions import pending
-from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, no_logdir, walk_sessions
+from tfdarshan.sessions.rank_folder import parts_of, rank_folders
+from tfdarshan.sessions.session_directory import (
+    MARKER,
+    META_SUFFIX,
+    STAMP_FORMAT,
+    no_logdir,
+    walk_sessions,
+)
 from tfdarshan.units import plural
 
 STAMP_LENGTH = len("2024_01_31_23_59_59")
@@ -55,12 +63,12 @@ def locate_session(path: Path) -> Path:
     path = named_run(path)
     if path.is_dir() and _has_data(path):
         return path
-    if (path / MARKER).exists():
+    if path.is_dir() and _is_begun(path):
         raise _unfinished(path, path)
     sessions = find_sessions(path)
     if sessions:
         return sessions[-1]
-    unfinished = [directory for directory in walk_sessions(path) if (directory / MARKER).exists()]
+    unfinished = [directory for directory in walk_sessions(path) if _is_begun(directory)]
     if unfinished:
         raise _unfinished(unfinished[-1], path)
     raise SessionDataError(
@@ -94,10 +102,33 @@ def _unfinished(directory: Path, given: Path) -> SessionDataError:
 
 
 def _has_data(directory: Path) -> bool:
+    return is_written(directory) or any(map(is_written, rank_folders(directory)))
+
+
+def is_written(directory: Path) -> bool:
+    """Says whether a session directory, or a rank's folder, has been finished."""
     return not (directory / MARKER).exists() and any(directory.glob(f"*{META_SUFFIX}"))
 
 
+def _is_begun(directory: Path) -> bool:
+    return any((part / MARKER).exists() for part in parts_of(directory))
+
+
 def _age(directory: Path) -> tuple[str, int, str]:
-    """Sorts by the stamp in the name and the number added to it; `recover` writes old sessions late."""
+    """Sorts by the stamp in the name and the number added to it; `recover` writes old sessions late.
+
+    A joint session is named by its job: the stamp is when its first rank began.
+    """
+    ranks = rank_folders(directory)
+    if ranks:
+        return _stamp_of(ranks), 0, str(directory)
     stamp, _, number = directory.name[STAMP_LENGTH:].rpartition("_")
     return (directory.name[:STAMP_LENGTH] + stamp, int(number) if number.isdecimal() else 0, str(directory))
+
+
+def _stamp_of(ranks: list[Path]) -> str:
+    """Gives the stamp of the first of some ranks to begin, "" if none of them can be read."""
+    from tfdarshan.sessions.overlap import recorded_in
+
+    starts_ns = [found.start_ns for found in map(recorded_in, ranks) if found is not None]
+    return time.strftime(STAMP_FORMAT, time.localtime(min(starts_ns) / 1e9)) if starts_ns else ""

@@ -354,6 +354,31 @@ class SchemaShape(Struct, frozen=True):
     schema_version: Count
 
 
+class ClockShape(Struct, frozen=True):
+    """The clocks of a rank's host, and how far off the file server's is."""
+
+    boot_id: str = ""
+    realtime_ns: Instant = 0
+    monotonic_ns: Instant = 0
+    error_ns: Count = 0
+    server_offset_ns: Integer | None = None
+    server_error_ns: Count | None = None
+
+
+class JobShape(Struct, frozen=True):
+    """Which rank of which job a process belongs to."""
+
+    launcher: str
+    job: str
+    rank: Annotated[int, Meta(ge=0, lt=1 << 31)]
+    clock: ClockShape
+    world_size: Annotated[int, Meta(ge=0, lt=1 << 31)] | None = None
+    local_rank: Integer | None = None
+    round: str = "0"
+    unique: bool = True
+    number: Count = 1
+
+
 class MetaShape(Struct, frozen=True):
     """The metadata of one process."""
 
@@ -396,6 +421,7 @@ class MetaShape(Struct, frozen=True):
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None
     darshan: LogShape | None = None
+    job: JobShape | None = None
 
 
 class RecordingShape(Struct, frozen=True):
@@ -413,6 +439,7 @@ class RecordingShape(Struct, frozen=True):
     notes: list[str]
     versions: dict[str, str]
     started_by: str = ""
+    job: JobShape | None = None
 
 
 class ListedCountsShape(Struct, frozen=True):
@@ -440,6 +467,7 @@ class ListingShape(Struct, frozen=True):
     children: ChildrenShape | None = None
     emulation: EmulationShape | None = None
     darshan: ListedLogShape | None = None
+    job: JobShape | None = None
 
 
 class OwnerShape(Struct, frozen=True):

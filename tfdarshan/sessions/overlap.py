@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.file_name import printable
+from tfdarshan.sessions.rank_folder import parts_of
 from tfdarshan.sessions.session_directory import META_SUFFIX
 
 # The clock of a file server may be off by so much from the one that the sessions have.
@@ -34,11 +35,11 @@ def overlapping(directory: Path, candidates: Iterable[Path]) -> list[Path]:
 
     Metadata is written after its session: what was written before ours began is not read.
     """
-    own = _recorded(directory)
+    own = recorded_in(directory)
     if own is None:
         return []
     since_ns = own.start_ns - CLOCK_SLACK_NS
-    found = ((path, _recorded(path, since_ns)) for path in candidates if path != directory)
+    found = ((path, recorded_in(path, since_ns)) for path in candidates if path != directory)
     return [path for path, other in found if other is not None and own.meets(other)]
 
 
@@ -54,8 +55,19 @@ def overlap_lines(others: Sequence[Path]) -> list[str]:
     return lines
 
 
-def _recorded(directory: Path, written_since_ns: int = 0) -> Recorded | None:
-    """Gives what a session's owner says in its metadata, if that was written since; None if there is none."""
+def recorded_in(directory: Path, written_since_ns: int = 0) -> Recorded | None:
+    """Gives what a session's owner says in its metadata, if that was written since; None if there is none.
+
+    Of a joint session it is the first rank's owner; its clock is that of the rank's host.
+    """
+    for part in parts_of(directory):
+        found = _recorded_part(part, written_since_ns)
+        if found is not None:
+            return found
+    return None
+
+
+def _recorded_part(directory: Path, written_since_ns: int) -> Recorded | None:
     try:
         for path in directory.glob(f"*{META_SUFFIX}"):
             written_ns = path.stat().st_mtime_ns

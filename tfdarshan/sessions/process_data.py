@@ -22,10 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProcessData:
-    """One process's metadata and where its tables are."""
+    """One process's metadata and where its tables are.
+
+    Attributes:
+        directory: Where its files are.
+        meta: Its metadata.
+        shift_ns: Added to the times of its events when they are read; 0, but in a session of several ranks.
+        clock: What tells the clock it was recorded by from others, in a session of several ranks.
+        clock_error_ns: By how much its times may be off those of another clock, None if that is not known.
+    """
 
     directory: Path
     meta: dict[str, Any]
+    shift_ns: int = 0
+    clock: str = ""
+    clock_error_ns: int | None = 0
 
     @property
     def pid(self) -> int:
@@ -54,7 +65,7 @@ class ProcessData:
                 check_columns(table, file.schema_arrow, columns)
                 found = file.read(columns=None if columns is None else list(columns))
             check_values(table, found, self._operation_names(), self._files())
-            return found
+            return _later(found, self.shift_ns) if table == "events" else found
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -76,7 +87,7 @@ class ProcessData:
                 for group in range(file.metadata.num_row_groups):
                     for batch in _group_batches(file, group, fields):
                         check_values(table, batch, self._operation_names(), self._files())
-                        yield batch
+                        yield _later(batch, self.shift_ns) if table == "events" else batch
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -98,11 +109,11 @@ class ProcessData:
                 metadata = file.metadata
                 check_columns("events", file.schema_arrow, {*columns, "start_ns", "end_ns"})
             # Many processes are read side by side: none keeps its file open from one batch to the next.
-            for group in _groups_within(metadata, windows_ns):
+            for group in _groups_within(metadata, _earlier(windows_ns, self.shift_ns)):
                 with _parquet(path, metadata) as file:
                     found = file.read_row_group(group, columns=list(columns))
                 check_values("events", found, self._operation_names(), self._files())
-                yield from found.combine_chunks().to_batches()
+                yield from _later(found, self.shift_ns).combine_chunks().to_batches()
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -236,6 +247,26 @@ def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:
     read = [field.name for field in fields if field.name not in same]
     for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP, row_groups=[group], columns=read):
         yield pa.RecordBatch.from_arrays([column(batch, field) for field in fields], schema=pa.schema(fields))
+
+
+def _later(found: Any, shift_ns: int) -> Any:
+    """Gives a table or record batch of events with its times moved."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not shift_ns:
+        return found
+    columns = [
+        pc.add(column, pa.scalar(shift_ns, pa.int64())) if name in ("start_ns", "end_ns") else column
+        for name, column in zip(found.schema.names, found.columns, strict=True)
+    ]
+    return type(found).from_arrays(columns, schema=found.schema)
+
+
+def _earlier(windows_ns: Sequence[tuple[int, int]] | None, shift_ns: int) -> Sequence[tuple[int, int]] | None:
+    if not windows_ns or not shift_ns:
+        return windows_ns
+    return [(from_ns - shift_ns, until_ns - shift_ns) for from_ns, until_ns in windows_ns]
 
 
 def _constants(group: Any, columns: Sequence[str]) -> dict[str, float]:

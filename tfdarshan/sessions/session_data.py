@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdarshan.errors import SessionDataError
-from tfdarshan.sessions.find import find_sessions, locate_session, locate_sessions, named_run
+from tfdarshan.sessions.find import find_sessions, is_written, locate_session, locate_sessions, named_run
+from tfdarshan.sessions.joint_session import Joint, Rank, join_ranks
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.process_data import ProcessData, read_process
+from tfdarshan.sessions.rank_folder import rank_folders
 from tfdarshan.sessions.session_directory import META_SUFFIX
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class SessionData:
         processes: The recorded processes, the one that started the session first.
         problems: What could not be read, one sentence each; empty unless damaged parts are skipped.
         chosen_from: The logdir of which it was the newest session; None where it was named itself.
+        joint: Of a session of several ranks, who they are; None for that of one process and its children.
     """
 
     def __init__(
@@ -35,11 +38,13 @@ class SessionData:
         processes: list[ProcessData],
         problems: list[str],
         chosen_from: Path | None = None,
+        joint: Joint | None = None,
     ) -> None:
         self.path = path
         self.processes = processes
         self.problems = problems
         self.chosen_from = chosen_from
+        self.joint = joint
 
     def __repr__(self) -> str:
         return f"<tfdarshan session {str(self.path)!r}, {len(self.processes)} processes>"
@@ -125,8 +130,12 @@ class SessionData:
         """
         folder = named_run(Path(path))
         directory = locate_session(folder)
-        processes, problems = _read_processes(directory, skip_damaged)
-        return cls(directory, processes, problems, None if directory == folder else folder)
+        joint, processes, problems = _read_session(directory, skip_damaged)
+        return cls(directory, processes, problems, None if directory == folder else folder, joint)
+
+    def of_rank(self: Opened, rank: Rank) -> Opened:
+        """Gives the session of one rank alone, with the times that it wrote."""
+        return type(self)(rank.directory, rank.processes, [])
 
     @classmethod
     def open_newest(cls: type[Opened], path: str | os.PathLike[str], count: int) -> list[Opened]:
@@ -140,6 +149,29 @@ class SessionData:
         for session in sessions:
             session.chosen_from = None if session.path == folder else folder
         return sessions
+
+
+def _read_session(directory: Path, skip_damaged: bool) -> tuple[Joint | None, list[ProcessData], list[str]]:
+    """Reads all processes; those of a joint session are put on one clock."""
+    written = [part for part in rank_folders(directory) if is_written(part)]
+    if not written:
+        processes, problems = _read_processes(directory, skip_damaged)
+        return None, processes, problems
+    problems, ranks = [], []
+    for part in written:
+        try:
+            processes, unread = _read_processes(part, skip_damaged)
+            problems += unread
+            ranks.append((part, processes))
+        except SessionDataError as error:
+            if not skip_damaged:
+                raise
+            problems.append(str(error))
+    ranks = [(part, processes) for part, processes in ranks if "job" in processes[0].meta]
+    if not ranks:
+        raise SessionDataError(f"no rank's data in the session {directory} can be read: {' '.join(problems)}")
+    joint, processes = join_ranks(ranks)
+    return joint, processes, [*problems, *joint.sentences()]
 
 
 def _read_processes(directory: Path, skip_damaged: bool) -> tuple[list[ProcessData], list[str]]:

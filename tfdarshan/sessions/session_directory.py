@@ -16,6 +16,7 @@ from typing import Any
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError, reason
+from tfdarshan.sessions.rank_folder import is_rank_folder, rank_folder, rank_folders
 
 PLUGIN_FOLDER = Path("plugins") / "tfdarshan"
 MARKER = "recording.json"
@@ -42,6 +43,7 @@ class Marker:
     notes: list[str]
     versions: dict[str, str]
     started_by: str = ""
+    job: dict[str, Any] | None = None
 
 
 def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
@@ -59,6 +61,12 @@ def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
             "give a local folder and copy it afterwards."
         )
     return Path(path).absolute()
+
+
+def directory_of(logdir: Path, marker: Marker) -> Path:
+    """Gives the directory that a marker's session is written to in a logdir."""
+    session = logdir / PLUGIN_FOLDER / marker.session
+    return session if marker.job is None else rank_folder(session, int(marker.job["rank"]))
 
 
 def make_session_directory(
@@ -96,7 +104,9 @@ def discard_session_directory(directory: Path) -> None:
     """Removes a session directory in which nothing was recorded, and the folders made for it."""
     try:
         (directory / MARKER).unlink(missing_ok=True)
-        for folder in (directory, directory.parent, directory.parent.parent):
+        # Another rank may be about to come into the session: only its own folder is this one's.
+        above = () if is_rank_folder(directory) else (directory.parent, directory.parent.parent)
+        for folder in (directory, *above):
             folder.rmdir()
     except OSError:
         pass
@@ -109,7 +119,7 @@ def write_marker(directory: Path, marker: Marker) -> None:
         StorageError: It cannot be written.
     """
     try:
-        write_json(directory / MARKER, dataclasses.asdict(marker))
+        write_json(directory / MARKER, _plain(marker))
     except OSError as error:
         raise StorageError(
             f"logdir {directory} cannot be written: {reason(error)}; choose a folder you can write to."
@@ -124,11 +134,17 @@ def write_spool_marker(marker: Marker) -> None:
     """
     spool = Path(marker.spool_directory)
     try:
-        write_json(spool / MARKER, dataclasses.asdict(marker))
+        write_json(spool / MARKER, _plain(marker))
     except OSError as error:
         raise StorageError(
             f"the spool {spool} cannot be written: {reason(error)}; name another folder with spool_dir."
         ) from error
+
+
+def _plain(marker: Marker) -> dict[str, Any]:
+    """Gives the marker as JSON has it: only that of a rank speaks of a job."""
+    fields = dataclasses.asdict(marker)
+    return {name: value for name, value in fields.items() if name != "job" or value is not None}
 
 
 def read_marker(directory: Path) -> Marker:
@@ -137,7 +153,7 @@ def read_marker(directory: Path) -> Marker:
     Raises:
         SessionDataError: It is missing or damaged.
     """
-    from tfdarshan.sessions.checked_json import DecodingError, decode
+    from tfdarshan.sessions.checked_json import DecodingError, decode, plain
     from tfdarshan.sessions.meta_shape import RecordingShape
 
     path = directory / MARKER
@@ -149,7 +165,8 @@ def read_marker(directory: Path) -> Marker:
         raise SessionDataError(
             f"{path} is damaged ({error}): the spool it named cannot be found from here."
         ) from error
-    return Marker(**{name: getattr(shape, name) for name in shape.__struct_fields__})
+    fields = {name: getattr(shape, name) for name in shape.__struct_fields__}
+    return Marker(**fields | {"job": plain(shape.job)})
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -188,11 +205,11 @@ def walk_logdir(logdir: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def is_complete(directory: Path) -> bool:
-    """Says whether all of a session was written: its owner's metadata is the last file."""
+    """Says whether all of a session was written, its owner's metadata last; of a job's, one rank's part."""
     if (directory / MARKER).exists():
         marker = read_marker(directory)
         return (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists()
-    return any(directory.glob(f"*{META_SUFFIX}"))
+    return any(directory.glob(f"*{META_SUFFIX}")) or any(map(is_complete, rank_folders(directory)))
 
 
 def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profile()") -> SessionDataError:

@@ -52,6 +52,7 @@ def enable(
     tf_profiler: bool | str = "auto",
     tf_profiler_max_s: int = 60,
     probe: bool = False,
+    job: str | None = None,
 ) -> None:
     """Lets every session of TensorFlow's profiler in this process carry the I/O, from now on.
 
@@ -92,6 +93,8 @@ def enable(
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
         probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
             Give True or False. Default: False.
+        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
+            launcher's). Give a name, or None.
 
     Raises:
         ConfigurationError: An option cannot be used, or there is no such option.

@@ -141,7 +141,8 @@ def _kept(trace: Path, logdir: Path) -> Path:
 
 def _others_record(logdir: Path) -> bool:
     """Says whether another process has a session in this logdir that it has not written yet."""
-    for marker in (logdir / PLUGIN_FOLDER).glob(f"*/{MARKER}"):
+    sessions = logdir / PLUGIN_FOLDER
+    for marker in (*sessions.glob(f"*/{MARKER}"), *sessions.glob(f"*/rank-*/{MARKER}")):
         try:
             if read_marker(marker.parent).pid != os.getpid():
                 return True
@@ -172,10 +173,13 @@ def brought_beside(recording: Recording, trace: WrittenTrace | None) -> WrittenT
     """Gives a trace the session's stamp, which the job may have been told; returns it as it is then."""
     if trace is None or trace.path is None:
         return trace
-    folder = recording.logdir / PROFILE_FOLDER / recording.directory.name
+    folder = recording.logdir / PROFILE_FOLDER / recording.marker.session
+    name = trace.path.name
+    if recording.marker.job is not None:  # all ranks of a host would give theirs the same name
+        name = f"{name.removesuffix(TRACE_SUFFIX)}.{os.getpid()}{TRACE_SUFFIX}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        moved = trace.path.rename(folder / trace.path.name)
+        moved = trace.path.rename(folder / name)
     except OSError:
         return trace
     with suppress(OSError):  # another process's trace is in it too

@@ -293,6 +293,7 @@ def _process_meta(
         "engine": engine(),
         "versions": marker.versions,
         "options": marker.options,
+        **({"job": marker.job} if marker.job is not None else {}),
         **({"started_by": marker.started_by} if owner and marker.started_by else {}),
         "counts": _picked(info, COUNT_FIELDS),
         "time": _picked(info, TIME_FIELDS),

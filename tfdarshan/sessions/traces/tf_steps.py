@@ -12,6 +12,7 @@ import numpy as np
 
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.rank_folder import logdir_of
 from tfdarshan.sessions.traces.xspace import ANY_MARK, Plane, Space, holds_mark
 from tfdarshan.sessions.traces.xspace_session import IO_PLANE
 
@@ -28,7 +29,7 @@ def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
     about = owner.meta.get("tensorflow")
     if not about:
         return None
-    trace = owner.directory.parents[2] / str(about["trace"])
+    trace = logdir_of(owner.directory) / str(about["trace"])
     mark = about.get("mark")
     if mark and not holds_mark(trace, str(mark)) and holds_mark(trace, ANY_MARK):
         return None

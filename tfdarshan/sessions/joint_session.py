@@ -1,0 +1,233 @@
+"""A session of several ranks: whose parts are there, and all of them put on one clock.
+
+What a rank wrote stays as it is: times are shifted when they are read.
+
+Of ranks on one host CLOCK_MONOTONIC tells how their clocks compare, though CLOCK_REALTIME was set in between.
+Of several hosts the file server's clock does, if it gave each host's files their times. Otherwise nobody
+knows, and the ranks of each host are taken to have begun when those of the others did.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.rank_folder import missing_ranks
+
+ONE_CLOCK, SERVER_CLOCK, NO_CLOCK = "one clock", "the file server's clock", "none"
+MOST_NAMED = 5
+# Ranks of one session begin within this time.
+APART_NS = 60 * 10**9
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One rank's part of a session.
+
+    Attributes:
+        rank: Its number.
+        host: Where it ran.
+        directory: Its folder.
+        processes: Its processes with the times that it wrote, the one that began the session first.
+        local_rank: Its number on its host, None if unknown.
+        offset_ns: What is added to its clock to get that of the first rank's host.
+        error_ns: By how much that may be off; None if nothing is known of it.
+        method: How it is known: ONE_CLOCK, SERVER_CLOCK or NO_CLOCK.
+    """
+
+    rank: int
+    host: str
+    directory: Path
+    processes: list[ProcessData]
+    local_rank: int | None = None
+    offset_ns: int = 0
+    error_ns: int | None = 0
+    method: str = ONE_CLOCK
+
+    @property
+    def owner(self) -> dict[str, Any]:
+        """The metadata of the process that began the session."""
+        return self.processes[0].meta
+
+    @property
+    def boot_id(self) -> str:
+        """What tells hosts apart: the kernel's identifier of their boot, else their name."""
+        return str(self.owner["job"]["clock"].get("boot_id") or self.host)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The ranks of a session.
+
+    Attributes:
+        launcher: Who started the job.
+        job: What it is called.
+        round: How often it was restarted.
+        world_size: How many ranks the job has, None if unknown.
+        ranks: Those that have written, by rank.
+        missing: Those that have not.
+        leading: The rank whose steps and findings stand for the job: the one that waits most for its input.
+    """
+
+    launcher: str
+    job: str
+    round: str
+    world_size: int | None
+    ranks: tuple[Rank, ...]
+    missing: tuple[int, ...]
+    leading: Rank
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts, in the order of their first ranks."""
+        return list(dict.fromkeys(rank.host for rank in self.ranks))
+
+    def sentences(self) -> list[str]:
+        """Says what a reader has to know: ranks that are missing, and ranks of another run."""
+        said = []
+        if self.missing:
+            names = ", ".join(map(str, self.missing[:MOST_NAMED]))
+            more = f" and {len(self.missing) - MOST_NAMED:,} more" if len(self.missing) > MOST_NAMED else ""
+            which = "rank" if len(self.missing) == 1 else "ranks"
+            have = "has" if len(self.missing) == 1 else "have"
+            of = f" of {self.world_size:,}" if self.world_size is not None else ""
+            said.append(
+                f"{which} {names}{more}{of} {have} not written: still recording, never begun, or killed; "
+                "`tfdarshan recover` on that rank's host writes what a killed one had recorded."
+            )
+        apart = self._apart()
+        if apart:
+            names = ", ".join(str(rank.rank) for rank in apart[:MOST_NAMED])
+            said.append(
+                f"rank {names} recorded at another time than the others: that may be of another run with the "
+                "same name; give each run a name of its own with job=."
+            )
+        return said
+
+    def _apart(self) -> list[Rank]:
+        """Lists ranks that recorded far from all others, where another run may have the same identity."""
+        spans = {rank.rank: _span_ns(rank) for rank in self.ranks if rank.error_ns is not None}
+        if len(spans) < 2 or self.leading.owner["job"].get("unique", True):
+            return []
+        return [
+            rank
+            for rank in self.ranks
+            if rank.rank in spans
+            and not any(
+                spans[rank.rank][0] <= end_ns + APART_NS and start_ns <= spans[rank.rank][1] + APART_NS
+                for other, (start_ns, end_ns) in spans.items()
+                if other != rank.rank
+            )
+        ]
+
+
+def join_ranks(found: Sequence[tuple[Path, list[ProcessData]]]) -> tuple[Joint, list[ProcessData]]:
+    """Puts ranks together.
+
+    Args:
+        found: For each rank that has written its folder, and its processes.
+
+    Returns:
+        The ranks, and all their processes with times since the first one's start, the leading rank's first.
+    """
+    ranks = _aligned([_rank(directory, processes) for directory, processes in found])
+    job = ranks[0].owner["job"]
+    leading = max(ranks, key=lambda rank: (_waited_share(rank), -rank.rank))
+    size = max((rank.owner["job"].get("world_size") or 0 for rank in ranks), default=0) or None
+    missing = missing_ranks([rank.rank for rank in ranks], size)
+    joint = Joint(
+        job["launcher"], job["job"], job.get("round", "0"), size, tuple(ranks), tuple(missing), leading
+    )
+    origin_ns = min(_span_ns(rank)[0] for rank in ranks)
+    ordered = [leading, *(rank for rank in ranks if rank is not leading)]
+    return joint, [_shifted(process, rank, origin_ns) for rank in ordered for process in rank.processes]
+
+
+def _rank(directory: Path, processes: list[ProcessData]) -> Rank:
+    meta = processes[0].meta
+    return Rank(
+        int(meta["job"]["rank"]), str(meta["host"]), directory, processes, meta["job"].get("local_rank")
+    )
+
+
+def _aligned(ranks: list[Rank]) -> list[Rank]:
+    """Finds what each rank's clock is off the first one's."""
+    ranks = sorted(ranks, key=lambda rank: rank.rank)
+    first = ranks[0]
+    begun_ns: dict[str, int] = {}
+    for rank in ranks:
+        start_ns = _origin_ns(rank) + _monotonic_offset(_first_of_host(ranks, rank), rank)[0]
+        begun_ns[rank.boot_id] = min(start_ns, begun_ns.get(rank.boot_id, start_ns))
+    return [_on_clock_of(first, rank, _first_of_host(ranks, rank), begun_ns) for rank in ranks]
+
+
+def _first_of_host(ranks: Sequence[Rank], rank: Rank) -> Rank:
+    return next(other for other in ranks if other.boot_id == rank.boot_id)
+
+
+def _on_clock_of(first: Rank, rank: Rank, of_host: Rank, begun_ns: dict[str, int]) -> Rank:
+    """Gives a rank with its clock's offset to the first rank of its host, and from there to the first."""
+    offset_ns, error_ns = _monotonic_offset(of_host, rank)
+    if of_host is first:
+        return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=error_ns)
+    server = [one.owner["job"]["clock"] for one in (of_host, first)]
+    if all(clock.get("server_offset_ns") is not None for clock in server):
+        offset_ns += server[0]["server_offset_ns"] - server[1]["server_offset_ns"]
+        error_ns += sum(clock["server_error_ns"] or 0 for clock in server)
+        return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=error_ns, method=SERVER_CLOCK)
+    offset_ns += begun_ns[first.boot_id] - begun_ns[rank.boot_id]
+    return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=None, method=NO_CLOCK)
+
+
+def _monotonic_offset(reference: Rank, rank: Rank) -> tuple[int, int]:
+    """Gives what CLOCK_REALTIME was set by between the starts of two ranks of one host, and the error."""
+    clocks = [one.owner["job"]["clock"] for one in (reference, rank)]
+    if reference is rank or not all(clock.get("monotonic_ns") for clock in clocks):
+        return 0, 0
+    reference_ns, own_ns = (clock["realtime_ns"] - clock["monotonic_ns"] for clock in clocks)
+    error_ns = sum(int(clock.get("error_ns") or 0) for clock in clocks)
+    return reference_ns - own_ns, error_ns
+
+
+def _origin_ns(rank: Rank) -> int:
+    return int(rank.owner.get("origin_realtime_ns") or 0)
+
+
+def _span_ns(rank: Rank) -> tuple[int, int]:
+    """Gives when a rank's session began and ended, by the first rank's clock."""
+    start_ns = _origin_ns(rank) + rank.offset_ns
+    metas = [process.meta for process in rank.processes]
+    return start_ns, start_ns + max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
+
+
+def _waited_share(rank: Rank) -> float:
+    """Gives the share of its steps that a rank waited, above 1; else of its time that it was in calls."""
+    rows = (rank.owner.get("steps") or {}).get("rows", [])
+    waits_ns = [int(row[3]) for row in rows if row[3] >= 0]
+    if waits_ns:
+        return 1.0 + sum(waits_ns) / max(int(rows[-1][2]) - int(rows[0][1]), 1)
+    return int(rank.owner["time"]["io_ns"] or 0) / max(int(rank.owner["duration_ns"]), 1)
+
+
+def _shifted(process: ProcessData, rank: Rank, origin_ns: int) -> ProcessData:
+    """Gives a process whose times count from the joint session's start."""
+    shift_ns = _origin_ns(rank) + rank.offset_ns - origin_ns
+    meta = dict(process.meta)
+    meta["start_ns"] = meta["start_ns"] + shift_ns
+    # Steps are in ns of the rank's own clock.
+    meta["origin_realtime_ns"] = origin_ns - rank.offset_ns
+    overview = meta["tables"]["overview"]
+    meta["tables"] = meta["tables"] | {
+        "overview": overview | {"start_ns": overview.get("start_ns", 0) + shift_ns}
+    }
+    trace = meta.get("tensorflow")
+    if trace:
+        moved = {name: trace[name] + shift_ns for name in ("start_ns", "end_ns") if trace.get(name)}
+        meta["tensorflow"] = trace | {"start_ns": shift_ns} | moved
+    return dataclasses.replace(
+        process, meta=meta, shift_ns=shift_ns, clock=rank.boot_id, clock_error_ns=rank.error_ns
+    )
