@@ -12,6 +12,7 @@ from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.process_list import ProcessEntry, list_processes
+from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.sessions.process_role import session_roles
@@ -95,6 +96,7 @@ class SummaryData:
     trace_span: TraceSpan | None  # what the trace covers, where it lacks calls
     overlapping_sessions: list[str]  # of the logdir it was chosen from, recorded while it was
     log: LogLayers  # what a Darshan log has besides POSIX and STDIO
+    ranks: RankTable | None = None  # of a job of several ranks
 
 
 def summarize(session: SessionData, top: int = 5) -> SummaryData:
@@ -163,6 +165,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         trace_span=trace_span(session.meta),
         overlapping_sessions=[str(path) for path in session.overlapping],
         log=log_layers(session.processes),
+        ranks=rank_table(session),
     )
 
 

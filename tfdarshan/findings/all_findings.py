@@ -23,7 +23,10 @@ from tfdarshan.findings import (
     random_access,
     read_parallelism,
     reopening,
+    shard_imbalance,
     shuffle_buffer,
+    slow_node,
+    slow_rank,
     small_files,
     small_reads,
     small_writes,
@@ -32,6 +35,7 @@ from tfdarshan.findings import (
     straggler,
     too_many_threads,
     truncated_trace,
+    unsharded_input,
     validation,
 )
 from tfdarshan.findings.finding import Finding, Unknown
@@ -42,6 +46,10 @@ Rule = Callable[[Measures], Finding | Unknown | None]
 FINDINGS: tuple[tuple[str, Rule], ...] = (
     (low_coverage.NAME, low_coverage.find),
     (truncated_trace.NAME, truncated_trace.find),
+    (unsharded_input.NAME, unsharded_input.find),
+    (shard_imbalance.NAME, shard_imbalance.find),
+    (slow_node.NAME, slow_node.find),
+    (slow_rank.NAME, slow_rank.find),
     (straggler.NAME, straggler.find),
     (stat_storm.NAME, stat_storm.find),
     (eof_probes.NAME, eof_probes.find),

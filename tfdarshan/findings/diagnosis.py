@@ -14,6 +14,8 @@ from tfdarshan.findings import (
     checkpoint_stall,
     fsync,
     input_bound,
+    slow_node,
+    slow_rank,
     small_files,
     small_writes,
     staging,
@@ -22,7 +24,7 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure
+from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, of_leading_rank
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
 
@@ -80,7 +82,8 @@ def diagnose(session: SessionData) -> Diagnosis:
 
 
 def diagnosis_of(measures: Measures) -> Diagnosis:
-    """Finds it in what was measured already."""
+    """Finds it in what was measured already; of several ranks in the one that waits most."""
+    measures = of_leading_rank(measures)
     results = [rule(measures) for _, rule in FINDINGS]
     unknown = [result for result in results if isinstance(result, Unknown)]
     made = [result for result in results if isinstance(result, Finding)]
@@ -88,11 +91,22 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     best = _far_better(made, found, measures)
     if best is not None:
         found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
-    verdict = make_verdict(measures, found, unknown)
+    verdict = _of_rank(make_verdict(measures, found, unknown), measures)
     summary = measures.summary
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
     return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs)
+
+
+def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:
+    """Says of which rank of a job the verdict is."""
+    table = measures.ranks
+    if table is None:
+        return verdict
+    waits = "waits longest for its input" if table.leader.wait_s is not None else "is longest in file calls"
+    said = f" This is of rank {table.leading}, which {waits} of {len(table.ranks)}."
+    why = verdict.why and f"{verdict.why}{said}"
+    return dataclasses.replace(verdict, sentence=f"{verdict.sentence}{said}", why=why)
 
 
 @dataclass(frozen=True)
@@ -155,7 +169,13 @@ def _is_far_better(finding: Finding, first: Finding) -> bool:
 
 def _work(finding: Finding) -> int:
     """Gives what a cure takes: 0 some lines, 1 a copy of some files, 2 of all of them, 3 a conversion."""
-    return {straggler.NAME: 1, staging.NAME: 2, small_files.NAME: 3}.get(finding.name, 0)
+    return {
+        straggler.NAME: 1,
+        slow_rank.NAME: 1,
+        slow_node.NAME: 1,
+        staging.NAME: 2,
+        small_files.NAME: 3,
+    }.get(finding.name, 0)
 
 
 def _expected(finding: Finding) -> float:

@@ -22,6 +22,7 @@ from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
+from tfdarshan.analysis.rank_table import RankTable
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
@@ -86,6 +87,7 @@ class Measures:
         trace_room: Calls that a bound of the trace left without a segment.
         pipelines: The tf.data pipelines that the job iterated; None where nobody looked for any.
         versions: The libraries that the job had loaded, with their versions.
+        ranks: Of a job of several ranks all of them; what else is measured is then of the leading one.
     """
 
     summary: SummaryData
@@ -102,6 +104,7 @@ class Measures:
     trace_room: TraceRoom
     pipelines: tuple[Pipeline, ...] | None
     versions: Mapping[str, str]
+    ranks: RankTable | None = None
 
     @property
     def is_input(self) -> Array:
@@ -429,6 +432,18 @@ def measure(session: SessionData, top: int = 0) -> Measures:
         pipelines=pipelines_of(session.meta[0]),
         versions=session.meta[0].get("versions", {}),
     )
+
+
+def of_leading_rank(measures: Measures) -> Measures:
+    """Gives what findings on a job of several ranks speak of: the rank that waits most, beside the others.
+
+    Each rank has a pipeline and steps of its own; those of one that is measured are as they are.
+    """
+    session = measures.run.session
+    if session.joint is None:
+        return measures
+    alone = measure(session.of_rank(session.joint.leading))
+    return dataclasses.replace(alone, ranks=measures.summary.ranks)
 
 
 def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:

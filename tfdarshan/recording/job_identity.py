@@ -83,7 +83,7 @@ def _named(environment: Environment, job: str, launched: JobIdentity | None) -> 
         return JobIdentity(
             "named", job, launched.rank, size, launched.local_rank, launched.round, unique=False
         )
-    rank = _number(environment, "RANK", "JOB_COMPLETION_INDEX", "PBS_TASKNUM")
+    rank = _number(environment, "RANK", "JOB_COMPLETION_INDEX")
     if rank is None:
         return None
     if size is None:

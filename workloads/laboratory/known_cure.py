@@ -37,6 +37,10 @@ FINDINGS_OF = {
     "background checkpoint": ("checkpoint_stall",),
     "one sync": ("fsync",),
     "buffered writes": ("small_writes",),
+    # Of a job of several ranks: none is drawn here, see tests/unit/findings/test_rank_findings.py.
+    "sharded by rank": ("unsharded_input",),
+    "equal shards": ("shard_imbalance",),
+    "another node": ("slow_node", "slow_rank"),
     "validation cached": ("fits_in_memory", "validation"),
     "validation parallel": ("read_parallelism", "validation"),
 }

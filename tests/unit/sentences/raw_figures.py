@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ OPENS, READS = ("open", "fopen"), ("read", "pread", "fread", "readv")
 
 @dataclass(frozen=True)
 class Raw:
-    """The rows of a session's tables, and its steps in ns: start, end and wait."""
+    """The rows of a session's tables with their `rank`, and its steps in ns: start, end, wait and rank."""
 
     events: pd.DataFrame
     files: pd.DataFrame
@@ -52,9 +53,19 @@ class Raw:
 
 def raw(session: Session) -> Raw:
     """Reads them."""
-    files = [pd.read_parquet(path) for path in session.path.glob("*.files.parquet")]
-    events = [pd.read_parquet(path) for path in session.path.glob("*.events.parquet")]
-    (meta,) = session.path.glob("*.meta.json")
-    rows = json.loads(meta.read_text()).get("steps", {}).get("rows", [])
-    steps = pd.DataFrame([row[1:4] for row in rows], columns=["start", "end", "wait"])
-    return Raw(pd.concat(events), pd.concat(files), steps)
+    files = [pd.read_parquet(path).assign(rank=_rank(path)) for path in session.path.rglob("*.files.parquet")]
+    events = [
+        pd.read_parquet(path).assign(rank=_rank(path)) for path in session.path.rglob("*.events.parquet")
+    ]
+    steps = []
+    for meta in session.path.rglob("*.meta.json"):
+        rows = json.loads(meta.read_text()).get("steps", {}).get("rows", [])
+        own = pd.DataFrame([row[1:4] for row in rows], columns=["start", "end", "wait"])
+        steps.append(own.assign(rank=_rank(meta)))
+    return Raw(pd.concat(events), pd.concat(files), pd.concat(steps))
+
+
+def _rank(path: Path) -> int:
+    """Gives the rank whose folder a file is in, 0 for a session of one process."""
+    folder = path.parent.name
+    return int(folder.removeprefix("rank-")) if folder.startswith("rank-") else 0

@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.closed_readers import Delay, Queue, calls_of
+from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import BUCKET, KB, MB, SKETCHES, Sketch, sketched
 from tests.unit.findings import test_more_readers, test_shuffle_buffer
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH
+from tests.unit.findings.test_rank_findings import everything, shards
 from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.sentences import sessions
 from tests.unit.sentences.raw_figures import OPENS, Raw, raw
@@ -271,6 +274,58 @@ def _full(found: Raw) -> list[str]:
     ]
 
 
+def _ranks(dealt=None, times=None, hosts=None) -> Maker:
+    """Gives what writes a job of several ranks: files each reads in a step, how slow each is, and where."""
+    dealt = dealt or shards(len(times or hosts), 4)
+    made_up = zip(dealt, hosts or ["n0"] * len(dealt), times or [1] * len(dealt), strict=True)
+    ranks = [MadeUpRank(*one) for one in made_up]
+    return lambda logdir: joint_training(logdir, ranks, noise=0.0)
+
+
+def _by_rank(found: Raw, name: str) -> Any:
+    return found.files.groupby("rank")[name].sum()
+
+
+def _rank_waits(found: Raw) -> str:
+    waits = found.steps.groupby("rank")["wait"].mean() / 1e9
+    others = waits.drop(waits.idxmax()).median()
+    return f"Its steps wait {human_seconds(waits.max())}, those of the others {human_seconds(others)}."
+
+
+def _unsharded(found: Raw) -> list[str]:
+    once = found.files.groupby("path")["size_bytes"].max().sum()
+    together = human_bytes(found.files["POSIX_BYTES_READ"].sum())
+    times = round(_by_rank(found, "POSIX_BYTES_READ").max() / once)
+    return [
+        "all 3 ranks read",
+        f"all {human_bytes(once)} of the input, {times} times each: {together} together",
+    ]
+
+
+def _imbalance(found: Raw) -> list[str]:
+    read = _by_rank(found, "POSIX_BYTES_READ")
+    most, others = read.max(), read.drop(read.idxmax())
+    return [
+        f"rank {read.idxmax()} has {most / others.median():.1f} times as much to read",
+        f"reads {human_bytes(most)} in ",
+        f"the others {human_bytes(others.mean())} each. {_rank_waits(found)}",
+    ]
+
+
+def _slow_node(found: Raw) -> list[str]:
+    taken = found.calls("open", "read").groupby("rank")["seconds"].sum()
+    return [
+        f"node n1 reads {taken[2] / taken[[0, 1]].median():.1f} times slower",
+        "2 ranks on n1 (2, 3) take",
+    ]
+
+
+def _slow_rank(found: Raw) -> list[str]:
+    taken = found.calls("open", "read").groupby("rank")["seconds"].sum()
+    times = f"{taken[3] / taken.drop(3).median():.1f} times"
+    return [f"rank 3 reads {times} slower", f"Rank 3 on n1 takes {times} as long", _rank_waits(found)]
+
+
 CASES = (
     Case("low_coverage", of("unseen reads"), _coverage, of("a warm cache")),
     Case("truncated_trace", of("a trace cut short"), _truncated, of("half of it fetched")),
@@ -302,6 +357,13 @@ CASES = (
          lambda logdir: one_pipe(logdir, Delay(5))),
     Case("shuffle_buffer", lambda logdir: filled(logdir, (PATHS, LOAD, SHUFFLE, BATCH, PREFETCH)), _fills,
          lambda logdir: filled(logdir, (PATHS, SHUFFLE, LOAD, BATCH, PREFETCH))),
+    Case("unsharded_input", _ranks(dealt=everything(3, 4, 2, np.random.default_rng(1))), _unsharded,
+         _ranks(dealt=shards(3, 4))),
+    Case("shard_imbalance", _ranks(dealt=shards(3, 4, more=(1, 3))), _imbalance, _ranks(dealt=shards(3, 4))),
+    Case("slow_node", _ranks(times=(1, 1, 5, 5), hosts=("n0", "n0", "n1", "n1")), _slow_node,
+         _ranks(times=(1, 1, 1, 5), hosts=("n0", "n0", "n1", "n1"))),
+    Case("slow_rank", _ranks(times=(1, 1, 1, 5), hosts=("n0", "n0", "n1", "n1")), _slow_rank,
+         _ranks(times=(1, 1, 5, 5), hosts=("n0", "n0", "n1", "n1"))),
     Case("input_bound", of("one reader"), _input_bound, of("healthy, an SSD")),
 )  # fmt: skip
 

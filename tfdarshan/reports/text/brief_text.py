@@ -15,6 +15,7 @@ from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.process_text import kinds_text
+from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.reports.text.summary_text import emulated_as
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
@@ -22,6 +23,7 @@ from tfdarshan.terminal.paint import WIDTH, Paint
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent, plural, shortened
 
 MOST_FILES = 3
+MOST_RANKS = 4
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
 # A narrow terminal has no room for all columns.
@@ -41,6 +43,7 @@ def brief_text(data: SummaryData, diagnosis: Diagnosis, paint: Paint | None = No
         answer_text(diagnosis, paint),
         _warnings(data, paint),
         _facts(data, paint),
+        rank_lines(data.ranks, MOST_RANKS),
         _slowest(data.slowest_files[:MOST_FILES], paint),
         _more(data, diagnosis, paint),
     ]

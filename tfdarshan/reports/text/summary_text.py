@@ -18,12 +18,14 @@ from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
 from tfdarshan.reports.text.process_text import kinds_text, process_lines
+from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 
 WIDTH = 100
 BAR_WIDTH = 16
+MOST_RANKS = 64
 TIMES = Columns("  ", -22, 17, 11, "   ", 0)
 SIZES = Columns(-22, 12, 9, " ", -BAR_WIDTH, "  ", 12, 9, " ", 0)
 PATTERN = Columns("  ", -20, 12, 9, " sequential", 9, " consecutive")
@@ -64,6 +66,7 @@ def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
     sections = [
         list(answer),
         _header(data),
+        rank_lines(data.ranks, MOST_RANKS),
         _calls(data),
         _time(data),
         process_lines(data.process_list),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from tfdarshan.analysis.rank_table import without_hosts
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measures import measure, of_leading_rank
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
@@ -24,12 +25,13 @@ def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> D
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    measures = measure(session)
+    measures = of_leading_rank(measure(session))
     if redaction is not None:
         measures = dataclasses.replace(
             measures,
             files=redacted_files(measures.files, redaction),
             summary=redacted_summary(measures.summary, redaction),
+            ranks=None if measures.ranks is None else without_hosts(measures.ranks),
         )
     return diagnosis_of(measures)
 

@@ -42,7 +42,7 @@ def overview_view(source: Source) -> list[Panel]:
     """Gives its panels."""
     panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source)), _bandwidth(source)]
     if source.process is None:
-        panels += [*_shares(source), *log_panels(source)]
+        panels += [*_ranks(source), *_shares(source), *log_panels(source)]
     panels += _processes(source.summary.process_list)
     panels += [
         _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
@@ -51,6 +51,27 @@ def overview_view(source: Source) -> list[Panel]:
         ),
     ]
     return panels
+
+
+def _ranks(source: Source) -> list[Panel]:
+    table = source.summary.ranks
+    if table is None:
+        return []
+    columns = [("rank", "number"), ("host", "text"), ("waits a step", "number"), ("a step", "number"),
+               ("read", "number"), ("in calls", "number"), ("input files", "number")]  # fmt: skip
+    rows = [
+        [
+            number(row.rank),
+            Cell(row.host),
+            duration(row.wait_s),
+            duration(row.step_s),
+            size(row.bytes_read),
+            duration(row.io_s),
+            number(row.files),
+        ]
+        for row in table.ranks
+    ]
+    return [Table("ranks", "Ranks", columns, rows)]
 
 
 def _bandwidth(source: Source) -> Panel:

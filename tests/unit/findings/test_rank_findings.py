@@ -1,0 +1,152 @@
+"""What only a session of all ranks can say: planted causes are found, and clean jobs raise no alarm."""
+
+import numpy as np
+import pytest
+
+from tests.joint_training import MadeUpRank, joint_training
+from tfdarshan.findings.diagnosis import diagnose
+
+NAMES = {"unsharded_input", "shard_imbalance", "slow_node", "slow_rank"}
+STEPS = 24
+
+
+def shards(world, files_a_step, *, epochs=1, rng=None, more=None):
+    """Deals files out: which each rank reads in each step; `more` is a rank, and how many times as many."""
+    counts = [files_a_step] * world
+    if more is not None:
+        counts[more[0]] = round(files_a_step * more[1])
+    whole = sum(counts) * STEPS
+    dealt = []
+    for _ in range(epochs):
+        order = np.arange(whole) if rng is None else rng.permutation(whole)
+        first, parts = 0, []
+        for count in counts:
+            mine = order[first : first + count * STEPS].reshape(STEPS, count)
+            parts.append(mine)
+            first += count * STEPS
+        dealt.append(parts)
+    return [np.concatenate([parts[rank] for parts in dealt]).tolist() for rank in range(world)]
+
+
+def everything(world, files_a_step, epochs, rng):
+    """Gives all ranks all files, in orders of their own."""
+    whole = files_a_step * STEPS
+    return [
+        np.concatenate([rng.permutation(whole).reshape(STEPS, files_a_step) for _ in range(epochs)]).tolist()
+        for _ in range(world)
+    ]
+
+
+def hosts(world, a_host):
+    return [f"n{rank // a_host}" for rank in range(world)]
+
+
+def named(session):
+    return {one.name: one for one in diagnose(session).findings if one.name in NAMES}
+
+
+PLANTED = [(cause, seed) for cause in sorted(NAMES) for seed in range(8)]
+
+
+@pytest.mark.parametrize(("cause", "seed"), PLANTED)
+def test_a_planted_cause_is_found(tmp_path, cause, seed):
+    # GIVEN
+    rng = np.random.default_rng([seed, sorted(NAMES).index(cause)])
+    world = int(rng.choice([2, 4, 6]))
+    a_host = 1 if world == 2 and cause == "slow_node" else 2
+    where, rank = hosts(world, a_host), int(rng.integers(world))
+    times = [1.0] * world
+    files = int(rng.integers(3, 6))
+    dealt = shards(world, files, rng=rng if seed % 2 else None)
+    if cause == "unsharded_input":
+        dealt = everything(world, files, 1 + seed % 2, rng)
+    elif cause == "shard_imbalance":
+        dealt = shards(world, files, more=(rank, rng.uniform(1.7, 3.0)))
+    elif cause == "slow_node":
+        slow = rng.uniform(2.8, 6.0)
+        times = [slow if host == where[rank] else 1.0 for host in where]
+    else:
+        times[rank] = rng.uniform(2.8, 6.0)
+
+    # WHEN
+    made = zip(dealt, where, times, strict=True)
+    session = joint_training(tmp_path, [MadeUpRank(*one) for one in made], seed=seed)
+    found = named(session)
+
+    # THEN
+    assert set(found) == {cause}
+    assert (found[cause].kind, found[cause].cost_s > 0) == ("problem", True)
+    if cause != "unsharded_input":
+        truth = _lost_s(dealt, times)
+        assert found[cause].gain.expected_s == pytest.approx(truth, rel=0.35)
+        assert found[cause].gain.low_s <= 1.1 * truth
+    if cause in ("slow_rank", "shard_imbalance"):
+        assert f"rank {rank} " in found[cause].title
+    if cause == "slow_node":
+        assert where[rank] in found[cause].title
+
+
+def _lost_s(dealt, times):
+    """Works out from what was made up what a step waits longer for the slowest rank than for the others."""
+    taken = sorted(len(steps[0]) * (4.0 * slow + 0.1) for steps, slow in zip(dealt, times, strict=True))
+    slowest = max(taken)
+    return (slowest - float(np.median([one for one in taken if one < 0.8 * slowest]))) / 1e3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_clean_job_raises_no_alarm(tmp_path, seed):
+    # GIVEN sharded input, new shards in each epoch or not, and ranks that differ as they do
+    rng = np.random.default_rng([seed, 77])
+    world = (2, 3, 4, 6)[seed % 4]
+    epochs = 1 + seed % 3
+    dealt = shards(world, 4, epochs=epochs, rng=rng if seed % 2 else None)
+    if seed == 5:  # all ranks read a few files, such as a tokenizer's
+        dealt = [[[0, 1, 2], *steps] for steps in dealt]
+    times = rng.uniform(0.85, 1.2, world)
+
+    # WHEN
+    made = zip(dealt, hosts(world, 1 + seed % 2), times, strict=True)
+    session = joint_training(tmp_path, [MadeUpRank(*one) for one in made], seed=seed, noise=0.25)
+
+    # THEN
+    assert named(session) == {}
+
+
+@pytest.mark.parametrize(("host", "expected"), [("n0", {"unsharded_input"}), ("n1", set())])
+def test_the_same_path_on_another_hosts_disk_is_another_file(tmp_path, host, expected):
+    # GIVEN
+    dealt = everything(2, 4, 1, np.random.default_rng(3))
+    ranks = [MadeUpRank(dealt[0], "n0"), MadeUpRank(dealt[1], host)]
+
+    # WHEN
+    session = joint_training(tmp_path, ranks, folder="/scratch")
+
+    # THEN
+    assert set(session.files["fs_type"].astype(str)) == {"ext4"}
+    assert set(named(session)) == expected
+
+
+def test_the_verdict_says_which_rank_it_is_of(tmp_path):
+    # GIVEN
+    ranks = [MadeUpRank(*one) for one in zip(shards(3, 4), ["n0"] * 3, (1.0, 5.0, 1.0), strict=True)]
+
+    # WHEN
+    session = joint_training(tmp_path, ranks)
+
+    # THEN
+    assert "rank 1 reads 5." in session.verdict.sentence or "rank 1 reads 4." in session.verdict.sentence
+    assert session.verdict.sentence.endswith("This is of rank 1, which waits longest for its input of 3.")
+    assert session.joint.leading.rank == 1
+    text = session.summary()
+    assert text.split("rank  host")[1].splitlines()[1].split()[:2] == ["1", "n0"]
+
+
+def test_without_steps_it_is_a_note(tmp_path):
+    # GIVEN
+    ranks = [MadeUpRank(*one) for one in zip(shards(3, 4), ["n0"] * 3, (1.0, 5.0, 1.0), strict=True)]
+
+    # WHEN
+    found = named(joint_training(tmp_path, ranks, marked=False, compute_ms=60.0))
+
+    # THEN
+    assert {name: one.kind for name, one in found.items()} == {"slow_rank": "note"}

@@ -1,0 +1,174 @@
+"""Times of several hosts on one clock: by how much, how that is known, and what is refused if it is not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.joint_training import MadeUpRank, joint_training
+from tfdarshan.analysis.wall_clock import clocks_apart, measure_wall_clock
+from tfdarshan.recording.clock_sample import TICK_NS, both_clocks, clock_sample, fs_type_of, server_offset
+from tfdarshan.sessions.rank_folder import missing_ranks
+from tfdarshan.sessions.session_directory import boot_id
+
+DEALT = [[[0], [1], [2], [3], [4], [5]], [[6], [7], [8], [9], [10], [11]]]
+HOUR_NS = 3_600 * 10**9
+
+
+def ranks(*changes):
+    return [MadeUpRank(steps, **change) for steps, change in zip(DEALT, changes, strict=True)]
+
+
+def starts_ms(session):
+    """Gives when each rank's first call began."""
+    found = {}
+    for process in session.processes:
+        found[process.meta["job"]["rank"]] = int(process.table("events")["start_ns"].to_numpy().min()) / 1e6
+    return found
+
+
+def test_ranks_of_one_host_have_exact_unions(tmp_path):
+    # GIVEN two ranks that read at the same time
+    session = joint_training(tmp_path, ranks({}, {}), noise=0.0)
+
+    # THEN
+    clock = measure_wall_clock(session.processes)
+    alone = measure_wall_clock(session.joint.ranks[0].processes)
+    assert clocks_apart(session.processes) == ""
+    assert clock.io_s == pytest.approx(alone.io_s)
+    assert clock.thread_s == pytest.approx(2 * alone.thread_s)
+
+
+def test_a_clock_that_was_set_between_two_starts_on_one_host_does_not_matter(tmp_path):
+    # GIVEN CLOCK_REALTIME was put forward by an hour; CLOCK_MONOTONIC goes on
+    session = joint_training(tmp_path, ranks({}, {"clock_ns": HOUR_NS}))
+
+    # THEN
+    assert starts_ms(session) == {0: 0.0, 1: 0.0}
+    assert session.joint.ranks[1].offset_ns == -HOUR_NS
+    assert measure_wall_clock(session.processes).duration_s < 1
+
+
+def test_hosts_with_unknown_clocks_have_no_common_union(tmp_path):
+    # GIVEN
+    session = joint_training(tmp_path, ranks({}, {"host": "n1", "clock_ns": HOUR_NS}))
+
+    # THEN
+    clock = measure_wall_clock(session.processes)
+    assert (clock.io_s, clock.read_s) == (None, None)
+    assert clock.duration_s < 1
+    assert "nobody knows how the clocks of the 2 hosts compare" in clocks_apart(session.processes)
+    assert starts_ms(session) == {0: 0.0, 1: 0.0}
+    assert session.joint.ranks[1].method == "none"
+    for text in (session.summary(), session.summary(verbose=True)):
+        assert "nobody knows how the clocks" in " ".join(text.split())
+    assert int(session.files["POSIX_BYTES_READ"].sum()) == 12 * 100_000
+
+
+@pytest.mark.parametrize(("call_ms", "known"), [(40.0, True), (0.5, False)])
+def test_the_file_servers_clock_aligns_hosts_as_finely_as_it_is_known(tmp_path, call_ms, known):
+    # GIVEN a host whose clock is an hour ahead, which the server's says to 1 ms on each side
+    ahead = {"host": "n1", "clock_ns": HOUR_NS, "server_offset_ns": 5_000_000 - HOUR_NS}
+    session = joint_training(
+        tmp_path, ranks({"server_offset_ns": 5_000_000}, ahead), call_ms=call_ms, noise=0.0
+    )
+
+    # THEN
+    rank = session.joint.ranks[1]
+    assert (rank.offset_ns, rank.error_ns, rank.method) == (-HOUR_NS, 2_000_000, "the file server's clock")
+    assert (measure_wall_clock(session.processes).io_s is not None) is known
+    assert ("are known to 2.0 ms" in clocks_apart(session.processes)) is not known
+
+
+def test_steps_and_events_are_on_one_clock(tmp_path):
+    # GIVEN the rank that waits most has the clock that is off
+    session = joint_training(tmp_path, ranks({}, {"clock_ns": HOUR_NS, "times": 3.0}), noise=0.0)
+
+    # THEN
+    assert session.joint.leading.rank == 1
+    steps = session.steps
+    assert steps["start_ns"].iloc[0] == 0
+    events = session.events
+    reads = events[events["operation"].astype(str) == "read"]
+    inside = [
+        ((reads["start_ns"] >= start) & (reads["end_ns"] <= end)).sum()
+        for start, end in zip(steps["start_ns"], steps["end_ns"], strict=True)
+    ]
+    assert inside == [2] * 6
+    assert steps["bytes_read"].tolist() == [200_000] * 6
+
+
+def test_windows_of_shifted_events_are_found(tmp_path):
+    # GIVEN
+    session = joint_training(tmp_path, ranks({}, {"clock_ns": HOUR_NS}))
+    process = next(process for process in session.processes if process.shift_ns or process.clock)
+
+    # WHEN
+    whole = [(0, 10**10)]
+    found = sum(batch.num_rows for batch in process.event_batches(["start_ns"], whole))
+
+    # THEN
+    assert found == process.rows("events") > 0
+    assert not list(process.event_batches(["start_ns"], [(10**12, 10**13)]))
+
+
+def test_a_file_servers_clock_is_found_within_the_error_that_is_told(tmp_path):
+    # GIVEN a server 7 s ahead, whose clock of files moves every 10 ms, behind a network of up to 2 ms
+    rng = np.random.default_rng(5)
+    now = [10**18]
+
+    def realtime():
+        now[0] += int(rng.integers(10_000, 2_000_000))
+        return now[0]
+
+    def made_ns(_descriptor):
+        return (now[0] + 7 * 10**9) // TICK_NS * TICK_NS
+
+    # WHEN
+    offset_ns, error_ns = server_offset(tmp_path, realtime, made_ns)
+
+    # THEN
+    assert abs(offset_ns - 7 * 10**9) <= error_ns <= 8_000_000
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_clocks_are_read_at_one_moment():
+    # GIVEN a thread that is interrupted in all samples but one
+    ticks = iter([0, 900, 1000, 1002, 2000, 2900, 3000, 3900, 4000, 4900])
+
+    # WHEN
+    realtime_ns, monotonic_ns, error_ns = both_clocks(lambda: 77, lambda: next(ticks))
+
+    # THEN
+    assert (realtime_ns, monotonic_ns, error_ns) == (77, 1001, 1)
+
+
+def test_a_local_folder_says_nothing_of_a_server(tmp_path, monkeypatch):
+    monkeypatch.setattr("tfdarshan.recording.clock_sample.fs_type_of", lambda _folder: "lustre")
+    sample = clock_sample(tmp_path)
+    assert sample["boot_id"] == boot_id()
+    assert (sample["server_offset_ns"], sample["server_error_ns"]) == (None, None)
+
+
+def test_a_folder_on_nfs_asks_the_server(tmp_path, monkeypatch):
+    # GIVEN a "server" that has this host's clock
+    monkeypatch.setattr("tfdarshan.recording.clock_sample.fs_type_of", lambda _folder: "nfs4")
+
+    # WHEN
+    sample = clock_sample(tmp_path)
+
+    # THEN
+    assert abs(sample["server_offset_ns"]) <= sample["server_error_ns"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_type_of_a_file_system_is_known():
+    assert fs_type_of(Path("/proc")) == "proc"
+
+
+@pytest.mark.parametrize(
+    ("present", "size", "missing"),
+    [([0, 1, 2], 3, []), ([0, 2], 4, [1, 3]), ([0, 2], None, [1]), ([], 2, [0, 1]), ([], None, [])],
+)
+def test_missing_ranks(present, size, missing):
+    assert missing_ranks(present, size) == missing

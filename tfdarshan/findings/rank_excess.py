@@ -1,0 +1,90 @@
+"""What the rank that findings speak of does more, or slower, than the others of its job: step by step.
+
+In synchronous training all ranks wait for the slowest one: what it takes longer, the job takes longer.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfdarshan.analysis.rank_table import RankFigures, RankTable
+from tfdarshan.findings.finding import Assumption, Gain
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_seconds, plural
+
+# Ranks with fewer calls on input say nothing.
+FEWEST_CALLS = 30
+# A rank that reads so much more than the others has another shard; one that takes so many times as long for
+# the same is slow.
+MORE, SLOWER = 1.25, 2.0
+
+
+@dataclass(frozen=True)
+class Excess:
+    """The leading rank against the median of the others, per step.
+
+    Attributes:
+        work: How many times as much it reads: of bytes or calls, whichever is more.
+        slow: How many times as long it takes for the same.
+        taken_s: Thread time of its calls on input.
+        usual_s: The others', median.
+    """
+
+    work: float
+    slow: float
+    taken_s: float
+    usual_s: float
+
+
+def excess_over(row: RankFigures, others: Sequence[RankFigures]) -> Excess | None:
+    """Compares a rank with others; None where either did too little to tell."""
+    others = [other for other in others if other.input_calls >= FEWEST_CALLS and other.input_s > 0]
+    if not others or row.input_calls < FEWEST_CALLS or row.input_s <= 0:
+        return None
+
+    def ratio(name: str) -> float:
+        usual = statistics.median(getattr(other, name) / other.units for other in others)
+        return float(getattr(row, name) / row.units / usual) if usual > 0 else 1.0
+
+    work = max(ratio("input_bytes"), ratio("input_calls"))
+    usual_s = statistics.median(other.input_s / other.units for other in others)
+    taken_s = row.input_s / row.units
+    return Excess(work, taken_s / usual_s / max(work, 1e-9), taken_s, usual_s)
+
+
+def leading_excess(measures: Measures) -> tuple[RankTable, Excess] | None:
+    """Compares the leading rank with all others."""
+    table = measures.ranks
+    found = None if table is None else excess_over(table.leader, table.others)
+    return None if table is None or found is None else (table, found)
+
+
+def gain_of(measures: Measures, share: float, assumed: Assumption) -> tuple[Gain, float]:
+    """Gives the gain if such a share of the leading rank's calls on input is not made, or takes no time."""
+    table = measures.ranks
+    lockstep = Assumption(
+        "the other ranks wait for this one in each step",
+        _lockstep(table) if table is not None else "",
+        "the ranks do not wait for each other",
+    )
+    return measures.without(measures.input_calls, 0.6 * share, share, share, (assumed, lockstep))
+
+
+def _lockstep(table: RankTable) -> str:
+    """Says what shows that ranks keep step: they wait differently long and their steps are equally long."""
+    steps = [row.step_s for row in table.ranks if row.step_s is not None]
+    if len(steps) < 2 or max(steps) > 1.1 * min(steps):
+        return ""
+    return f"steps of all {plural(len(steps), 'rank')} take {human_seconds(min(steps))}"
+
+
+def wait_words(table: RankTable) -> str:
+    """Words what steps of the leading rank and of the others wait; "" where that is not known."""
+    waits = [row.wait_s for row in table.others if row.wait_s is not None]
+    own = table.leader.wait_s
+    if own is None or not waits:
+        return ""
+    usual = human_seconds(statistics.median(waits))
+    return f" Its steps wait {human_seconds(own)}, those of the others {usual}."

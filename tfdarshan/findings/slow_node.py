@@ -1,0 +1,63 @@
+"""All ranks of one node read slower than those of the others."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.rank_table import RankTable
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.rank_excess import SLOWER, Excess, excess_over, gain_of, wait_words
+from tfdarshan.units import plural
+
+NAME = "slow_node"
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds it where the rank that waits most is on such a node."""
+    table = measures.ranks
+    found = None if table is None else slow_node(table)
+    if table is None or found is None:
+        return None
+    host = table.leader.host
+    there = [row for row in table.ranks if row.host == host]
+    share = 1 - 1 / found.slow
+    assumed = Assumption(
+        "the node can read as quickly as the others",
+        f"{plural(len(table.ranks) - len(there), 'rank')} elsewhere take 1/{found.slow:.1f} as long",
+        "its ranks are as slow on another node",
+    )
+    gain, stall_s = gain_of(measures, share, assumed)
+    ranks = ", ".join(str(row.rank) for row in there[:8])
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"node {host} reads {found.slow:.1f} times slower than the others",
+        what=f"{plural(len(there), 'rank')} on {host} ({ranks}) {'takes' if len(there) == 1 else 'take'} "
+        f"{found.slow:.1f} times as long as ranks on other nodes for as much input.{wait_words(table)}",
+        evidence=(
+            Evidence("times as slow", f"{found.slow:.1f}", found.slow),
+            Evidence("ranks on it", f"{len(there)}", len(there)),
+        ),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            "Leave this node out, or find out what is wrong with its network or mount: compare its mount "
+            "options and probe the data from there and from another node.",
+            f"srun --exclude={host} ...",
+        ),
+        gain=gain,
+        not_worth="where it was slow this once only, for another job's sake: look at a second session",
+    )
+
+
+def slow_node(table: RankTable) -> Excess | None:
+    """Compares the leading rank with those of other nodes, if all ranks of its node are as slow."""
+    host = table.leader.host
+    elsewhere = [row for row in table.ranks if row.host != host]
+    there = [row for row in table.ranks if row.host == host]
+    found = excess_over(table.leader, elsewhere)
+    if found is None or found.slow < SLOWER:
+        return None
+    each = [excess_over(row, elsewhere) for row in there]
+    slow = all(one is not None and one.slow >= 0.75 * SLOWER for one in each)
+    return found if slow else None

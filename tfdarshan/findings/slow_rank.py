@@ -1,0 +1,63 @@
+"""One rank takes far longer than the others of its job to read as much."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.rank_excess import SLOWER, gain_of, leading_excess, wait_words
+from tfdarshan.findings.slow_node import slow_node
+from tfdarshan.units import human_seconds
+
+NAME = "slow_rank"
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds it where the rank that waits most is slow, and not all of its node."""
+    found = leading_excess(measures)
+    if found is None or slow_node(found[0]) is not None:
+        return None
+    table, excess = found
+    if excess.slow < SLOWER:
+        return None
+    share = 1 - 1 / excess.slow
+    assumed = Assumption(
+        "the rank can read like the others",
+        f"the others read as much in 1/{excess.slow:.1f} of the time",
+        "its files are as slow for another rank",
+    )
+    gain, stall_s = gain_of(measures, share, assumed)
+    leader = table.leader
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"rank {table.leading} reads {excess.slow:.1f} times slower than the other ranks",
+        what=f"Rank {table.leading} on {leader.host} takes {excess.slow:.1f} times as long as the others for "
+        f"as much input.{wait_words(table)}",
+        evidence=(
+            Evidence("times as slow", f"{excess.slow:.1f}", excess.slow),
+            Evidence(
+                "in calls beyond others', over all threads",
+                human_seconds(share * leader.input_s),
+                share * leader.input_s,
+            ),
+        ),
+        files=measures.paths_of(_slowest(measures)),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=Cure(
+            "Look at what is different for this rank: the mount and folder of its shard, the processors "
+            "it is bound to, and what else runs beside it.",
+            f"tfdarshan findings LOGDIR/plugins/tfdarshan/SESSION/rank-{table.leading:05}",
+        ),
+        gain=gain,
+        not_worth="where it was slow this once only: look at a second session first",
+    )
+
+
+def _slowest(measures: Measures) -> Array:
+    found: Array = np.argsort(-measures.costs.call_s, kind="stable")
+    return found

@@ -1,0 +1,71 @@
+"""Every rank reads all of the input, where each should read a part of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.units import human_bytes, plural
+
+NAME = "unsharded_input"
+# Fewer files may be read by all on purpose, such as a checkpoint or a tokenizer.
+FEWEST_FILES = 8
+
+
+def find(measures: Measures) -> Finding | None:
+    """Finds it where several ranks each read every input file equally often."""
+    table = measures.ranks
+    shared = None if table is None else table.shared
+    if (
+        table is None
+        or shared is None
+        or table.leading not in shared.ranks
+        or 2 * len(shared.ranks) < len(table.ranks)
+    ):
+        return None
+    if table.leader.files < FEWEST_FILES:
+        return None
+    count = len(shared.ranks)
+    share = 1 - 1 / count
+    assumed = Assumption(
+        "an epoch is one pass of all ranks together over the input", "", "each rank is to see every sample"
+    )
+    gain, stall_s = measures.without(measures.input_calls, 0.0, share, share, (assumed,))
+    who = f"all {count}" if count == len(table.ranks) else f"{count} of {len(table.ranks)}"
+    times = "" if shared.passes == 1 else f", {shared.passes} times each"
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"{who} ranks read the same files",
+        what=f"{count} ranks each read all {human_bytes(shared.bytes_once)} of the input{times}: "
+        f"{human_bytes(shared.bytes_read)} together. Sharded, a pass over the input takes 1/{count} of the "
+        "steps, and of the time that they wait.",
+        evidence=(
+            Evidence("ranks with the same files", f"{count} of {len(table.ranks)}", count),
+            Evidence("bytes read by several", human_bytes(shared.bytes_read), shared.bytes_read),
+            Evidence("bytes of the input", human_bytes(shared.bytes_once), shared.bytes_once),
+        ),
+        files=measures.paths_of(np.argsort(-measures.costs.read_bytes, kind="stable")),
+        unit=measures.model.unit,
+        cost_s=gain.expected_s,
+        stall_s=stall_s,
+        cure=_cure(measures),
+        gain=gain,
+        not_worth=f"where each of {plural(count, 'rank')} is to see every sample, as if all validate",
+    )
+
+
+def _cure(measures: Measures) -> Cure:
+    what = "Let each rank read a part of the files."
+    if "tensorflow" in measures.versions:
+        return Cure(
+            what, "dataset = files.shard(world_size, rank).interleave(...)", "dataset = files.interleave(...)"
+        )
+    if "torch" in measures.versions:
+        return Cure(
+            what,
+            "DataLoader(dataset, sampler=DistributedSampler(dataset))",
+            "DataLoader(dataset, shuffle=True)",
+        )
+    return Cure(what, "for path in files[rank::world_size]:", "for path in files:")
