@@ -17,6 +17,7 @@ from tfdarshan.output_file import output_file
 from tfdarshan.terminal.progress import counter
 
 if TYPE_CHECKING:
+    from tfdarshan.sessions.process_data import ProcessData
     from tfdarshan.sessions.session_data import SessionData
 
 NS_PER_US = 1000
@@ -70,7 +71,7 @@ def _write(
 ) -> None:
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
     first = True
-    for lines in (_names(session, segments), _counters(session), _calls(segments, files, wrote)):
+    for lines in (_names(session, segments), _counters(session), _calls(session, segments, files, wrote)):
         for line in lines:
             out.write((line if first else ",\n" + line).encode())
             first = False
@@ -78,11 +79,27 @@ def _write(
 
 
 def _names(session: SessionData, segments: Segments) -> Iterator[str]:
-    for process in session.processes:
-        command = f"{process.meta['host']}: {process.meta.get('command', '')}"
-        yield _named("process_name", process.pid, 0, command)
+    numbers = _numbers(session.processes)
+    for process, number in zip(session.processes, numbers, strict=True):
+        job = process.meta.get("job")
+        rank = "" if job is None or session.joint is None else f"rank {job['rank']}, "
+        command = f"{rank}{process.meta['host']}: {process.meta.get('command', '')}"
+        yield _named("process_name", number, 0, command)
     for thread in segments.threads:
-        yield _named("thread_name", thread.pid, thread.tid, thread.label)
+        yield _named("thread_name", numbers[thread.process], thread.tid, thread.label)
+
+
+def _numbers(processes: Sequence[ProcessData]) -> list[int]:
+    """Gives each process a number of its own: its id, and another one where another host's has it."""
+    numbers: list[int] = []
+    taken = {process.pid for process in processes}
+    for process in processes:
+        number = process.pid
+        if number in numbers:
+            number = max(taken) + 1
+            taken.add(number)
+        numbers.append(number)
+    return numbers
 
 
 def _named(what: str, pid: int, tid: int, name: str) -> str:
@@ -99,13 +116,16 @@ def _counters(session: SessionData) -> Iterator[str]:
         yield json.dumps(event)
 
 
-def _calls(segments: Segments, files: FileTable, wrote: Callable[[int], None]) -> Iterator[str]:
+def _calls(
+    session: SessionData, segments: Segments, files: FileTable, wrote: Callable[[int], None]
+) -> Iterator[str]:
     """Yields blocks of lines; what repeats (names, threads) is encoded once."""
     heads = [
         f'{{"name":{json.dumps(operation.name)},"cat":"{operation.module}","ph":"X",'
         for operation in segments.operations
     ]
-    threads = [f'"pid":{thread.pid},"tid":{thread.tid},' for thread in segments.threads]
+    numbers = _numbers(session.processes)
+    threads = [f'"pid":{numbers[thread.process]},"tid":{thread.tid},' for thread in segments.threads]
     moves = [operation.io_class != META for operation in segments.operations]
     for block in segments.blocks():
         paths = _paths(files, block.file.tolist())
