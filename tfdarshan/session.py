@@ -50,18 +50,16 @@ class Session(SessionData):
         Args:
             verbose: All of it, as `tfdarshan summary -v` prints it; a screen by default.
         """
-        from tfdarshan.findings.diagnosis import diagnosis_of
-        from tfdarshan.findings.measures import measure
+        from tfdarshan.findings.diagnosis import summary_and_diagnosis
         from tfdarshan.reports.text.answer_text import answer_text
         from tfdarshan.reports.text.brief_text import brief_text
         from tfdarshan.reports.text.summary_text import render
         from tfdarshan.terminal.paint import Paint
 
-        measures = measure(self, top=5)
-        diagnosis = diagnosis_of(measures)
+        data, diagnosis = summary_and_diagnosis(self, top=5)
         if verbose:
-            return render(measures.summary, answer_text(diagnosis, Paint()))
-        return brief_text(measures.summary, diagnosis)
+            return render(data, answer_text(diagnosis, Paint()))
+        return brief_text(data, diagnosis)
 
     @cached_property
     def findings(self) -> Diagnosis:

@@ -303,6 +303,44 @@ def test_every_verb_reads_a_joint_session(job, tmp_path, capsys):
     assert (codes, capsys.readouterr().err) == ([0] * len(verbs), "")
 
 
+def test_ranks_are_recorded_without_touching_their_code(job, tmp_path):
+    # GIVEN a script that knows nothing of tfdarshan
+    job(range(0), 2, torchrun)
+    script = tmp_path / "train.py"
+    script.write_text("import sys\nopen(sys.argv[1], 'rb').read()\n")
+
+    # WHEN
+    started = []
+    for rank in range(2):
+        command = [sys.executable, "-m", "tfdarshan", "run", "--logdir", "logs", "--json", "--job", "by hand"]
+        command += [str(script), str(tmp_path / "data" / f"{rank:02}.bin")]
+        variables = os.environ | torchrun(rank, 2)
+        started.append(
+            subprocess.Popen(command, cwd=tmp_path, env=variables, stderr=subprocess.PIPE, text=True)
+        )
+    said = [process.communicate(timeout=120)[1] for process in started]
+
+    # THEN
+    assert [process.returncode for process in started] == [0, 0], said
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert session.path.name.startswith("named-by-hand-")
+    assert [Path(json.loads(line)["session"]).parent.name for line in said] == [session.path.name] * 2
+    files = session.files[session.files["path"].str.endswith(".bin")]
+    assert files.groupby("path")["POSIX_BYTES_READ"].sum().tolist() == [1_357, 2 * 1_357]
+
+
+def test_a_job_without_a_rank_is_a_lone_process_and_says_so(job, tmp_path):
+    # WHEN
+    code = "import tfdarshan\nwith tfdarshan.profile('logs', job='x'): open('data/00.bin').read()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+    )
+
+    # THEN
+    assert "set TFDARSHAN_RANK and TFDARSHAN_WORLD_SIZE" in done.stderr
+    assert tfdarshan.open_session(tmp_path / "logs").joint is None
+
+
 def test_two_joint_sessions_are_compared_and_staged(job, tmp_path, capsys):
     # GIVEN
     finish(job(range(2), 2, slurm, "twice"))

@@ -122,13 +122,11 @@ def plain(rows: Sequence[Ranked]) -> list[dict[str, Any]]:
 
 
 def _ranked(path: str, session: Session) -> Ranked:
-    from tfdarshan.findings.diagnosis import diagnosis_of
+    from tfdarshan.findings.diagnosis import summary_and_diagnosis
     from tfdarshan.findings.kept_verdicts import kept_verdict
-    from tfdarshan.findings.measures import measure
 
-    measures = measure(session, 0)
-    data = measures.summary
-    verdict = kept_verdict(diagnosis_of(measures), data.duration_s)
+    data, diagnosis = summary_and_diagnosis(session, 0)
+    verdict = kept_verdict(diagnosis, data.duration_s)
     io_s, times = data.wall_clock.io_s, data.file_time
     if io_s is None:
         io_s = (times.read_s + times.write_s + times.meta_s) / max(data.processes, 1)

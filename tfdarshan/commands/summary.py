@@ -61,16 +61,14 @@ def _several(arguments: argparse.Namespace) -> int:
 
 
 def _print(session: Session, arguments: argparse.Namespace, top: int) -> None:
-    from tfdarshan.findings.diagnosis import diagnosis_of
-    from tfdarshan.findings.measures import measure
+    from tfdarshan.findings.diagnosis import summary_and_diagnosis
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.reports.text.answer_text import answer_text
     from tfdarshan.reports.text.brief_text import brief_text
     from tfdarshan.reports.text.summary_text import render
     from tfdarshan.terminal.paint import paint_for
 
-    measures = measure(session, top)
-    data, diagnosis = measures.summary, diagnosis_of(measures)
+    data, diagnosis = summary_and_diagnosis(session, top)
     if is_log(arguments.paths[0]):
         # Where it was imported to is removed in the end.
         data = dataclasses.replace(data, path=arguments.paths[0])

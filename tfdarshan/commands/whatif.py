@@ -45,7 +45,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the answer."""
-    from tfdarshan.findings.measures import measure
+    from tfdarshan.findings.measures import measure_leading
     from tfdarshan.findings.plain import plain_gain
     from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
     from tfdarshan.reports.text.whatif_text import whatif_text
@@ -57,7 +57,7 @@ def command(arguments: argparse.Namespace) -> int:
         check_least("--threads", arguments.threads, 1)
     folder = folder_of("--fast", arguments.fast) if arguments.fast else None
     session = session_of(arguments)
-    measures = measure(session)
+    measures = measure_leading(session)
     if (bandwidth, latency, arguments.threads, folder) == (1.0, 1.0, None, None):
         return _questions(measures, session, as_json=arguments.json)
     fast = None

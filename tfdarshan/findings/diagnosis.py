@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
+from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings import (
     checkpoint_stall,
@@ -24,7 +25,7 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, of_leading_rank
+from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
 
@@ -78,12 +79,28 @@ def diagnose(session: SessionData) -> Diagnosis:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    return diagnosis_of(measure(session))
+    return diagnosis_of(measure_leading(session))
+
+
+def summary_and_diagnosis(session: SessionData, top: int) -> tuple[SummaryData, Diagnosis]:
+    """Gives what the summary says, of all ranks, and what was found, with the tables read once if it can be.
+
+    Args:
+        session: The session.
+        top: How many of the slowest and most-read files the summary lists.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    if session.joint is None:
+        measures = measure(session, top)
+        return measures.summary, diagnosis_of(measures)
+    data = summarize(session, top)
+    return data, diagnosis_of(measure_leading(session, data.ranks))
 
 
 def diagnosis_of(measures: Measures) -> Diagnosis:
-    """Finds it in what was measured already; of several ranks in the one that waits most."""
-    measures = of_leading_rank(measures)
+    """Finds it in what was measured already."""
     results = [rule(measures) for _, rule in FINDINGS]
     unknown = [result for result in results if isinstance(result, Unknown)]
     made = [result for result in results if isinstance(result, Finding)]

@@ -22,7 +22,7 @@ from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
-from tfdarshan.analysis.rank_table import RankTable
+from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
@@ -434,16 +434,22 @@ def measure(session: SessionData, top: int = 0) -> Measures:
     )
 
 
-def of_leading_rank(measures: Measures) -> Measures:
-    """Gives what findings on a job of several ranks speak of: the rank that waits most, beside the others.
+def measure_leading(session: SessionData, ranks: RankTable | None = None) -> Measures:
+    """Measures what findings speak of: of several ranks the one that waits most, beside a table of all.
 
-    Each rank has a pipeline and steps of its own; those of one that is measured are as they are.
+    Each rank has a pipeline and steps of its own. The calls of the others are not read.
+
+    Args:
+        session: The session.
+        ranks: The table, where it is there already.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
     """
-    session = measures.run.session
     if session.joint is None:
-        return measures
+        return measure(session)
     alone = measure(session.of_rank(session.joint.leading))
-    return dataclasses.replace(alone, ranks=measures.summary.ranks)
+    return dataclasses.replace(alone, ranks=ranks or rank_table(session))
 
 
 def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:

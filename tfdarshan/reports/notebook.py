@@ -36,12 +36,10 @@ def session_html(session: SessionData) -> str:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    from tfdarshan.findings.diagnosis import diagnosis_of
-    from tfdarshan.findings.measures import measure
+    from tfdarshan.findings.diagnosis import summary_and_diagnosis
     from tfdarshan.reports.text.answer_text import change_lines, step_bar
 
-    measures = measure(session, top=5)
-    data, diagnosis = measures.summary, diagnosis_of(measures)
+    data, diagnosis = summary_and_diagnosis(session, top=5)
     clock, calls = data.wall_clock, (data.posix, data.stdio)
     read, written = sum(c.bytes_read for c in calls), sum(c.bytes_written for c in calls)
     in_io = (

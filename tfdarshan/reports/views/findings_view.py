@@ -8,7 +8,7 @@ from tfdarshan.analysis.rank_table import without_hosts
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
-from tfdarshan.findings.measures import measure, of_leading_rank
+from tfdarshan.findings.measures import measure_leading
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
@@ -25,7 +25,7 @@ def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> D
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    measures = of_leading_rank(measure(session))
+    measures = measure_leading(session)
     if redaction is not None:
         measures = dataclasses.replace(
             measures,
