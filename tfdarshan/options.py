@@ -75,7 +75,7 @@ class Options:
     )
     memory_cap_mb: int = _option(
         1024,
-        "memory cap of one process's recording, in MiB",
+        "memory cap of the recording, of all processes and ranks on one host together, in MiB",
         f"a whole number of MiB from {MIN_MEMORY_CAP_MB} to {MAX_MEMORY_CAP_MB:,}",
     )
     trace: bool = _option(True, "keep segments (one per call) besides the counters", _SWITCH)

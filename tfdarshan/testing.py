@@ -101,8 +101,8 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
             matches / too, and one that ends in / means everything below. Default: ().
         default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
             /dev/shm. Give True or False. Default: True.
-        memory_cap_mb: Memory cap of one process's recording, in MiB. Give a whole number of MiB from 16 to
-            1,048,576. Default: 1024.
+        memory_cap_mb: Memory cap of the recording, of all processes and ranks on one host together, in MiB.
+            Give a whole number of MiB from 16 to 1,048,576. Default: 1024.
         trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
         trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
             Give a whole number of MiB from 1 to memory_cap_mb, or None.

@@ -20,6 +20,7 @@
 #include "recorder/session.h"
 #include "recorder/thread_chunks.h"
 #include "spool/join_offer.h"
+#include "spool/session_room.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "spool/unseen_program.h"
@@ -62,6 +63,7 @@ int tfd_recording_make_spool(int32_t parent_pid)
     if (status)
         return status;
     fill_header(spool->header, parent_pid);
+    tfd_session_room_find(spool, tfd_session.directory, tfd_session.owner_pid);
     status = tfd_mounts_copy(spool);
     if (!status)
         status = tfd_paths_prepare_spool(spool);

@@ -9,6 +9,7 @@
 #include "recorder/path_table.h"
 #include "recorder/session.h"
 #include "recorder/slots.h"
+#include "spool/session_room.h"
 #include "spool/spool_file.h"
 
 #define FIRST_CHUNK_BYTES (4u << 10)
@@ -84,23 +85,13 @@ void tfd_chunks_begin(struct tfd_slot *slot, const char *name)
     slot->chunks_taken = 0;
 }
 
-static bool claim_trace_bytes(struct tfd_spool_header *header, uint32_t bytes)
-{
-    uint64_t claimed = atomic_load(&header->trace_bytes);
-    do {
-        if (claimed + bytes > header->trace_limit_bytes)
-            return false;
-    } while (!atomic_compare_exchange_weak(&header->trace_bytes, &claimed, claimed + bytes));
-    return true;
-}
-
 /* From half of the trace limit on, whoever takes a chunk folds two chunks'
  * worth: at the limit nothing is left to fold, and no thread ever waits for
  * millions of events at once. */
 static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_places)
 {
     struct tfd_spool_header *header = spool->header;
-    if (2 * atomic_load(&header->trace_bytes) < header->trace_limit_bytes)
+    if (2 * tfd_session_trace_bytes() < header->trace_limit_bytes)
         return;
     if (pthread_mutex_trylock(&tfd_fold_lock))
         return;
@@ -134,7 +125,7 @@ static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot 
     uint32_t bytes = FIRST_CHUNK_BYTES << (2 * (slot->chunks_taken < 3 ? slot->chunks_taken : 3));
     bytes = bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
     slot->chunks_taken++;
-    if (claim_trace_bytes(spool->header, bytes)) {
+    if (tfd_session_trace_claim(bytes)) {
         struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, true);
         if (chunk)
             return chunk;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "spool/session_room.h"
 #include "spool/spool_file.h"
 
 #define FIRST_RESERVE_BYTES (128u << 10)
@@ -53,7 +54,7 @@ static bool reserve_until(struct tfd_spool *spool, uint64_t reserved, uint64_t e
     uint64_t target = (end + 4095) & ~(uint64_t)4095;
     if (target > spool->capacity_bytes)
         target = spool->capacity_bytes;
-    bool done = !allocate_blocks(spool, reserved, target);
+    bool done = tfd_session_room_claim(target) && !allocate_blocks(spool, reserved, target);
     if (done)
         atomic_store(&spool->header->reserved_bytes, target);
     return done;
@@ -85,8 +86,8 @@ static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
 {
     if (size < LARGE_BYTES)
         return reserve(spool, start + size);
-    uint64_t first_page = start & ~(uint64_t)4095;
-    return !spool->path[0] || !allocate_blocks(spool, first_page, (start + size + 4095) & ~(uint64_t)4095);
+    uint64_t first_page = start & ~(uint64_t)4095, end = (start + size + 4095) & ~(uint64_t)4095;
+    return !spool->path[0] || (tfd_session_room_claim(end) && !allocate_blocks(spool, first_page, end));
 }
 
 void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size)
@@ -214,6 +215,7 @@ void tfd_spool_publish(struct tfd_spool *spool)
 
 void tfd_spool_unmap(struct tfd_spool *spool)
 {
+    tfd_session_room_leave();
     munmap(spool->base, spool->capacity_bytes);
     memset(spool, 0, sizeof *spool);
 }

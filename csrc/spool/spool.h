@@ -170,7 +170,7 @@ struct tfd_spool_header {
     _Atomic uint64_t used_bytes;     /* bump pointer */
     _Atomic uint64_t reserved_bytes; /* of the file, backed by storage (fallocate) */
     uint64_t trace_limit_bytes;      /* kept chunks stop here */
-    _Atomic uint64_t trace_bytes;    /* in kept chunks */
+    _Atomic uint64_t trace_bytes;    /* in kept chunks; in the owner's spool those of all processes */
     int32_t pid;
     int32_t parent_pid; /* 0 in the process that started the session */
     char host[64];
@@ -196,6 +196,7 @@ struct tfd_spool_header {
     uint64_t file_segments[TFD_SEGMENT_COUNT];   /* struct tfd_file */
     _Atomic uint64_t fold;                       /* offset of the fold's root, 0 = nothing folded yet */
     struct tfd_patterns_met patterns_met;
+    _Atomic uint64_t session_bytes; /* in the owner's spool: what all processes of the session use */
 };
 
 /* An open spool, in the recording process or in a reader. */

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spool/spool.h"
-
 static bool is_spool(const char *name)
 {
     size_t length = strlen(name), suffix = strlen(".spool");
@@ -26,8 +24,7 @@ static bool may_be_asked(const struct tfd_spool_header *header, int32_t own_pid)
            (published ? header->version == TFD_SPOOL_VERSION : !memcmp(header->magic, empty, sizeof empty));
 }
 
-/* NULL where that is no spool. */
-static struct tfd_spool_header *map_header(int folder, const char *name)
+struct tfd_spool_header *tfd_spool_header_map(int folder, const char *name)
 {
     struct tfd_spool_header *header = MAP_FAILED;
     struct stat status;
@@ -42,7 +39,7 @@ static struct tfd_spool_header *map_header(int folder, const char *name)
 
 static void ask_spool(int folder, const char *name, int32_t own_pid)
 {
-    struct tfd_spool_header *header = map_header(folder, name);
+    struct tfd_spool_header *header = tfd_spool_header_map(folder, name);
     if (!header)
         return;
     if (may_be_asked(header, own_pid))
@@ -54,7 +51,7 @@ bool tfd_has_stopped(const char *directory, int32_t pid)
 {
     char path[TFD_SPOOL_PATH_MAX];
     snprintf(path, sizeof path, "%s/%d.spool", directory, (int)pid);
-    struct tfd_spool_header *header = map_header(AT_FDCWD, path);
+    struct tfd_spool_header *header = tfd_spool_header_map(AT_FDCWD, path);
     bool stopped = !header || atomic_load(&header->state) == TFD_SPOOL_STOPPED;
     if (header)
         munmap(header, sizeof *header);

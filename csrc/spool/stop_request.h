@@ -5,9 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "spool/spool.h"
+
 /* Asks every process but `own_pid` that records into `directory` to stop. They see it when they next open a
  * file or fill a block of events. What cannot be asked is passed over. */
 void tfd_request_stop(const char *directory, int32_t own_pid);
+/* Maps the head of a spool, shared with its process; NULL where that is no spool. */
+struct tfd_spool_header *tfd_spool_header_map(int folder, const char *name);
 /* True where process `pid` no longer records into `directory`. */
 bool tfd_has_stopped(const char *directory, int32_t pid);
 

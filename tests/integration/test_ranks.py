@@ -214,6 +214,24 @@ def test_a_killed_rank_is_recovered_alone(job, tmp_path, capsys):
     }
 
 
+def test_ranks_of_a_host_share_the_memory_cap(job, tmp_path):
+    # GIVEN
+    def four_here(rank, world):
+        return torchrun(rank, world) | {"TFDARSHAN_SPOOL_DIR": str(tmp_path)}
+
+    # WHEN
+    (rank,) = job([1], 4, four_here, "wait")
+    assert rank.stdout.readline() == "ready\n"
+
+    # THEN its spool may grow to a quarter of a GiB
+    (spool,) = tmp_path.rglob("*.spool")
+    assert spool.stat().st_size <= 256 << 20
+    finish([rank])
+    (meta,) = tfdarshan.open_session(tmp_path / "logs").meta
+    assert (meta["job"]["local_size"], meta["options"].get("memory_cap_mb", 1024)) == (4, 1024)
+    assert "memory_cap_mb" not in str(meta["bounds"])
+
+
 def test_a_killed_rank_is_recovered_into_another_logdir(job, tmp_path, capsys):
     # GIVEN
     (victim,) = job([1], 2, slurm, "wait")

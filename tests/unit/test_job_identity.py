@@ -145,6 +145,27 @@ def test_all_ranks_of_one_launch_agree_and_other_launches_differ():
     assert later.unique
 
 
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        (TORCHRUN, 4),
+        (MPICH, 4),
+        (MPIRUN_4 | {"OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2),
+        (SRUN | {"SLURM_STEP_TASKS_PER_NODE": "1,3"}, 3),
+        (SRUN | {"SLURM_TASKS_PER_NODE": "8(x2),1", "SLURM_STEP_TASKS_PER_NODE": "2(x2)"}, 2),
+        (SRUN | {"SLURM_TASKS_PER_NODE": "2(x1)"}, None),  # this node is the second
+        (SRUN | {"SLURM_STEP_TASKS_PER_NODE": "many"}, None),
+        (SRUN, None),
+        (SRUN | TORCHRUN | {"LOCAL_WORLD_SIZE": "4", "SLURM_STEP_TASKS_PER_NODE": "1(x2)"}, 4),
+        (SRUN | {"LOCAL_WORLD_SIZE": "0"}, None),
+        (KUBERNETES, None),
+    ],
+)
+def test_the_ranks_of_a_host_are_counted(environment, expected):
+    assert job_identity(environment).local_size == expected
+    assert job_identity(environment, "by name").local_size == expected
+
+
 def test_a_fixed_name_on_several_nodes_is_not_unique():
     found = job_identity(TORCHRUN | {"TORCHELASTIC_RUN_ID": "none", "LOCAL_WORLD_SIZE": "2"})
     assert not found.unique

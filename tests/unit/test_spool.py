@@ -66,6 +66,19 @@ def test_lowered_cap_is_said(default_folders, free):
     )
 
 
+@pytest.mark.parametrize(("ranks", "capacity_mib"), [(1, 1024), (8, 128), (64, 16), (500, 16)])
+def test_ranks_of_a_host_share_the_cap(default_folders, free, ranks, capacity_mib):
+    # GIVEN
+    free.update({str(default_folders / "shm"): 4096, str(default_folders / "tmp"): 0})
+
+    # WHEN
+    made = spool.make_spool(Options(), "s", ranks)
+
+    # THEN
+    assert (made.capacity_bytes, made.notes) == (capacity_mib * MIB, ())
+    assert made.trace_limit_bytes == capacity_mib * MIB // 4
+
+
 def test_full_spool_folder_is_refused(default_folders, free):
     free.update({str(default_folders / "shm"): 3, str(default_folders / "tmp"): 5})
 

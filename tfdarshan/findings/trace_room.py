@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ class TraceRoom:
 
     Attributes:
         dropped_calls: Calls that a bound of the trace left without a segment, of processes that keep a trace.
-        enough: Options with which the fullest process's trace would have held all, in powers of two;
+        enough: Options with which the traces would have held all, in powers of two;
             None where such options are refused.
     """
 
@@ -35,13 +36,19 @@ def trace_room(metas: Sequence[dict[str, Any]]) -> TraceRoom:
         return TraceRoom(0, None)
     return TraceRoom(
         sum(int(meta["counts"]["events_dropped"]) for meta in cut),
-        _enough(cut[0].get("options", {}), max(map(_times_too_small, cut))),
+        _enough(cut[0].get("options", {}), _times_too_small(metas)),
     )
 
 
-def _times_too_small(meta: dict[str, Any]) -> float:
-    kept = int(meta["counts"]["segments"])
-    return (kept + int(meta["counts"]["events_dropped"])) / max(kept, 1)
+def _times_too_small(metas: Sequence[dict[str, Any]]) -> float:
+    """Gives how many times as many segments the trace would need room for: processes of a rank share it."""
+    kept: Counter[int] = Counter()
+    made: Counter[int] = Counter()
+    for meta in metas:
+        rank = (meta.get("job") or {}).get("rank", 0)
+        kept[rank] += int(meta["counts"]["segments"])
+        made[rank] += int(meta["counts"]["segments"]) + int(meta["counts"].get("events_dropped", 0))
+    return max(made[rank] / max(kept[rank], 1) for rank in made)
 
 
 def _enough(given: dict[str, Any], times: float) -> Options | None:

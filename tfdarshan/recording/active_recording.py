@@ -288,7 +288,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         directory = make_rank_directory(logdir, identity, number)
     spool: Spool | None = None
     try:
-        spool = make_spool(options, directory.name)
+        spool = make_spool(options, directory.name, (identity and identity.local_size) or 1)
         engine = choose_engine(
             "builtin" if options.as_if is not None else options.engine,
             options.darshan_library,

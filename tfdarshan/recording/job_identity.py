@@ -5,11 +5,14 @@ Ranks never talk to each other: what all ranks of a job find here names the sess
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from tfdarshan.recording.ranks_on_host import ranks_on_host
 
 JOB_VARIABLE = "TFDARSHAN_JOB"
 # Names of a rank, for launchers that give none: a loop over hosts, pbsdsh, GNU parallel, a Kubernetes Job.
@@ -37,6 +40,7 @@ class JobIdentity:
         local_rank: The rank on its host, None if unknown.
         round: How often the job was restarted; "2.1" of two launchers that count, the outer one first.
         unique: Whether no later job can have the same identity.
+        local_size: How many of its ranks are on this host, None if unknown.
     """
 
     launcher: str
@@ -46,6 +50,7 @@ class JobIdentity:
     local_rank: int | None = None
     round: str = "0"
     unique: bool = True
+    local_size: int | None = None
 
     def folder(self, number: int) -> str:
         """Gives the name of the folder of the `number`-th session of this job, the same for all ranks."""
@@ -68,8 +73,10 @@ def job_identity(environment: Environment, job: str | None = None) -> JobIdentit
     job = job or environment.get(JOB_VARIABLE)
     launched = next((found for detect in LAUNCHERS if (found := detect(environment)) is not None), None)
     if job:
-        return _named(environment, job, launched)
-    return None if launched is None or launched.world_size == 1 else launched
+        found = _named(environment, job, launched)
+    else:
+        found = None if launched is None or launched.world_size == 1 else launched
+    return None if found is None else dataclasses.replace(found, local_size=ranks_on_host(environment))
 
 
 def _named(environment: Environment, job: str, launched: JobIdentity | None) -> JobIdentity | None:

@@ -41,28 +41,35 @@ class Spool:
     notes: tuple[str, ...]
 
 
-def make_spool(options: Options, session: str) -> Spool:
+def make_spool(options: Options, session: str, ranks: int = 1) -> Spool:
     """Makes `<folder>/tfdarshan-<uid>-<session>-<pid>-<random>/`, readable by this user only.
+
+    Args:
+        options: The session's.
+        session: Its name.
+        ranks: How many ranks of its job are on this host: each takes an equal part of the caps, and no less
+            than the smallest recording needs.
 
     Raises:
         StorageError: No folder can be written or has room for the smallest recording.
     """
     parent = choose_folder(options)
     free_bytes = _free_bytes(parent)
-    wanted_bytes = options.memory_cap_mb * MIB
+    wanted_bytes = max(options.memory_cap_mb // max(ranks, 1), MIN_MEMORY_CAP_MB) * MIB
     capacity_bytes = min(wanted_bytes, free_bytes)
     if capacity_bytes < MIN_MEMORY_CAP_MB * MIB:
         raise StorageError(
             f"the spool folder {parent} has {free_bytes / MIB:.0f} MiB free and a session needs at least "
             f"{MIN_MEMORY_CAP_MB}: make room there, or name another with spool_dir or {ENVIRONMENT_VARIABLE}."
         )
-    trace_bytes = options.trace_limit_mb * MIB * capacity_bytes // wanted_bytes if options.trace else 0
+    trace_bytes = options.trace_limit_mb * capacity_bytes // options.memory_cap_mb if options.trace else 0
     notes = []
     if capacity_bytes < wanted_bytes:
-        trace = f", trace_memory_mb from {options.trace_limit_mb} to {trace_bytes // MIB}"
+        trace_mb = options.trace_limit_mb * wanted_bytes // options.memory_cap_mb // MIB
+        trace = f", trace_memory_mb from {trace_mb} to {trace_bytes // MIB}"
         trace = trace if options.trace else ""
         notes.append(
-            f"memory_cap_mb lowered from {options.memory_cap_mb} to {capacity_bytes // MIB}{trace}: "
+            f"memory_cap_mb lowered from {wanted_bytes // MIB} to {capacity_bytes // MIB}{trace}: "
             f"the spool folder {parent} has no more room"
         )
     return Spool(_make_directory(parent, session), capacity_bytes, trace_bytes, tuple(notes))

@@ -376,6 +376,7 @@ class JobShape(Struct, frozen=True):
     local_rank: Integer | None = None
     round: str = "0"
     unique: bool = True
+    local_size: Count | None = None
     number: Count = 1
 
 

@@ -324,13 +324,14 @@ def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
     if info.events_dropped and options.get("trace"):
         bounds.append(
             f"{info.events_dropped:,} of {info.events:,} segments were dropped: the trace was full "
-            f"(trace_memory_mb = {info.trace_limit_bytes // MIB}); the counters have all of them"
+            f"(trace_memory_mb = {info.trace_limit_bytes // MIB}{_part(marker)}); "
+            "the counters have all of them"
         )
     if info.files_over_cap:
         least = "at least " if info.files_over_cap >= _extension.core().lib.TFD_OVERFLOW_NAMES else ""
         bounds.append(
             f"{least}{plural(info.files_over_cap, 'file')} found no room for a row (memory_cap_mb = "
-            f"{info.capacity_bytes // MIB}): they share one, and the totals have all of them"
+            f"{info.capacity_bytes // MIB}{_part(marker)}): they share one, and the totals have all of them"
         )
     if info.spool_full and not info.files_over_cap and not info.events_dropped:
         bounds.append("the spool was full for part of the session")
@@ -342,6 +343,11 @@ def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
     if info.damaged:
         bounds.append("damaged parts of the spool were left out")
     return bounds
+
+
+def _part(marker: Marker) -> str:
+    ranks = (marker.job or {}).get("local_size") or 1
+    return f" for each of {ranks} ranks" if ranks > 1 else ""
 
 
 def _skipped(threads: list[ThreadInfo]) -> int:

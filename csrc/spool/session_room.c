@@ -1,0 +1,76 @@
+#define _GNU_SOURCE
+#include "spool/session_room.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "spool/stop_request.h"
+
+static struct tfd_spool_header *counting; /* the owner's header; NULL: nothing is recorded here */
+static struct tfd_spool_header *mapped;   /* the same in another process than the owner */
+static const struct tfd_spool_header *own;
+static _Atomic uint64_t claimed, trace_claimed; /* by this process */
+
+/* What a child of fork finds of its parent's is forgotten: that is not mapped there, or mapped by it too. */
+void tfd_session_room_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid)
+{
+    char path[TFD_SPOOL_PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%d.spool", directory, (int)owner_pid);
+    bool is_owner = length < 0 || (size_t)length >= sizeof path || !strcmp(path, spool->path);
+    if (mapped)
+        munmap(mapped, sizeof *mapped);
+    mapped = is_owner ? NULL : tfd_spool_header_map(AT_FDCWD, path);
+    own = spool->header;
+    counting = mapped ? mapped : spool->header;
+    atomic_store(&claimed, 0);
+    atomic_store(&trace_claimed, 0);
+}
+
+void tfd_session_room_leave(void)
+{
+    if (mapped)
+        munmap(mapped, sizeof *mapped);
+    mapped = NULL;
+    counting = NULL;
+}
+
+static bool take(_Atomic uint64_t *used, uint64_t bytes, uint64_t limit)
+{
+    if (atomic_fetch_add(used, bytes) + bytes <= limit)
+        return true;
+    atomic_fetch_sub(used, bytes);
+    return false;
+}
+
+bool tfd_session_room_claim(uint64_t end)
+{
+    uint64_t before = atomic_load(&claimed);
+    while (counting && end > before) {
+        uint64_t limit = end <= TFD_LEAST_SPOOL_BYTES ? UINT64_MAX : own->capacity_bytes;
+        if (!take(&counting->session_bytes, end - before, limit))
+            return false;
+        uint64_t seen = before;
+        if (atomic_compare_exchange_strong(&claimed, &seen, end))
+            return true;
+        atomic_fetch_sub(&counting->session_bytes, end - before);
+        before = seen;
+    }
+    return true;
+}
+
+bool tfd_session_trace_claim(uint64_t bytes)
+{
+    uint64_t mine = atomic_load(&trace_claimed) + bytes, limit = own->trace_limit_bytes;
+    bool owed = mine <= TFD_LEAST_TRACE_BYTES && mine <= limit;
+    if (!take(&counting->trace_bytes, bytes, owed ? UINT64_MAX : limit))
+        return false;
+    atomic_fetch_add(&trace_claimed, bytes);
+    return true;
+}
+
+uint64_t tfd_session_trace_bytes(void)
+{
+    return atomic_load(&counting->trace_bytes);
+}

@@ -1,0 +1,93 @@
+"""The memory cap holds for all processes of a session together, and totals stay exact beyond it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import tfdarshan
+
+MIB = 1 << 20
+CHILDREN, FILES, READS = 6, 10_000, 30_000
+CAP_MB, TRACE_MB = 16, 1
+# Each process may use so much though the others have used all of it: TFD_LEAST_SPOOL_BYTES of session_room.h.
+LEAST_BYTES = MIB
+
+# Opens 10,000 files, makes 30,000 reads of one, says so, and ends when it is told to.
+WORK = f"""
+import os, sys
+data, done, gate = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+for number in range({FILES}):
+    os.close(os.open(f"{{data}}/{{number:05}}", os.O_RDONLY))
+handle = os.open(f"{{data}}/00000", os.O_RDONLY)
+for _ in range({READS}):
+    os.pread(handle, 1, 0)
+os.close(handle)
+os.write(done, b".")
+os.read(gate, 1)
+"""
+
+
+def forked(data, done, gate):
+    """Starts a worker by fork; gives what waits for its end."""
+    child = os.fork()
+    if not child:
+        try:
+            sys.argv = ["", str(data), str(done), str(gate)]
+            exec(WORK, {})  # the same program, in this process
+        finally:
+            os._exit(0)
+    return lambda: os.waitpid(child, 0)
+
+
+def started(data, done, gate):
+    """Starts a worker as a program of its own."""
+    command = [sys.executable, "-c", WORK, str(data), str(done), str(gate)]
+    return subprocess.Popen(command, pass_fds=(done, gate)).wait
+
+
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for number in range(FILES):
+        (folder / f"{number:05}").touch()
+    (folder / "00000").write_bytes(b"x")
+    return folder
+
+
+@pytest.mark.parametrize("start", [forked, pytest.param(started, marks=pytest.mark.long)])
+def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start):
+    # GIVEN children of which three alone fill the cap, and two the trace's part of it
+    spools = tmp_path / "spools"
+    spools.mkdir()
+    done, told_done = os.pipe()
+    gate, open_gate = os.pipe()
+
+    # WHEN
+    options = {"memory_cap_mb": CAP_MB, "trace_memory_mb": TRACE_MB, "spool_dir": spools}
+    with tfdarshan.profile(tmp_path / "logs", engine="builtin", **options) as session:
+        waits = [start(data, told_done, gate) for _ in range(CHILDREN)]
+        os.close(told_done)
+        assert [os.read(done, 1) for _ in waits] == [b"."] * CHILDREN
+        used = sum(path.stat().st_blocks * 512 for path in spools.rglob("*.spool"))
+        os.write(open_gate, b"." * CHILDREN)
+        for wait in waits:
+            wait()
+    for descriptor in (done, gate, open_gate):
+        os.close(descriptor)
+
+    # THEN
+    assert CAP_MB * MIB / 2 < used <= CAP_MB * MIB + (CHILDREN + 1) * LEAST_BYTES
+    paths = session.files["path"]
+    ours = session.files[paths.str.startswith(f"{data}/") | paths.str.contains("beyond memory_cap_mb")]
+    assert ours["POSIX_READS"].sum() == ours["POSIX_BYTES_READ"].sum() == CHILDREN * READS
+    assert ours["POSIX_OPENS"].sum() == CHILDREN * (FILES + 1)
+    counts = [meta["counts"] for meta in session.meta]
+    assert len(counts) == CHILDREN + 1
+    assert all(one["segments"] + one["events_dropped"] == one["events"] for one in counts)
+    assert sum(one["segments"] for one in counts) < CHILDREN * READS / 2
+    bounds = [sentence for meta in session.meta for sentence in meta["bounds"]]
+    assert any("segments were dropped: the trace was full" in sentence for sentence in bounds)
+    assert any("found no room for a row" in sentence for sentence in bounds)
