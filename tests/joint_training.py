@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.unit.findings.made_up_training import ORIGIN_NS, training
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.rank_folder import rank_folder
 
@@ -27,6 +28,7 @@ class MadeUpRank:
         times: How many times as long its calls take.
         clock_ns: What its host's clock is ahead of the first rank's.
         server_offset_ns: What its host says of the file server's clock, None if nothing.
+        other_times: How many times as long its calls on files in the other folder take; None: `times`.
     """
 
     steps: Sequence[Sequence[int]]
@@ -34,6 +36,7 @@ class MadeUpRank:
     times: float = 1.0
     clock_ns: int = 0
     server_offset_ns: int | None = None
+    other_times: float | None = None
 
 
 def joint_training(
@@ -47,18 +50,23 @@ def joint_training(
     noise: float = 0.1,
     marked: bool = True,
     folder: str = "/data",
+    other_folder: str | None = None,
 ) -> Session:
-    """Writes a session: in each step a rank waits until its files are read, then for the other ranks."""
+    """Writes a session: in each step a rank waits until its files are read, then for the other ranks.
+
+    Every second file, those with odd numbers, is in the other folder if there is one.
+    """
     rng = np.random.default_rng(seed)
     taken = [
-        [rank.times * call_ms * np.exp(rng.normal(0, noise, len(files))) for files in rank.steps]
+        [_times(rank, files) * call_ms * np.exp(rng.normal(0, noise, len(files))) for files in rank.steps]
         for rank in ranks
     ]
     waits = np.array([[0.1 * len(calls) + calls.sum() for calls in steps] for steps in taken])
     ends = np.cumsum(waits.max(axis=0) + compute_ms)
     starts = np.concatenate([[0.0], ends[:-1]])
     files = 1 + max(file for rank in ranks for step in rank.steps for file in step)
-    paths = [f"{folder}/{number:05}.bin" for number in range(files)]
+    folders = folder, other_folder or folder
+    paths = [f"{folders[number % 2]}/{number:05}.bin" for number in range(files)]
     for number, rank in enumerate(ranks):
         calls = []
         for step, read in enumerate(rank.steps):
@@ -73,6 +81,11 @@ def joint_training(
         )
         _put_into(logdir, part.path, number, len(ranks), rank)
     return open_session(logdir / "plugins/tfdarshan" / SESSION)
+
+
+def _times(rank: MadeUpRank, files: Sequence[int]) -> Array:
+    other = rank.times if rank.other_times is None else rank.other_times
+    return np.where(np.array(files, np.int64) % 2 == 1, other, rank.times)
 
 
 def _put_into(logdir: Path, part: Path, number: int, size: int, rank: MadeUpRank) -> None:

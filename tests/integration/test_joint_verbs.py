@@ -73,8 +73,10 @@ def test_a_redacted_report_names_no_host(two_hosts, tmp_path):
 
     # THEN
     assert "second-host reads 5" in plain.read_text()
+    assert "Slow there is /data (" in plain.read_text()
     assert '"Ranks"' in redacted.read_text()
-    assert "-host" not in redacted.read_text().partition('id="report"')[2].partition("</script>")[0]
+    shown = redacted.read_text().partition('id="report"')[2].partition("</script>")[0]
+    assert ("-host" in shown, "/data" in shown) == (False, False)
 
 
 def test_a_rank_that_is_damaged_can_be_left_out(two_hosts, capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,23 @@ SHARED = ("nfs", "lustre", "gpfs", "beegfs", "ceph", "fuse", "cifs", "smb", "9p"
 
 
 @dataclass(frozen=True)
+class MountFigures:
+    """What a rank did with input files on one mount.
+
+    Attributes:
+        point: The mount point.
+        calls: Reads and opens.
+        bytes_read: Bytes.
+        call_s: Seconds in these, added up over the files.
+    """
+
+    point: str
+    calls: int
+    bytes_read: int
+    call_s: float
+
+
+@dataclass(frozen=True)
 class RankFigures:
     """One rank. Seconds are of its own clock, so that no other's has to agree with it.
 
@@ -46,6 +64,7 @@ class RankFigures:
         wait_s: What a step of it waited for input, mean; None if unknown.
         clock: How its clock was put on that of the first rank.
         clock_error_s: By how much that may be off, None if nobody knows.
+        mounts: What it did with input files on each mount.
     """
 
     rank: int
@@ -64,6 +83,7 @@ class RankFigures:
     wait_s: float | None
     clock: str
     clock_error_s: float | None
+    mounts: tuple[MountFigures, ...] = ()
 
     @property
     def units(self) -> int:
@@ -148,7 +168,15 @@ def _figures(rank: Rank, files: FileTable, chosen: pd.DataFrame) -> RankFigures:
         wait_s=None if wait_s is None else wait_s / steps,
         clock=rank.method,
         clock_error_s=None if rank.error_ns is None else rank.error_ns / 1e9,
+        mounts=tuple(_mounts(chosen)),
     )
+
+
+def _mounts(chosen: pd.DataFrame) -> Iterator[MountFigures]:
+    for point, rows in chosen.groupby("mount_point", observed=True, sort=True):
+        if point:
+            calls = int(rows["reads"].sum() + rows["opens"].sum())
+            yield MountFigures(str(point), calls, int(rows["bytes_read"].sum()), float(rows["time_s"].sum()))
 
 
 def _inputs(rank: Rank, chosen: pd.DataFrame) -> pd.DataFrame:
@@ -193,8 +221,20 @@ def _shared(inputs: list[pd.DataFrame]) -> SharedReads | None:
     return SharedReads(same, whole, read, usual)
 
 
-def without_hosts(table: RankTable) -> RankTable:
-    """Gives the table with numbers in place of the hosts' names."""
+def without_names(table: RankTable, folder: Callable[[str], str]) -> RankTable:
+    """Gives the table with numbers in place of the hosts' names.
+
+    Args:
+        table: The ranks.
+        folder: Gives what stands in place of a mount point.
+    """
+
+    def hidden(mounts: tuple[MountFigures, ...]) -> tuple[MountFigures, ...]:
+        return tuple(dataclasses.replace(mount, point=folder(mount.point)) for mount in mounts)
+
     hosts = list(dict.fromkeys(row.host for row in table.ranks))
-    rows = (dataclasses.replace(row, host=f"host {hosts.index(row.host) + 1}") for row in table.ranks)
-    return dataclasses.replace(table, ranks=tuple(rows))
+    rows = tuple(
+        dataclasses.replace(row, host=f"host {hosts.index(row.host) + 1}", mounts=hidden(row.mounts))
+        for row in table.ranks
+    )
+    return dataclasses.replace(table, ranks=rows)

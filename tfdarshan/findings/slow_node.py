@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.rank_table import RankTable
+import statistics
+
+from tfdarshan.analysis.rank_table import MountFigures, RankTable
+from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.rank_excess import SLOWER, Excess, excess_over, gain_of, wait_words
-from tfdarshan.units import plural
+from tfdarshan.findings.rank_excess import FEWEST_CALLS, SLOWER, Excess, excess_over, gain_of, wait_words
+from tfdarshan.units import human_seconds, plural
 
 NAME = "slow_node"
 
@@ -32,7 +35,8 @@ def find(measures: Measures) -> Finding | None:
         kind="problem",
         title=f"node {host} reads {found.slow:.1f} times slower than the others",
         what=f"{plural(len(there), 'rank')} on {host} ({ranks}) {'takes' if len(there) == 1 else 'take'} "
-        f"{found.slow:.1f} times as long as ranks on other nodes for as much input.{wait_words(table)}",
+        f"{found.slow:.1f} times as long as ranks on other nodes for as much input."
+        f"{_mount_words(table)}{wait_words(table)}",
         evidence=(
             Evidence("times as slow", f"{found.slow:.1f}", found.slow),
             Evidence("ranks on it", f"{len(there)}", len(there)),
@@ -61,3 +65,38 @@ def slow_node(table: RankTable) -> Excess | None:
     each = [excess_over(row, elsewhere) for row in there]
     slow = all(one is not None and one.slow >= 0.75 * SLOWER for one in each)
     return found if slow else None
+
+
+def _mount_words(table: RankTable) -> str:
+    """Names the mounts whose calls take longer on the leading rank's node; "" if that cannot be told."""
+    slow, quick = [], []
+    for mount in table.leader.mounts:
+        usual = _elsewhere(table, mount)
+        if usual is None:
+            continue
+        own_s, usual_s = mount.call_s / mount.calls, usual.call_s / usual.calls
+        more = max(mount.bytes_read / mount.calls / max(usual.bytes_read / usual.calls, 1), 1)
+        if own_s >= SLOWER * more * usual_s:
+            calls = f"{human_seconds(own_s)} a call, {human_seconds(usual_s)} elsewhere"
+            slow.append(f"{printable(mount.point)} ({calls})")
+        else:
+            quick.append(printable(mount.point))
+    if not slow:
+        return ""
+    rest = f"; {' and '.join(quick)} {'is' if len(quick) == 1 else 'are'} not" if quick else ""
+    return f" Slow there {'is' if len(slow) == 1 else 'are'} {' and '.join(slow)}{rest}."
+
+
+def _elsewhere(table: RankTable, mount: MountFigures) -> MountFigures | None:
+    """Gives the median rank's figures of the same mount on other nodes; None if there are too few calls."""
+    same = [
+        other
+        for row in table.ranks
+        if row.host != table.leader.host
+        for other in row.mounts
+        if other.point == mount.point and other.calls >= FEWEST_CALLS and other.call_s > 0
+    ]
+    if not same or mount.calls < FEWEST_CALLS:
+        return None
+    usual_s = statistics.median_low(other.call_s / other.calls for other in same)
+    return next(other for other in same if other.call_s / other.calls == usual_s)

@@ -93,6 +93,36 @@ def _lost_s(dealt, times):
     return (slowest - float(np.median([one for one in taken if one < 0.8 * slowest]))) / 1e3
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_slow_mount_of_one_node_is_named(tmp_path, seed):
+    # GIVEN half of the input on each of two mounts, and one of these is slow on one node
+    rng = np.random.default_rng([seed, 55])
+    world = int(rng.choice([4, 6]))
+    where, rank = hosts(world, 2), int(rng.integers(world))
+    slow = rng.uniform(5.0, 9.0)
+    dealt = shards(world, 4)
+    on_data = seed % 2 == 0
+    ranks = [
+        MadeUpRank(
+            steps,
+            host,
+            slow if on_data and host == where[rank] else 1.0,
+            other_times=slow if not on_data and host == where[rank] else 1.0,
+        )
+        for steps, host in zip(dealt, where, strict=True)
+    ]
+
+    # WHEN
+    found = named(joint_training(tmp_path, ranks, seed=seed, other_folder="/scratch"))
+
+    # THEN files in /scratch are on the root file system
+    assert set(found) == {"slow_node"}
+    slow_point, quick_point = ("/data", "/") if on_data else ("/", "/data")
+    assert where[rank] in found["slow_node"].title
+    assert f"Slow there is {slow_point} (" in found["slow_node"].what
+    assert f"elsewhere); {quick_point} is not." in found["slow_node"].what
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_a_clean_job_raises_no_alarm(tmp_path, seed):
     # GIVEN sharded input, new shards in each epoch or not, and ranks that differ as they do

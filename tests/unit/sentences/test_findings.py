@@ -313,10 +313,13 @@ def _imbalance(found: Raw) -> list[str]:
 
 
 def _slow_node(found: Raw) -> list[str]:
-    taken = found.calls("open", "read").groupby("rank")["seconds"].sum()
+    calls = found.calls("open", "read").groupby("rank")["seconds"]
+    taken, each = calls.sum(), calls.mean()
     return [
         f"node n1 reads {taken[2] / taken[[0, 1]].median():.1f} times slower",
         "2 ranks on n1 (2, 3) take",
+        f"Slow there is /data ({human_seconds(each[2])} a call, ",
+        f" a call, {human_seconds(each[[0, 1]].min())} elsewhere).",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tfdarshan.analysis.rank_table import without_hosts
+from tfdarshan.analysis.rank_table import without_names
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding
@@ -31,7 +31,7 @@ def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> D
             measures,
             files=redacted_files(measures.files, redaction),
             summary=redacted_summary(measures.summary, redaction),
-            ranks=None if measures.ranks is None else without_hosts(measures.ranks),
+            ranks=None if measures.ranks is None else without_names(measures.ranks, redaction.folder),
         )
     return diagnosis_of(measures)
 

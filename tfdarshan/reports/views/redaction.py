@@ -19,7 +19,7 @@ import pyarrow as pa
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.process_list import ProcessEntry
-from tfdarshan.analysis.rank_table import without_hosts
+from tfdarshan.analysis.rank_table import without_names
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.sessions.process_role import MAIN
@@ -89,7 +89,7 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         overlapping_sessions=[HIDDEN for _ in data.overlapping_sessions],
         slowest_files=hidden(data.slowest_files),
         most_read_files=hidden(data.most_read_files),
-        ranks=None if data.ranks is None else without_hosts(data.ranks),
+        ranks=None if data.ranks is None else without_names(data.ranks, redaction.folder),
     )
 
 
