@@ -347,6 +347,27 @@ def test_ranks_are_recorded_without_touching_their_code(job, tmp_path):
     assert files.groupby("path")["POSIX_BYTES_READ"].sum().tolist() == [1_357, 2 * 1_357]
 
 
+def test_the_recipe_for_plain_variables_works_as_printed(tmp_path):
+    # GIVEN
+    page = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text(encoding="utf-8")
+    (recipe,) = [block for block in page.split("```\n")[1::2] if "for rank in" in block]
+    (tmp_path / "train.py").write_text(
+        "import os\nopen(f'{os.environ[\"TFDARSHAN_RANK\"]}.bin', 'rb').read()\n"
+    )
+    for rank in range(4):
+        (tmp_path / f"{rank}.bin").write_bytes(bytes(1_357 * (rank + 1)))
+
+    # WHEN
+    recipe = recipe.replace("/shared/logs", "logs").replace("python ", f"{sys.executable} ")
+    subprocess.run(["bash", "-ec", recipe], cwd=tmp_path, capture_output=True, check=True, timeout=300)
+
+    # THEN
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert (session.path.name, session.joint.missing, len(session.joint.ranks)) == ("named-nightly-1", (), 4)
+    files = session.files[session.files["path"].str.endswith(".bin")].sort_values("path")
+    assert files["POSIX_BYTES_READ"].tolist() == [1_357 * (rank + 1) for rank in range(4)]
+
+
 def test_a_job_without_a_rank_is_a_lone_process_and_says_so(job, tmp_path):
     # WHEN
     code = "import tfdarshan\nwith tfdarshan.profile('logs', job='x'): open('data/00.bin').read()"
