@@ -134,6 +134,8 @@ class Ending:
             end_by_interrupt()
 
     def _announce(self, path: Path) -> None:
+        from tfdarshan.sessions.rank_folder import whole_session
+
         totals = None if self.staged is None else self.staged.totals
         if self.as_json:
             more = {} if totals is None else {"staged": dataclasses.asdict(totals)}
@@ -144,8 +146,9 @@ class Ending:
                 opens = plural(totals.copies, "open")
                 said = f"tfdarshan: {opens} got a staged copy; originals instead: {originals}"
                 say(said, error=True)
-            said = f"tfdarshan: the session is in {path}; see it with: tfdarshan summary {path}"
-            say(said, error=True)
+            whole = whole_session(path)
+            what = "the session" if whole == path else "this rank's part of the session"
+            say(f"tfdarshan: {what} is in {path}; see it with: tfdarshan summary {whole}", error=True)
 
 
 def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]:
