@@ -379,6 +379,7 @@ def test_the_recipe_for_plain_variables_works_as_printed(tmp_path):
     assert files["POSIX_BYTES_READ"].tolist() == [1_357 * (rank + 1) for rank in range(4)]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch, which brings torchrun, is not installed")
 def test_torchrun_itself_makes_a_session_and_another_at_its_restart(job, tmp_path):
     # GIVEN a rank that fails when it has read its files, the first time
@@ -388,14 +389,8 @@ def test_torchrun_itself_makes_a_session_and_another_at_its_restart(job, tmp_pat
     # WHEN
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts", "1"]
     command += ["--nproc-per-node", "4", "-m", "tfdarshan", "run", "--logdir", "logs", "train.py"]
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
+    variables = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=variables)
 
     # THEN
     assert done.returncode == 0, done.stderr
