@@ -5,12 +5,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import MB, SKETCHES, sketched
 from tests.unit.findings import test_shuffle_buffer, test_small_reads, test_validation
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.findings.test_cures_of_pipelines import LOAD, PATHS
+from tests.unit.findings.test_rank_findings import everything, hosts, shards
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Assumption, Gain
@@ -66,6 +69,12 @@ def decoding(folder):
     return training(folder, calls, WAITING, sizes=[10**10], meta=machine)
 
 
+def ranks(folder, dealt, times=(1, 1, 1, 1)):
+    """Writes a session of four ranks on two nodes."""
+    made = zip(dealt, hosts(4, 2), times, strict=True)
+    return joint_training(folder, [MadeUpRank(*one) for one in made])
+
+
 WAITING = epochs_of_steps(20, 100, 90)
 MAKERS: dict[str, Callable[[Path], Session]] = {
     name: partial(sketched, sketch=sketch) for name, sketch in SKETCHES.items()
@@ -78,6 +87,10 @@ MAKERS |= {
     "validation": test_validation.job,
     "validation of much": partial(test_validation.job, memory=10 * MB),
     "small reads": partial(test_small_reads.job, taken_ms=lambda part: 3.0),
+    "all files for each rank": lambda folder: ranks(folder, everything(4, 4, 1, np.random.default_rng(1))),
+    "more for one rank": lambda folder: ranks(folder, shards(4, 4, more=(1, 3))),
+    "a slow rank": lambda folder: ranks(folder, shards(4, 4), (1, 1, 1, 5)),
+    "a slow node": lambda folder: ranks(folder, shards(4, 4), (1, 1, 5, 5)),
 }
 
 
