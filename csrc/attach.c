@@ -20,6 +20,7 @@
 #include "hooks/definitions.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
+#include "mapping/mappings.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
@@ -56,6 +57,7 @@ static void after_fork_in_child(void)
     tfd_path_room_reset_in_child();
     tfd_slots_reset_in_child();
     tfd_chunks_reset_in_child();
+    tfd_mappings_reset_in_child();
     tfd_darshan_reset_in_child();
     if (reset_above)
         reset_above();
@@ -152,8 +154,11 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
     tfd_emulation_install();
     if (!status)
         status = tfd_got_patch(report);
-    if (!status)
+    if (!status) {
+        if (options->mapped)
+            tfd_mappings_begin();
         return 0;
+    }
     tfd_got_undo(report);
     tfd_emulation_remove();
     tfd_darshan_end(0);
@@ -215,6 +220,7 @@ static int join_offered(const char *directory, const struct tfd_join_offer *offe
         .exclude_followed = offer->exclude_followed,
         .follow_children = 1,
         .program_library = library,
+        .mapped = (int)offer->mapped,
     };
     int status = join(&options, offer->owner_pid);
     free(patterns);
@@ -262,6 +268,7 @@ static int stop(struct tfd_attach_report *report)
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
+    quiet &= tfd_mappings_end();
     tfd_darshan_detach();
     tfd_session.active = false;
     tfd_environment_withdraw();

@@ -20,6 +20,7 @@ struct tfd_options {
     size_t exclude_followed; /* the first so many of these: whether a path met them is noted, as of include */
     int follow_children;     /* record forked children too */
     int darshan;             /* calls pass the libdarshan that was loaded or adopted */
+    int mapped;              /* watch page faults on mapped files, and what comes in for them: by a thread */
     const char
         *program_library; /* records programs without Python that this process starts; NULL: none does */
 };
@@ -199,6 +200,21 @@ struct tfd_failure {
 
 /* 0, or -errno with tfd_last_error(). Reads the head of the file alone. */
 int tfd_spool_identity(const char *path, struct tfd_process_identity *identity);
+struct tfd_mapping_info { /* how reads through mapped files were watched */
+    uint64_t files;       /* that were mapped */
+    uint32_t watch;       /* 1: page faults were events; others: see tfd_mapping_watch_name */
+    int32_t error;        /* errno, where that was refused */
+    uint64_t faults;      /* that were events, those on other memory too */
+    uint64_t samples_lost, samples_unpaired;
+    uint64_t mappings_lost;             /* whose addresses are not known: their faults are no file's */
+    uint64_t mappings_left_out;         /* of files that there was no room for */
+    uint32_t settled;                   /* 0: the process was killed before the last look */
+    int64_t watched_ns, sampled_ns;     /* how long it was watched; how long of that faults were events */
+    int64_t minor_faults, major_faults; /* of the process while it was watched, by getrusage */
+    int64_t sampled_faults;             /* of these, while faults were events */
+    int64_t cost_ns;                    /* of the watching, reckoned */
+};
+
 /* NULL on failure: not a spool, newer version, unreadable. Maps a private copy; never writes the file. */
 struct tfd_reader *tfd_reader_open(const char *path);
 void tfd_reader_close(struct tfd_reader *reader);
@@ -212,6 +228,10 @@ struct tfd_reader *tfd_reader_open_seen(struct tfd_reader *whole, const char *pa
 void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *file, const uint8_t *module,
                                   size_t rows, uint32_t *operations);
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info);
+/* 0 where no file was mapped. */
+int tfd_reader_mapping_info(struct tfd_reader *reader, struct tfd_mapping_info *info);
+/* Names what `watch` says: "watched", "no events" ... */
+const char *tfd_mapping_watch_name(uint32_t watch);
 int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thread_info *info);
 /* Which of the first 64 patterns of tfd_options met a path of this process: a bit each. */
 /* 1: of a program that was started and joined the session, not of a fork; 2: which the library for programs did. */
@@ -233,7 +253,7 @@ const char *tfd_f_counter_meaning(size_t index);
 
 struct tfd_file_batch {  /* caller's arrays, `rows` long (counters: rows x count, row major) */
     uint32_t *file;      /* file id, as in events */
-    uint8_t *module;     /* 0 POSIX, 1 STDIO */
+    uint8_t *module;     /* 0 POSIX, 1 STDIO, 2 MMAP */
     int32_t *mount;      /* index of tfd_reader_mount, -1 unknown */
     int64_t *size_bytes; /* file size where a call showed it, else -1 */
     int64_t *counters;

@@ -97,6 +97,12 @@ class Options:
         "record programs without Python that are started, by a library preloaded into them",
         _SWITCH,
     )
+    mapped: bool = _option(
+        False,
+        "watch page faults on mapped files, and the bytes that come in for them, from a thread "
+        "(docs/mapped-files.md)",
+        _SWITCH,
+    )
     as_if: str | None = _option(
         None,
         "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
@@ -129,7 +135,7 @@ class Options:
 
     def __post_init__(self) -> None:
         _check_engine(self.engine)
-        for name in ("default_excludes", "trace", "follow_children", "programs", "probe"):
+        for name in ("default_excludes", "trace", "follow_children", "programs", "mapped", "probe"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
         if self.programs and not self.follow_children:

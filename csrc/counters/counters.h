@@ -115,6 +115,16 @@
     X(TFD_COPY_WRITES, "calls", "times the kernel wrote the file for such copies")                           \
     X(TFD_COPY_WRITE_BYTES, "bytes", "bytes the kernel wrote for such copies")
 
+/* What reads through mappings of the file cost. Where faults were events for a part of the time only (see the
+ * process's metadata), the counts and times are of that part. */
+#define TFD_MAPPING_COUNTERS(X)                                                                              \
+    X(MMAP_MAPPINGS, "mappings", "mappings of the file made, or there when recording began")                 \
+    X(MMAP_BYTES_MAPPED, "bytes", "their length, whether they were touched or not")                          \
+    X(MMAP_FAULTS, "faults", "page faults on them that were seen, -1 where they could not be")               \
+    X(MMAP_MAJOR_FAULTS, "faults",                                                                           \
+      "of these, those that began to read from storage; others wait for it too")                             \
+    X(MMAP_BYTES_IN, "bytes", "bytes of it that came into the page cache while mapped, -1 if unknown")
+
 #define TFD_POSIX_F_COUNTERS(X)                                                                              \
     X(POSIX_F_OPEN_START_TIMESTAMP, "s", "start of the earliest open")                                       \
     X(POSIX_F_READ_START_TIMESTAMP, "s", "start of the earliest read")                                       \
@@ -155,8 +165,17 @@
     X(TFD_F_COPY_READ_TIME, "s", "time the kernel took to read the file for copies; overlaps count once")    \
     X(TFD_F_COPY_WRITE_TIME, "s", "time the kernel took to write the file for copies; overlaps count once")
 
-#define TFD_COUNTERS(X) TFD_POSIX_COUNTERS(X) TFD_STDIO_COUNTERS(X) TFD_OWN_COUNTERS(X)
-#define TFD_F_COUNTERS(X) TFD_POSIX_F_COUNTERS(X) TFD_STDIO_F_COUNTERS(X) TFD_OWN_F_COUNTERS(X)
+#define TFD_MAPPING_F_COUNTERS(X)                                                                            \
+    X(MMAP_F_FAULT_START_TIMESTAMP, "s", "start of the earliest page fault that was seen")                   \
+    X(MMAP_F_FAULT_END_TIMESTAMP, "s", "end of the latest page fault that was seen")                         \
+    X(MMAP_F_FAULT_TIME, "s", "time in page faults that were seen; overlaps count once; -1 if unknown")      \
+    X(MMAP_F_WAIT_TIME, "s", "the same added up over threads, -1 if unknown")                                \
+    X(MMAP_F_MAX_FAULT_TIME, "s", "duration of the slowest page fault that was seen")
+
+#define TFD_COUNTERS(X)                                                                                      \
+    TFD_POSIX_COUNTERS(X) TFD_STDIO_COUNTERS(X) TFD_OWN_COUNTERS(X) TFD_MAPPING_COUNTERS(X)
+#define TFD_F_COUNTERS(X)                                                                                    \
+    TFD_POSIX_F_COUNTERS(X) TFD_STDIO_F_COUNTERS(X) TFD_OWN_F_COUNTERS(X) TFD_MAPPING_F_COUNTERS(X)
 
 enum tfd_counter {
 #define X(name, unit, meaning) TFD_COUNTER_##name,

@@ -237,13 +237,17 @@
     X(fflush, "fflush", STREAM_WRITE, STREAM, int, (FILE * stream), (stream))                                \
     X(fflush_unlocked, "fflush", NO, NO, int, (FILE * stream), (stream))
 
-#define TFD_MAPPING_HOOKS(X)                                                                                 \
+#define TFD_MAPPING_HOOKS(X, O)                                                                              \
     X(mmap, "mmap", NO, FD, void *,                                                                          \
       (void *address, size_t length, int protection, int flags, int fd, off_t offset),                       \
       (address, length, protection, flags, fd, offset))                                                      \
     X(mmap64, "mmap", NO, FD, void *,                                                                        \
       (void *address, size_t length, int protection, int flags, int fd, off64_t offset),                     \
-      (address, length, protection, flags, fd, offset))
+      (address, length, protection, flags, fd, offset))                                                      \
+    X(munmap, "", NO, NO, int, (void *address, size_t length), (address, length))                            \
+    X(mremap, "", NO, NO, void *,                                                                            \
+      (void *address, size_t old_size, size_t new_size, int flags, O(void *new_address)),                    \
+      (address, old_size, new_size, flags, new_address))
 
 /* These record nothing: they keep the recorder right (see wrap_loader.c), or tell programs that are started of the
  * session (see wrap_exec.c). */
@@ -277,7 +281,8 @@
        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
       (pid, file, actions, attributes, arguments, environment))
 
-#define TFD_HOOKS_WITH(X, O) TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_MAPPING_HOOKS(X) TFD_LOADER_HOOKS(X)
+#define TFD_HOOKS_WITH(X, O)                                                                                 \
+    TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_MAPPING_HOOKS(X, O) TFD_LOADER_HOOKS(X)
 
 /* Of functions that pass a call on: they are given each parameter. */
 #define TFD_GIVEN(parameter) parameter

@@ -2,14 +2,12 @@
 #include "hooks/page_protection.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "base/kernel_io.h"
+#include "base/process_maps.h"
 
 static const char *parse_hex(const char *text, uintptr_t *value)
 {
@@ -36,37 +34,10 @@ static const char *parse_line(const char *line, struct tfd_protected_range *rang
     return end ? end + 1 : line + strlen(line);
 }
 
-/* Read in one go as far as the kernel allows, so that the lines fit together. */
-static char *read_maps(void)
-{
-    size_t size = 0, capacity = 1u << 20;
-    char *text = malloc(capacity);
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    ssize_t got = -1;
-    while (text && fd >= 0 && (got = read(fd, text + size, capacity - size - 1)) > 0) {
-        size += (size_t)got;
-        if (capacity - size < 8192) {
-            char *larger = realloc(text, capacity *= 2);
-            if (!larger)
-                break;
-            text = larger;
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-    tfd_kernel_io_exclude((int64_t)size);
-    if (text && got == 0) {
-        text[size] = '\0';
-        return text;
-    }
-    free(text);
-    return NULL;
-}
-
 int tfd_protection_map_read(struct tfd_protection_map *map)
 {
     *map = (struct tfd_protection_map){0};
-    char *text = read_maps();
+    char *text = tfd_process_maps_read();
     if (!text)
         return tfd_fail(EIO, "cannot read /proc/self/maps, so no page's protection could be put back");
     size_t lines = 0;

@@ -166,6 +166,25 @@ static bool probe_mmap64(struct probe_files *files)
     return files->mapping != MAP_FAILED && !memcmp(files->mapping, TFD_PROBE_LINE, TFD_PROBE_LINE_BYTES);
 }
 
+static void *map_no_file(size_t length)
+{
+    return call_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static bool probe_munmap(struct probe_files *files)
+{
+    (void)files;
+    void *mapped = map_no_file(TFD_PROBE_FILE_BYTES);
+    return mapped != MAP_FAILED && !call_munmap(mapped, TFD_PROBE_FILE_BYTES);
+}
+
+static bool probe_mremap(struct probe_files *files)
+{
+    void *mapped = map_no_file(TFD_PROBE_FILE_BYTES);
+    files->mapping = call_mremap(mapped, TFD_PROBE_FILE_BYTES, TFD_PROBE_FILE_BYTES, 0);
+    return mapped != MAP_FAILED && files->mapping == mapped;
+}
+
 const struct probe tfd_transfer_probes[] = {
     {"read", (void *)call_read, probe_read, {{"read", 0, TFD_PROBE_TRANSFER_BYTES, 0}}},
     {"__read_chk", (void *)call___read_chk, probe___read_chk, {{"read", 0, TFD_PROBE_TRANSFER_BYTES, 0}}},
@@ -211,5 +230,7 @@ const struct probe tfd_transfer_probes[] = {
     {"splice", (void *)call_splice, probe_splice, {{"copy_read", 7, TFD_PROBE_TRANSFER_BYTES, 0}}},
     {"mmap", (void *)call_mmap, probe_mmap, {{"mmap", 0, TFD_PROBE_FILE_BYTES, 0}}},
     {"mmap64", (void *)call_mmap64, probe_mmap64, {{"mmap", 0, TFD_PROBE_FILE_BYTES, 0}}},
+    {"munmap", (void *)call_munmap, probe_munmap, {{0}}},
+    {"mremap", (void *)call_mremap, probe_mremap, {{0}}},
     {0},
 };

@@ -11,6 +11,7 @@
 
 #include "base/own_environment.h"
 #include "base/preload_list.h"
+#include "mapping/mappings.h"
 #include "programs/leave_program.h"
 #include "recorder/session.h"
 #include "spool/join_offer.h"
@@ -47,6 +48,7 @@ static enum tfd_program join(const char *directory)
 {
     if (is_memory_limited())
         return TFD_PROGRAM_LIMITED;
+    tfd_mappings_leave_alone();
     int status = tfd_session_join(directory);
     if (!status)
         tfd_session.spool.header->joined = TFD_JOINED_BY_LIBRARY;

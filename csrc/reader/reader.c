@@ -80,7 +80,8 @@ static int count(struct tfd_reader *reader, const char *path, const uint8_t *see
     reader->image.spool.seen_files = NULL;
     if (status)
         return status;
-    return tfd_reader_list_rows(reader) ? 0 : tfd_fail(ENOMEM, "no memory to read the spool %s", path);
+    bool listed = (seen_files || tfd_reader_find_mapped(reader)) && tfd_reader_list_rows(reader);
+    return listed ? 0 : tfd_fail(ENOMEM, "no memory to read the spool %s", path);
 }
 
 struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files)
@@ -109,6 +110,7 @@ void tfd_reader_close(struct tfd_reader *reader)
         return;
     tfd_spool_image_unmap(&reader->image);
     free(reader->rows);
+    free(reader->mapped);
     tfd_trace_free(reader->trace);
     free(reader);
 }

@@ -19,18 +19,25 @@ static bool has_stdio_row(const struct tfd_reader *reader, uint32_t file, const 
     return stdio && (file != TFD_FILE_OVERFLOW || memcmp(stdio, &unused, sizeof unused));
 }
 
+static void add_row(struct tfd_reader *reader, uint32_t file, unsigned module)
+{
+    reader->rows[reader->row_count++] = (uint64_t)file * TFD_TABLE_MODULES + module;
+}
+
 bool tfd_reader_list_rows(struct tfd_reader *reader)
 {
     uint32_t files = atomic_load(&reader->image.spool.header->file_count);
-    reader->rows = malloc(((size_t)files * 2 + 1) * sizeof *reader->rows);
+    reader->rows = malloc(((size_t)files * TFD_TABLE_MODULES + 1) * sizeof *reader->rows);
     if (!reader->rows)
         return false;
     for (uint32_t file = 0; file < files; file++) {
         const struct fold_record *record = tfd_reader_record(reader, file);
         if (record && (record->flags & TFD_RECORD_POSIX))
-            reader->rows[reader->row_count++] = file * 2 + TFD_MODULE_POSIX;
+            add_row(reader, file, TFD_MODULE_POSIX);
         if (record && has_stdio_row(reader, file, record))
-            reader->rows[reader->row_count++] = file * 2 + TFD_MODULE_STDIO;
+            add_row(reader, file, TFD_MODULE_STDIO);
+        if (reader->mapped && reader->mapped[file])
+            add_row(reader, file, TFD_MODULE_MMAP);
     }
     return true;
 }
@@ -201,22 +208,31 @@ static void show_stdio(const struct tfd_reader *reader, uint32_t file, int64_t *
     f_counters[TFD_COUNTER_STDIO_F_READ_END_TIMESTAMP] = timestamp(reader, from->read_end);
 }
 
-static void show_row(struct tfd_reader *reader, uint32_t key, struct tfd_file_batch *batch, size_t row)
+static void show_counters(struct tfd_reader *reader, uint32_t file, unsigned module, int64_t *counters,
+                          double *f_counters)
 {
-    uint32_t file = key / 2, mount = tfd_file_at(&reader->image.spool, file)->mount;
-    const struct fold_record *record = tfd_reader_record(reader, file);
-    int64_t *counters = batch->counters + row * TFD_COUNTER_COUNT;
-    double *f_counters = batch->f_counters + row * TFD_F_COUNTER_COUNT;
     memset(counters, 0, TFD_COUNTER_COUNT * sizeof *counters);
     memset(f_counters, 0, TFD_F_COUNTER_COUNT * sizeof *f_counters);
-    batch->file[row] = file;
-    batch->module[row] = (uint8_t)(key % 2);
-    batch->mount[row] = mount < reader->image.spool.header->mount_count ? (int32_t)mount : -1;
-    batch->size_bytes[row] = record->flags & TFD_RECORD_SIZE_KNOWN ? record->extent : -1;
-    if (key % 2 == TFD_MODULE_POSIX)
+    if (module == TFD_MODULE_POSIX)
         show_posix(reader, file, counters, f_counters);
-    else
+    else if (module == TFD_MODULE_STDIO)
         show_stdio(reader, file, counters, f_counters);
+    else
+        tfd_reader_show_mapped(reader, file, counters, f_counters);
+}
+
+static void show_row(struct tfd_reader *reader, uint64_t key, struct tfd_file_batch *batch, size_t row)
+{
+    uint32_t file = (uint32_t)(key / TFD_TABLE_MODULES),
+             mount = tfd_file_at(&reader->image.spool, file)->mount;
+    unsigned module = (unsigned)(key % TFD_TABLE_MODULES);
+    const struct fold_record *record = tfd_reader_record(reader, file);
+    batch->file[row] = file;
+    batch->module[row] = (uint8_t)module;
+    batch->mount[row] = mount < reader->image.spool.header->mount_count ? (int32_t)mount : -1;
+    batch->size_bytes[row] = record && record->flags & TFD_RECORD_SIZE_KNOWN ? record->extent : -1;
+    show_counters(reader, file, module, batch->counters + row * TFD_COUNTER_COUNT,
+                  batch->f_counters + row * TFD_F_COUNTER_COUNT);
 }
 
 size_t tfd_reader_files(struct tfd_reader *reader, uint64_t first, size_t rows, struct tfd_file_batch *batch)

@@ -74,6 +74,7 @@ void tfd_reader_unseen_operations(struct tfd_reader *reader, const uint32_t *fil
             file[row] < file_count(reader) ? tfd_reader_record(reader, file[row]) : NULL;
         operations[row] = !record                           ? 0
                           : module[row] == TFD_MODULE_POSIX ? unseen_posix(reader, record)
-                                                            : unseen_stdio(reader, record);
+                          : module[row] == TFD_MODULE_STDIO ? unseen_stdio(reader, record)
+                                                            : 0;
     }
 }

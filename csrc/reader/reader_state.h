@@ -5,16 +5,28 @@
 #include "counters/fold_state.h"
 #include "reader/spool_check.h"
 #include "reader/tick_scale.h"
+#include "spool/mapped_file.h"
 #include "tfdarshan.h"
 
 struct tfd_reader {
     struct spool_image image;
     struct spool_contents contents;
     struct tick_scale scale;
-    uint32_t *rows; /* of the files table: file id * 2 + module */
+    uint64_t *rows; /* of the files table: file id * TFD_TABLE_MODULES + module */
     uint64_t row_count;
+    uint64_t *mapped;    /* of each file, the offset of its struct tfd_mapped_file, 0: it has none */
     struct trace *trace; /* see reader_events.c; NULL until asked for */
 };
+
+/* Modules of the files table: those of calls, and MMAP, which has none. */
+enum { TFD_MODULE_MMAP = TFD_MODULE_COUNT, TFD_TABLE_MODULES };
+
+/* NULL: no file was mapped. */
+const struct tfd_mapped_files *tfd_reader_mapped_files(const struct tfd_reader *reader);
+/* Finds the mapped files in the spool; false: no memory. */
+bool tfd_reader_find_mapped(struct tfd_reader *reader);
+void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int64_t *counters,
+                            double *f_counters);
 
 void tfd_trace_free(struct trace *trace);
 

@@ -119,5 +119,7 @@ void tfd_forget_range(unsigned first, unsigned last);
 void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, uint64_t start);
 /* True if calls on the descriptor become events (a file, tracked). Resolves an unknown one. */
 bool tfd_descriptor_is_file(int fd);
+/* Which of the spool's files that is; TFD_FILE_NONE where it is none, or nothing is recorded. */
+uint32_t tfd_file_of_descriptor(int fd);
 
 #endif

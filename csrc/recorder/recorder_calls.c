@@ -321,15 +321,20 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
     errno = saved_errno;
 }
 
-bool tfd_descriptor_is_file(int fd)
+uint32_t tfd_file_of_descriptor(int fd)
 {
     int saved_errno = errno;
-    struct tfd_slot *slot = tfd_enter(0, 0);
+    struct tfd_slot *slot = fd < 0 ? NULL : tfd_enter(0, 0);
     if (!slot)
-        return false;
+        return TFD_FILE_NONE;
     bool resolved;
-    bool is_file = fd >= 0 && !(known_word(slot, fd, &resolved) & TFD_OTHER_BIT);
+    uint64_t word = known_word(slot, fd, &resolved);
     tfd_leave(slot);
     errno = saved_errno;
-    return is_file;
+    return word & TFD_OTHER_BIT ? TFD_FILE_NONE : (uint32_t)word;
+}
+
+bool tfd_descriptor_is_file(int fd)
+{
+    return tfd_file_of_descriptor(fd) != TFD_FILE_NONE;
 }

@@ -28,6 +28,13 @@
 
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */
 static struct tfd_clock_sample calibration;
+static void (*tell_child_begun)(void), (*tell_ending)(void);
+
+void tfd_recording_tell(void (*child_begun)(void), void (*ending)(void))
+{
+    tell_child_begun = child_begun;
+    tell_ending = ending;
+}
 
 void tfd_recording_calibrate(void)
 {
@@ -136,6 +143,8 @@ bool tfd_child_begin(void)
     else
         tfd_session.active = false;
     atomic_store(&tfd_shared->child_pending, TFD_CHILD_NOT_PENDING);
+    if (begun && tell_child_begun)
+        tell_child_begun();
     return begun;
 }
 
@@ -170,6 +179,8 @@ void tfd_before_exit(void)
         pthread_mutex_trylock(&tfd_attach_lock))
         return;
     if (tfd_session.active && tfd_session.pid == getpid()) {
+        if (tell_ending)
+            tell_ending();
         tfd_recording_take_closing_snapshots(tfd_session.spool.header);
         atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
     }

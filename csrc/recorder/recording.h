@@ -20,6 +20,8 @@ void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header);
 bool tfd_is_recording_here(void);
 /* Starts recording in a forked child, at its first call. */
 bool tfd_child_begin(void);
+/* What is to be done once a child has begun, and before this process ends with the session. */
+void tfd_recording_tell(void (*child_begun)(void), void (*ending)(void));
 /* Ends recording without undoing the slots: the session's owner asked for it. */
 void tfd_abandon(void);
 /* Takes the closing snapshots of a process about to end. */

@@ -19,7 +19,7 @@
 #include "spool/packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 5u
+#define TFD_SPOOL_VERSION 6u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -197,6 +197,7 @@ struct tfd_spool_header {
     _Atomic uint64_t fold;                       /* offset of the fold's root, 0 = nothing folded yet */
     struct tfd_patterns_met patterns_met;
     _Atomic uint64_t session_bytes; /* in the owner's spool: what all processes of the session use */
+    _Atomic uint64_t mapped_files;  /* offset of struct tfd_mapped_files, 0 = no file was mapped */
 };
 
 /* An open spool, in the recording process or in a reader. */

@@ -24,7 +24,7 @@ LIBC_DECLARES = """
 #define X(symbol, ...) tfd_##symbol##_function symbol;
 TFD_HOOKS(X)
 """
-ROW = """#define TFD_MAPPING_HOOKS(X) \\
+ROW = """#define TFD_MAPPING_HOOKS(X, O) \\
     X(posix_fallocate, "truncate", SYNC, FD, int, (int fd, off_t offset, off_t length), \\
       (fd, offset, length)) \\
 """
@@ -68,7 +68,7 @@ def test_a_row_and_a_body_are_a_hooked_function(csrc):
     # GIVEN a function that is not hooked, given a row and a wrapper's body
     table, wrappers = csrc / "hooks" / "hook_table.h", csrc / "wrappers" / "wrap_posix.c"
     assert "posix_fallocate" not in table.read_text()
-    changed = table.read_text().replace("#define TFD_MAPPING_HOOKS(X)", ROW.rstrip("\\\n"), 1)
+    changed = table.read_text().replace("#define TFD_MAPPING_HOOKS(X, O)", ROW.rstrip("\\\n"), 1)
     table.write_text(changed)
     wrappers.write_text(wrappers.read_text() + BODY)
 

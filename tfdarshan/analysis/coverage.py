@@ -11,11 +11,12 @@ Source: /proc/PID/io of proc_pid_io(5); task_io_accounting_add() in the kernel's
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tfdarshan.analysis.counter_groups import BYTES_READ, BYTES_WRITTEN
 from tfdarshan.analysis.file_totals import FileTotals
+from tfdarshan.analysis.mapped_reads import MappedReads
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
 
 # With more of the bytes recorded by processes without figures, what storage gave the others says little.
@@ -33,6 +34,8 @@ class Direction:
         storage: read_bytes or write_bytes of these; None if unknown, or if other processes recorded much.
         uncharged: Bytes in the tables and elsewhere of processes that no known figure counts.
         unseen: Bytes that the kernel charged and nobody recorded, at least; None if `kernel` is.
+        mapped: Bytes that came in through mapped files, which `kernel` leaves out and `storage` has; None if
+            unknown.
     """
 
     in_tables: int
@@ -41,6 +44,7 @@ class Direction:
     storage: int | None
     uncharged: int = 0
     unseen: int | None = None
+    mapped: int | None = 0
 
     @property
     def accounted(self) -> int:
@@ -61,12 +65,15 @@ class Coverage:
     programs: ProgramCalls = NO_PROGRAMS
 
 
-def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Coverage:
+def measure_coverage(
+    metas: Sequence[dict[str, Any]], files: FileTotals, mapped: MappedReads | None = None
+) -> Coverage:
     """Compares the bytes of all processes with the kernel's figures.
 
     Args:
         metas: The processes' metadata, the owner's first.
         files: Their files, with `moved` in the same order.
+        mapped: Their mapped files.
     """
     sources = [
         meta for place, meta in enumerate(metas) if place == 0 or meta["kernel"].get("counted") == "own"
@@ -75,12 +82,20 @@ def measure_coverage(metas: Sequence[dict[str, Any]], files: FileTotals) -> Cove
     if not metas[0]["kernel"]["valid"]:
         charged = []
     left_out = [place for place in range(len(metas)) if not _is_counted(metas, place)]
+    read = _direction(metas, files, 0, charged, left_out)
     return Coverage(
-        _direction(metas, files, 0, charged, left_out),
+        replace(read, mapped=_known_bytes(mapped, files, metas[0])) if mapped is not None else read,
         _direction(metas, files, 1, charged, left_out),
         len(left_out),
         files.programs,
     )
+
+
+def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) -> int | None:
+    """Gives the bytes that came in; None where some files' are not known, as of programs without Python."""
+    if not mapped.asked or owner.get("options", {}).get("programs"):
+        return None if files.sums["POSIX_MMAPS"] else 0
+    return None if mapped.bytes_unknown else mapped.bytes_in
 
 
 def _is_counted(metas: Sequence[dict[str, Any]], place: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fnmatch import fnmatchcase as fnmatch
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
@@ -11,6 +12,7 @@ from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
+from tfdarshan.analysis.mapped_reads import MappedReads, mapped_reads
 from tfdarshan.analysis.process_list import ProcessEntry, list_processes
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
@@ -77,6 +79,7 @@ class SummaryData:
     stdio: ModuleCalls
     mmaps: int
     mmap_bytes: int | None
+    mapped: MappedReads  # what reads through mappings cost
     copies: dict[str, int]
     renames: int | None
     unlinks: int | None
@@ -117,6 +120,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
     owner = session.meta[0]
     children = [meta["children"] for meta in session.meta if "children" in meta]
     imported = owner.get("darshan", {})
+    mapped = mapped_reads(session.processes)
     return SummaryData(
         session=owner.get("session", session.path.name),
         path=str(session.path),
@@ -140,6 +144,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         stdio=_stdio_calls(files),
         mmaps=files.sums["POSIX_MMAPS"],
         mmap_bytes=files.known("TFD_MMAP_BYTES"),
+        mapped=mapped,
         copies={
             name: files.sums[f"TFD_COPY_{name.upper()}"]
             for name in ("reads", "read_bytes", "writes", "write_bytes")
@@ -154,11 +159,13 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         slowest_files=files.slowest,
         most_read_files=files.most_read,
         failures=_failures(session.meta),
-        coverage=measure_coverage(session.meta, files),
+        coverage=measure_coverage(session.meta, files, mapped),
         verify=[meta["verify"] for meta in session.meta if "verify" in meta],
         bounds=[
             *filter(None, [clocks_apart(session.processes)]),
             *_bounds(session.meta),
+            *mapped.notes,
+            *_not_emulated(owner, mapped),
         ],
         not_known=list(imported.get("not_known", ())),
         problems=[*session.problems, *(said for of_one in children for said in of_one.get("unreadable", ()))],
@@ -177,6 +184,18 @@ def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
     block = {"model": {"name": options["as_if"], "about": ""}, "paths": options.get("as_if_paths", [])}
     emulation: dict[str, Any] = owner.get("emulation", block)
     return emulation
+
+
+def _not_emulated(owner: dict[str, Any], mapped: MappedReads) -> list[str]:
+    """Says that emulated storage slows calls alone, where a file that it is for was mapped."""
+    emulation = emulation_of(owner)
+    if emulation is None or not mapped.files:
+        return []
+    patterns = emulation["paths"]
+    slowed = [f for f in mapped.slowest if not patterns or any(fnmatch(f.path, p) for p in patterns)]
+    if not slowed:
+        return []
+    return [f"as_if={emulation['model']['name']} did not slow reads through mappings, as of {slowed[0].path}"]
 
 
 def _posix_calls(files: FileTotals) -> ModuleCalls:

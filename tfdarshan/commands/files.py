@@ -19,6 +19,7 @@ from tfdarshan.analysis.counter_groups import (
     WRITE_TIMES,
     WRITES,
 )
+from tfdarshan.analysis.mapped_reads import MODULE, mapped_file
 from tfdarshan.commands.arguments import (
     add_json,
     add_session,
@@ -30,7 +31,7 @@ from tfdarshan.commands.arguments import (
 from tfdarshan.commands.several import opened
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
-from tfdarshan.sessions.schema import LAYERS, MODULES
+from tfdarshan.sessions.schema import FILE_MODULES, LAYERS
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import human_bytes, human_seconds
 
@@ -72,10 +73,10 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument(
         "--module",
-        choices=(*MODULES, *LAYERS),
+        choices=(*FILE_MODULES, *LAYERS),
         metavar="MODULE",
-        help=f"only rows of one module: {', '.join((*MODULES, *LAYERS))} (all but the first two are in "
-        "imported Darshan logs alone)",
+        help=f"only rows of one module: {', '.join((*FILE_MODULES, *LAYERS))} (all but the first three "
+        "are in imported Darshan logs alone)",
     )
     add_json(parser)
     parser.set_defaults(command=command)
@@ -101,10 +102,15 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
         print_json(found | overlap_of(session))
         return 0
     sys.stdout.write(overlap_text(session))
-    if matching:
-        _print(table, matching)
-    elif not len(listed):
+    mapped = table["module"] == MODULE
+    if matching and not mapped.all():
+        _print(table[~mapped])
+    elif not matching and not len(listed):
         print(_nothing(arguments))
+    if mapped.any():
+        _print_mapped(table[mapped], alone=bool(mapped.all()))
+    if matching > len(table):
+        print(f"{matching - len(table):,} more rows: see --limit")
     if len(listed):
         from tfdarshan.reports.text.layers_text import layer_rows
 
@@ -158,7 +164,7 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return table.sort_values(column, ascending=column == "path", kind="stable")
 
 
-def _print(table: pd.DataFrame, matching: int) -> None:
+def _print(table: pd.DataFrame) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
     opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
     columns = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
@@ -176,8 +182,13 @@ def _print(table: pd.DataFrame, matching: int) -> None:
             printable(table["path"][row]),
         )
         print(columns.row(*cells))
-    if matching > len(table):
-        print(f"{matching - len(table):,} more rows: see --limit")
+
+
+def _print_mapped(table: pd.DataFrame, *, alone: bool) -> None:
+    from tfdarshan.reports.text.mapped_text import mapped_rows
+
+    print(f"{'' if alone else chr(10)}Mapped files (page faults that were seen)")
+    print(*mapped_rows(mapped_file(row) for row in table.to_dict("records")), sep="\n")
 
 
 def _count(value: float) -> str:

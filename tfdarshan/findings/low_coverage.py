@@ -32,13 +32,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unseen = float(direction.unseen or 0)
         mapped = 0.0
         if name == "read" and data.mmaps and direction.storage is not None:
-            mapped = max(direction.storage - READ_AHEAD * charged, 0.0)
+            known = direction.mapped or 0
+            mapped = max(direction.storage - known - READ_AHEAD * charged, 0.0)
         missing, whole = unseen + mapped, charged + mapped
         if missing < max(LEAST_BYTES, UNSEEN * whole):
             continue
         much = missing >= max(MUCH_BYTES, direction.accounted)
         if much or _matters(measures, missing, direction.in_tables, taken_s):
-            return _finding(name, missing, whole, mapped, bounded=coverage.processes_left_out > 0)
+            bounded = coverage.processes_left_out > 0
+            return _finding(name, missing, whole, mapped, _cure(measures, mapped), bounded=bounded)
     return None
 
 
@@ -49,14 +51,23 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
     return missing * taken_s / seen >= LEAST_SHARE * measures.summary.duration_s
 
 
-def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded: bool) -> Finding:
+def _cure(measures: Measures, mapped: float) -> Cure:
+    if not mapped:
+        return Cure("Record the processes that do the I/O; programs=True also records those without Python.")
+    if measures.summary.mapped.asked:
+        return Cure("Read with calls instead of mapping files, and record the processes that do the I/O.")
+    return Cure(
+        "Watch mapped files, or read with calls instead, and record the processes that do the I/O.",
+        measures.recorded.line(mapped=True),
+    )
+
+
+def _finding(name: str, missing: float, whole: float, mapped: float, cure: Cure, *, bounded: bool) -> Finding:
     """Words it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
     how = "programs that are not Python, libc itself, or pages of mapped files"
     whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
-    cure = "Record the processes that do the I/O; programs=True also records those without Python."
     if mapped:
         whose += f", {human_bytes(mapped)} of them through mmap as far as can be told"
-        cure = "Read with calls instead of mapping files, and record the processes that do the I/O."
     title = f"{percent(missing, whole)} of the bytes {name} were not seen"
     least = "at least " if bounded else ""
     if bounded:
@@ -72,6 +83,6 @@ def _finding(name: str, missing: float, whole: float, mapped: float, *, bounded:
             Evidence("not seen, at least" if bounded else "not seen", human_bytes(missing), missing),
             *((Evidence("of it mapped", human_bytes(mapped), mapped),) if mapped else ()),
         ),
-        cure=Cure(cure),
+        cure=cure,
         not_worth="where what is not seen is the program's own libraries",
     )

@@ -115,6 +115,7 @@ def start_session(
     exclude_followed: int = 0,
     darshan: bool = False,
     program_library: Path | None = None,
+    mapped: bool = False,
 ) -> AttachReport:
     """Attaches to this process and starts recording into `spool_directory`.
 
@@ -132,6 +133,7 @@ def start_session(
     options.darshan = int(darshan)
     library = None if program_library is None else ffi.new("char[]", os.fsencode(program_library))
     options.program_library = ffi.NULL if library is None else library
+    options.mapped = int(mapped)
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")
     return AttachReport(**plain(report[0]))
@@ -235,6 +237,7 @@ def enable_tensorflow(
     include: Sequence[str],
     exclude: Sequence[str],
     follow_children: bool,
+    mapped: bool = False,
 ) -> None:
     """Lets the plug-in record every session of TensorFlow's profiler, into spools made in `spool_folder`.
 
@@ -244,6 +247,7 @@ def enable_tensorflow(
     options, _kept = _c_options(
         spool_folder, capacity_bytes, trace_limit_bytes, include, exclude, follow_children
     )
+    options.mapped = int(mapped)
     _check(core().lib.tfd_tf_enable(options, smallest_bytes, 0), "TensorFlow's profiler is not followed")
 
 

@@ -20,6 +20,7 @@ class tfd_options(Struct):
     exclude_followed: int
     follow_children: int
     darshan: int
+    mapped: int
     program_library: Any
 
 
@@ -156,6 +157,24 @@ class tfd_failure(Struct):
     calls: int
 
 
+class tfd_mapping_info(Struct):
+    files: int
+    watch: int
+    error: int
+    faults: int
+    samples_lost: int
+    samples_unpaired: int
+    mappings_lost: int
+    mappings_left_out: int
+    settled: int
+    watched_ns: int
+    sampled_ns: int
+    minor_faults: int
+    major_faults: int
+    sampled_faults: int
+    cost_ns: int
+
+
 class tfd_file_batch(Struct):
     file: Any
     module: Any
@@ -219,6 +238,8 @@ class FFI:
     @overload
     def new(self, cdecl: Literal["struct tfd_failure *"], init: Any = ...) -> tfd_failure: ...
     @overload
+    def new(self, cdecl: Literal["struct tfd_mapping_info *"], init: Any = ...) -> tfd_mapping_info: ...
+    @overload
     def new(self, cdecl: Literal["struct tfd_file_batch *"], init: Any = ...) -> tfd_file_batch: ...
     @overload
     def new(self, cdecl: Literal["struct tfd_event_batch *"], init: Any = ...) -> tfd_event_batch: ...
@@ -275,6 +296,8 @@ class Lib:
     def tfd_reader_open_seen(self, whole: tfd_reader, path: Any, /) -> tfd_reader: ...
     def tfd_reader_unseen_operations(self, reader: tfd_reader, file: Any, module: Any, rows: int, operations: Any, /) -> None: ...
     def tfd_reader_info(self, reader: tfd_reader, info: tfd_spool_info, /) -> int: ...
+    def tfd_reader_mapping_info(self, reader: tfd_reader, info: tfd_mapping_info, /) -> int: ...
+    def tfd_mapping_watch_name(self, watch: int, /) -> Any: ...
     def tfd_reader_thread(self, reader: tfd_reader, index: int, info: tfd_thread_info, /) -> int: ...
     def tfd_reader_joined(self, reader: tfd_reader, /) -> int: ...
     def tfd_reader_patterns_met(self, reader: tfd_reader, include: Any, exclude: Any, /) -> None: ...

@@ -87,6 +87,34 @@ class ThreadInfo:
 
 
 @dataclass(frozen=True)
+class MappingInfo:
+    """How reads through mapped files were watched; times in ns.
+
+    `watch` is "watched" where page faults were events, for `sampled_ns` of `watched_ns`; else it says what
+    was refused, with errno `error`. `faults` were events, those on other memory too; `minor_faults` and
+    `major_faults` are getrusage's of the process meanwhile, and `sampled_faults` those of the time in which
+    faults were events. `mappings_left_out` are of files that there was no room for; `settled` is 0 where
+    the process ended before what it did last was looked at.
+    """
+
+    files: int
+    watch: str
+    error: int
+    faults: int
+    samples_lost: int
+    samples_unpaired: int
+    mappings_lost: int
+    mappings_left_out: int
+    settled: int
+    watched_ns: int
+    sampled_ns: int
+    minor_faults: int
+    major_faults: int
+    sampled_faults: int
+    cost_ns: int
+
+
+@dataclass(frozen=True)
 class Mount:
     """One mount point of the process's mount table; `block_size` in bytes, 0 if unknown."""
 
@@ -193,6 +221,14 @@ class SpoolReader:
         info = self._ffi.new("struct tfd_spool_info *")
         self._check(self._lib.tfd_reader_info(self._reader, info))
         return SpoolInfo(**_extension.plain(info[0]))
+
+    def mapping(self) -> MappingInfo | None:
+        """Says how reads through mapped files were watched; None where no file was mapped."""
+        info = self._ffi.new("struct tfd_mapping_info *")
+        if not self._lib.tfd_reader_mapping_info(self._reader, info):
+            return None
+        watch = _extension.text(self._lib.tfd_mapping_watch_name(info.watch))
+        return MappingInfo(**_extension.plain(info[0]) | {"watch": watch})
 
     def joined(self) -> bool:
         """Says whether it is of a program that was started and joined the session, not of a fork."""

@@ -315,6 +315,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             follow_children=options.follow_children,
             darshan=engine.is_darshan,
             program_library=library,
+            mapped=options.mapped,
         )
     except BaseException:
         discard_session_directory(directory)

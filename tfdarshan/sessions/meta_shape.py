@@ -380,6 +380,26 @@ class JobShape(Struct, frozen=True):
     number: Count = 1
 
 
+class MappingShape(Struct, frozen=True):
+    """How reads through mapped files were watched."""
+
+    watch: str
+    files: Count = 0
+    error: Integer = 0
+    faults: Count = 0
+    samples_lost: Count = 0
+    samples_unpaired: Count = 0
+    mappings_lost: Count = 0
+    mappings_left_out: Count = 0
+    settled: Count = 1
+    watched_ns: Count = 0
+    sampled_ns: Count = 0
+    minor_faults: Count = 0
+    major_faults: Count = 0
+    sampled_faults: Count = 0
+    cost_ns: Count = 0
+
+
 class MetaShape(Struct, frozen=True):
     """The metadata of one process."""
 
@@ -418,6 +438,7 @@ class MetaShape(Struct, frozen=True):
     steps: StepsShape | None = None
     pipelines: PipelinesShape | None = None
     machine: MachineShape | None = None
+    mapping: MappingShape | None = None
     probes: list[ProbeShape] = []
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None

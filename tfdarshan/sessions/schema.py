@@ -19,6 +19,8 @@ FILES_ROW_GROUP = 65_536
 # Rows handled at a time: their counters fit into the processor's cache.
 FILES_BATCH = 4_096
 MODULES = ("POSIX", "STDIO")
+# Of the files table: MMAP has no calls, but what reads through mappings of a file cost.
+FILE_MODULES = (*MODULES, "MMAP")
 # Times and bytes of a step that nothing says.
 UNKNOWN = -1
 
@@ -42,7 +44,12 @@ FILE_COLUMNS = (
         "absolute path; bytes that are not UTF-8 appear as backslash escapes, and the backslash of a name "
         "that has such characters itself as \\x5c",
     ),
-    Column("module", "category", "", "Darshan's module that counts the calls: POSIX or STDIO"),
+    Column(
+        "module",
+        "category",
+        "",
+        "Darshan's module that counts the calls, POSIX or STDIO; or MMAP: reads through mappings",
+    ),
     Column("pid", "int32", "", "process that made the calls"),
     Column("host", "category", "", "host the process ran on"),
     Column("mount_point", "category", "", "mount point the path is below, empty if unknown"),

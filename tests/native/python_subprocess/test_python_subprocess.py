@@ -58,12 +58,14 @@ class Options(ctypes.Structure):
     _fields_ = [("directory", ctypes.c_char_p), ("capacity_bytes", ctypes.c_uint64),
                 ("trace_limit_bytes", ctypes.c_uint64), ("include", ctypes.c_void_p),
                 ("include_count", ctypes.c_size_t), ("exclude", ctypes.c_void_p),
-                ("exclude_count", ctypes.c_size_t), ("follow_children", ctypes.c_int)]
+                ("exclude_count", ctypes.c_size_t), ("exclude_followed", ctypes.c_size_t),
+                ("follow_children", ctypes.c_int), ("darshan", ctypes.c_int), ("mapped", ctypes.c_int),
+                ("program_library", ctypes.c_void_p)]
 
 core = ctypes.CDLL(sys.argv[5])
 core.tfd_last_error.restype = ctypes.c_char_p
 data, other, children, size = sys.argv[1:5]
-options = Options(os.getcwd().encode(), 64 << 20, 32 << 20, None, 0, None, 0, 1)
+options = Options(os.getcwd().encode(), 64 << 20, 32 << 20, None, 0, None, 0, 0, 1, 0, 0, None)
 report = (ctypes.c_uint64 * 8)()
 assert core.tfd_session_start(ctypes.byref(options), report) == 0, core.tfd_last_error()
 use(data, other, int(children), int(size))

@@ -330,7 +330,7 @@ static void test_refusals(void)
     check_refused(path, "newer tfdarshan");
     header.version = TFD_SPOOL_VERSION - 1;
     write_file(path, &header, 16);
-    check_refused(path, "older tfdarshan (spool version 3, this one reads version 4)");
+    check_refused(path, "older tfdarshan (spool version 5, this one reads version 6)");
     header.version = TFD_SPOOL_VERSION;
     header.place_bytes = 1;
     write_file(path, &header, sizeof header);
@@ -360,7 +360,7 @@ static void test_truncated_spool(void)
 
 static void test_names(void)
 {
-    CHECK(tfd_counter_count() == 69 + 14 + 14 && tfd_f_counter_count() == 17 + 15 + 2);
+    CHECK(tfd_counter_count() == 69 + 14 + 14 + 5 && tfd_f_counter_count() == 17 + 15 + 2 + 5);
     CHECK(!strcmp(tfd_counter_name(0), "POSIX_OPENS") && !strcmp(tfd_counter_name(69), "STDIO_OPENS"));
     CHECK(!strcmp(tfd_f_counter_name(17), "STDIO_F_META_TIME") && !strcmp(tfd_f_counter_unit(0), "s"));
     for (size_t i = 0; i < tfd_counter_count(); i++)

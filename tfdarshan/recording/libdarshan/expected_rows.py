@@ -112,7 +112,7 @@ class SeenFold:
 
 def _keys(batch: FileBatch) -> Array:
     """Numbers rows in the order of the files table."""
-    return batch.file.astype(np.int64) * len(schema.MODULES) + batch.module
+    return batch.file.astype(np.int64) * len(schema.FILE_MODULES) + batch.module
 
 
 @lru_cache(maxsize=4)

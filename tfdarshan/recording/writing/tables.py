@@ -223,7 +223,7 @@ def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Proc
     return [
         number_array(batch.file),
         text_array(paths),
-        dictionary_array(batch.module.astype(np.int8), schema.MODULES),
+        dictionary_array(batch.module.astype(np.int8), schema.FILE_MODULES),
         number_array(np.full(len(paths), process.pid, np.int32)),
         dictionary_array(same, [process.host]),
         dictionary_array(known, [*(table_name(os.fsencode(mount.point)) for mount in mounts), ""]),

@@ -311,11 +311,18 @@ def _process_meta(
             dataclasses.asdict(f) | {"name": errno.errorcode.get(f.error, str(f.error))}
             for f in reader.failures()
         ],
+        **_mapping(reader),
         "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
         "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
         "bounds": [*(marker.notes if owner else ()), *_bounds_reached(marker, info, _skipped(threads))],
         **({"session_notes": marker.notes} if owner else {}),
     }
+
+
+def _mapping(reader: ProcessReader) -> dict[str, Any]:
+    """Gives the entry that says how mapped files were watched; none where there were none."""
+    found = reader.mapping() if isinstance(reader, SpoolReader) else None
+    return {} if found is None else {"mapping": dataclasses.asdict(found)}
 
 
 def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:

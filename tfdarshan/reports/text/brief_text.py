@@ -14,6 +14,7 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.layers_text import layer_facts
+from tfdarshan.reports.text.mapped_text import mapped_fact
 from tfdarshan.reports.text.process_text import kinds_text
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.reports.text.summary_text import emulated_as
@@ -81,6 +82,7 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
         ("Read", _moved(data, "read")),
         ("Written", _moved(data, "written")),
         ("Opened", _opened(data)),
+        *([("Mapped", mapped_fact(data.mapped))] if data.mapped.files else []),
         *layer_facts(data.log),
         ("Failed", _failed(data)),
         ("Seen", _seen(data)),

@@ -17,6 +17,7 @@ from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
+from tfdarshan.reports.text.mapped_text import mapped_lines
 from tfdarshan.reports.text.process_text import kinds_text, process_lines
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.sessions.overlap import overlap_lines
@@ -74,6 +75,7 @@ def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
         _pattern(data),
         _slowest(data),
         _most_read(data),
+        mapped_lines(data.mapped),
         _failures(data),
         # Nothing says what the kernel charged to the job of an imported log.
         _coverage(data.coverage) if not data.not_known else [],
@@ -405,6 +407,9 @@ def _direction(
         lines.append(COVERAGE_PARTS.row(KIND_NAMES.get(kind, kind), exact_bytes(count)))
     if direction.unseen and direction.unseen >= NOT_SEEN * kernel:
         lines.append(COVERAGE_PARTS.row("not seen, at least", exact_bytes(direction.unseen)))
+    if direction.mapped is None or direction.mapped:
+        known = "unknown (see mapped=True)" if direction.mapped is None else exact_bytes(direction.mapped)
+        lines.append(COVERAGE_PARTS.row("also, through mappings", known))
     if direction.storage is not None:
         verb = "from" if label == "read" else "to"
         lines.append(COVERAGE_PARTS.row(f"{verb} storage ({storage})", exact_bytes(direction.storage)))

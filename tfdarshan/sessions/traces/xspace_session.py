@@ -28,7 +28,7 @@ from tfdarshan.native.spool_reader import (
     ThreadInfo,
     other_kinds,
 )
-from tfdarshan.sessions.schema import MODULES
+from tfdarshan.sessions.schema import FILE_MODULES
 from tfdarshan.sessions.traces.xspace import Space
 from tfdarshan.sessions.traces.xspace_calls import read_calls
 
@@ -195,7 +195,7 @@ class XspaceReader:
         if len(values) % columns:
             raise self._damaged("its files table is cut")
         rows = values.reshape(-1, columns)
-        bounds = ((0, (1 << 32) - 1), (0, len(MODULES) - 1), (-1, len(self._mounts) - 1))
+        bounds = ((0, (1 << 32) - 1), (0, len(FILE_MODULES) - 1), (-1, len(self._mounts) - 1))
         for column, (least, most) in zip(rows.T, bounds, strict=False):
             if len(column) and not least <= column.min() <= column.max() <= most:
                 raise self._damaged("its files table has a file, module or mount that there is not")

@@ -1,0 +1,184 @@
+#include "mapping/fault_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapping/mapped_files.h"
+
+#define THREAD_PLACES 4096u /* a power of two */
+#define MOST_SAMPLES (4u << 20)
+
+/* The fault that a thread is in. */
+struct begun {
+    int32_t tid;    /* 0: the place is free */
+    uint32_t batch; /* in which it had a sample last */
+    uint64_t address;
+    int64_t time_ns;              /* 0: it is in none */
+    struct tfd_mapped_file *file; /* NULL: other memory */
+};
+
+static struct tfd_fault_sample *samples;
+static size_t sample_count, sample_capacity;
+static struct begun begun[THREAD_PLACES];
+static uint32_t begun_count, batch;
+
+void tfd_fault_pairs_reset(void)
+{
+    free(samples);
+    tfd_fault_pairs_reset_in_child();
+}
+
+void tfd_fault_pairs_reset_in_child(void)
+{
+    samples = NULL;
+    sample_count = sample_capacity = 0;
+    if (begun_count)
+        memset(begun, 0, sizeof begun);
+    begun_count = 0;
+}
+
+size_t tfd_fault_pairs_waiting(void)
+{
+    return sample_count;
+}
+
+static void drop(struct begun *thread)
+{
+    if (thread->time_ns && thread->file && thread->file->under_way)
+        thread->file->under_way--;
+    thread->time_ns = 0;
+}
+
+void tfd_fault_pairs_drop_begun(void)
+{
+    for (uint32_t place = 0; place < THREAD_PLACES && begun_count; place++)
+        drop(&begun[place]);
+    memset(begun, 0, sizeof begun);
+    begun_count = 0;
+}
+
+/* What there is no memory for is as if it had not been seen: its other half will be found unpaired. */
+void tfd_fault_pairs_take(const struct tfd_fault_sample *sample)
+{
+    if (sample_count == sample_capacity) {
+        size_t capacity = sample_capacity ? 2 * sample_capacity : 4096;
+        struct tfd_fault_sample *larger =
+            capacity <= MOST_SAMPLES ? realloc(samples, capacity * sizeof *samples) : NULL;
+        if (!larger)
+            return;
+        samples = larger;
+        sample_capacity = capacity;
+    }
+    samples[sample_count++] = *sample;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct tfd_fault_sample *one = a, *other = b;
+    if (one->time_ns != other->time_ns)
+        return one->time_ns < other->time_ns ? -1 : 1;
+    return (int)one->kind - (int)other->kind;
+}
+
+/* Threads come and go: where half the places are taken, those are forgotten that are in no fault. */
+static struct begun *begun_of(int32_t tid)
+{
+    if (begun_count > THREAD_PLACES / 2)
+        tfd_fault_pairs_drop_begun();
+    uint32_t place = (uint32_t)tid * 2654435761u % THREAD_PLACES;
+    while (begun[place].tid && begun[place].tid != tid)
+        place = (place + 1) % THREAD_PLACES;
+    if (!begun[place].tid) {
+        begun[place].tid = tid;
+        begun_count++;
+    }
+    return &begun[place];
+}
+
+static void begin_fault(struct begun *thread, const struct tfd_fault_sample *sample,
+                        struct tfd_mapped_file *file)
+{
+    thread->time_ns = sample->time_ns;
+    thread->address = sample->address;
+    thread->file = file;
+    if (file && !file->under_way++)
+        file->busy_since_ns = sample->time_ns;
+}
+
+static void end_fault(struct begun *thread, const struct tfd_fault_sample *end)
+{
+    struct tfd_mapped_file *file = thread->file;
+    int64_t wait_ns = end->time_ns - thread->time_ns;
+    file->faults++;
+    file->major_faults += end->kind == TFD_FAULT_ENDS_MAJOR;
+    file->wait_ns += wait_ns;
+    file->longest_ns = wait_ns > file->longest_ns ? wait_ns : file->longest_ns;
+    file->first_ns = file->first_ns ? file->first_ns : thread->time_ns;
+    file->last_ns = end->time_ns;
+    if (file->under_way == 1)
+        file->busy_ns += end->time_ns - file->busy_since_ns;
+}
+
+struct work {
+    struct tfd_spool *spool;
+    struct tfd_mapped_files *totals;
+    const struct tfd_range *ranges, *last_found;
+    size_t range_count, threads;
+};
+
+static bool is_in(const struct tfd_range *range, const struct tfd_fault_sample *sample)
+{
+    return sample->address >= range->start && sample->address < range->end &&
+           sample->time_ns >= range->begin_ns && (!range->end_ns || sample->time_ns < range->end_ns);
+}
+
+static struct tfd_mapped_file *file_of(struct work *work, const struct tfd_fault_sample *sample)
+{
+    if (!work->last_found || !is_in(work->last_found, sample)) {
+        const struct tfd_range *found =
+            tfd_range_at(work->ranges, work->range_count, sample->address, sample->time_ns);
+        if (!found)
+            return NULL;
+        work->last_found = found;
+    }
+    return tfd_mapped_file_at(work->spool, work->last_found->file);
+}
+
+static void work_up(struct work *work, const struct tfd_fault_sample *sample)
+{
+    struct begun *thread = begun_of(sample->tid);
+    if (thread->batch != batch) {
+        thread->batch = batch;
+        work->threads++;
+    }
+    if (sample->kind == TFD_FAULT_BEGINS) {
+        work->totals->unpaired += thread->time_ns != 0;
+        drop(thread);
+        begin_fault(thread, sample, file_of(work, sample));
+        return;
+    }
+    if (!thread->time_ns || thread->address != sample->address) {
+        work->totals->unpaired++;
+        return;
+    }
+    work->totals->faults++;
+    if (thread->file)
+        end_fault(thread, sample);
+    drop(thread);
+}
+
+size_t tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *totals,
+                            const struct tfd_range *ranges, size_t range_count, int64_t before_ns)
+{
+    struct work work = {.spool = spool, .totals = totals, .ranges = ranges, .range_count = range_count};
+    size_t done = 0;
+    if (!sample_count)
+        return 0;
+    batch++;
+    qsort(samples, sample_count, sizeof *samples, by_time);
+    for (; done < sample_count && samples[done].time_ns < before_ns; done++)
+        work_up(&work, &samples[done]);
+    sample_count -= done;
+    memmove(samples, samples + done, sample_count * sizeof *samples);
+    return work.threads;
+}

@@ -1,0 +1,261 @@
+"""Reads through mapped files: page faults against known ones, bytes against the kernel's, refusals said."""
+
+import contextlib
+import json
+import mmap
+import os
+import platform
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tfdarshan
+from tfdarshan.analysis.summary_data import summarize
+
+STRIDE = 4 << 20  # beyond what one fault maps
+TOUCHES = 48
+PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
+
+
+def mapped_row(session, path):
+    """Gives the files table's row of a mapped file; skips where its faults cannot be seen here."""
+    reads = summarize(session.session).mapped
+    if reads.faults is None:
+        pytest.skip("; ".join(reads.notes))
+    files = session.files
+    return files[(files["module"] == "MMAP") & (files["path"] == str(path))].iloc[0], reads
+
+
+@pytest.fixture
+def sparse(tmp_path):
+    """A file of zeros that takes no room."""
+    path = tmp_path / "sparse.bin"
+    with path.open("wb") as file:
+        file.truncate(STRIDE * TOUCHES)
+    return path
+
+
+def touch(mapped):
+    return sum(mapped[at] for at in range(0, STRIDE * TOUCHES, STRIDE))
+
+
+def test_each_fault_on_a_mapping_is_counted(sparse, tmp_path):
+    # GIVEN / WHEN pages that lie far apart are touched, dropped and touched again
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            touch(mapped)
+            mapped.madvise(mmap.MADV_DONTNEED)
+            touch(mapped)
+
+    # THEN each was a fault, and there are as many as that
+    row, reads = mapped_row(session, sparse)
+    if reads.sampled_share < 1:
+        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    assert row["MMAP_MAPPINGS"] == 1
+    assert row["MMAP_BYTES_MAPPED"] == STRIDE * TOUCHES
+    assert row["MMAP_FAULTS"] == 2 * TOUCHES
+    assert 0 < row["MMAP_F_FAULT_TIME"] <= row["MMAP_F_WAIT_TIME"] < summarize(session.session).duration_s
+
+
+def test_a_mapping_of_before_is_found(sparse, tmp_path):
+    # GIVEN a file that is mapped before anything is recorded, as NumPy does
+    mapped = np.memmap(sparse, np.uint8, "r")
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        touch(mapped)
+
+    # THEN
+    row, reads = mapped_row(session, sparse)
+    if reads.sampled_share < 1:
+        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    assert row["MMAP_FAULTS"] == TOUCHES
+    del mapped
+
+
+def cached_bytes(path):
+    """Gives what of a file is in the page cache, by mincore in another process."""
+    script = """
+        import ctypes, mmap, os, sys
+        size = os.path.getsize(sys.argv[1])
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
+        fd = os.open(sys.argv[1], os.O_RDONLY)
+        pages = ctypes.create_string_buffer(-(-size // mmap.PAGESIZE))
+        libc.mincore(libc.mmap(None, size, 1, 1, fd, 0), size, pages)
+        print(sum(byte & 1 for byte in pages.raw) * mmap.PAGESIZE)
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), path], capture_output=True, text=True, check=True
+    )
+    return int(told.stdout)
+
+
+def test_bytes_in_are_the_growth_of_the_page_cache(tmp_path):
+    # GIVEN a NumPy file that the page cache has no more
+    path = tmp_path / "array.npy"
+    np.save(path, np.arange(1 << 20, dtype=np.float64))
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    if cached_bytes(path):
+        pytest.skip("this file system keeps its pages in memory")
+
+    # WHEN half of it is read through a mapping
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        mapped = np.load(path, mmap_mode="r")
+        before = cached_bytes(path)
+        mapped[: 1 << 19].sum()
+        del mapped
+
+    # THEN what came in is what the kernel has more now
+    row, _ = mapped_row(session, path)
+    if row["MMAP_BYTES_IN"] < 0:
+        pytest.skip("this kernel has no cachestat")
+    grown = cached_bytes(path) - before
+    assert grown >= 4 << 20
+    assert row["MMAP_BYTES_IN"] == grown
+    assert summarize(session.session).coverage.read.mapped >= grown
+
+
+def test_what_watches_has_no_descriptor_of_the_programs(sparse, tmp_path):
+    with tfdarshan.profile(tmp_path / "logs", mapped=True):
+        with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            before = sorted(os.listdir("/proc/self/fd"))
+            with mmap.mmap(file.fileno(), STRIDE, prot=mmap.PROT_READ) as second:
+                touch(mapped)
+                during = sorted(os.listdir("/proc/self/fd"))
+                assert second[0] == 0
+    # only the mmap object's own
+    assert len(during) == len(before) + 1
+    assert not any("tfd-mapping" in name for name in _thread_names())
+
+
+def _thread_names():
+    names = []
+    for comm in Path("/proc/self/task").glob("*/comm"):
+        with contextlib.suppress(OSError):  # it ended just now
+            names.append(comm.read_text().strip())
+    return names
+
+
+REFUSED = """
+    import ctypes, mmap, struct, sys
+    import tfdarshan
+    number, path, logdir = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    libc = ctypes.CDLL(None, use_errno=True)
+    # load the call's number; refuse this one with EPERM; allow all others
+    program = b"".join(
+        struct.pack("<HBBI", *row)
+        for row in ((0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000))
+    )
+    rows = ctypes.create_string_buffer(program)
+    head = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(rows))
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.create_string_buffer(head), 0, 0):
+        sys.exit(77)
+    with tfdarshan.profile(logdir, mapped=True):
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            mapped[0], mapped[len(mapped) - 1]
+"""
+
+
+@pytest.mark.skipif(PERF_EVENT_OPEN is None, reason="the number of perf_event_open is not known here")
+def test_a_refusal_is_said_once_and_leaves_the_faults_unknown(sparse, tmp_path):
+    # GIVEN a container that refuses perf_event_open
+    logdir = tmp_path / "logs"
+    command = [sys.executable, "-c", textwrap.dedent(REFUSED), str(PERF_EVENT_OPEN), sparse, logdir]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode == 77:
+        pytest.skip("no system call filter can be set here")
+    assert ran.returncode == 0, ran.stderr
+
+    # WHEN
+    told = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", "summary", "--json", logdir], capture_output=True, text=True
+    )
+
+    # THEN it is unknown, not 0, and the reason is one clause
+    summary = json.loads(told.stdout)
+    assert summary["mapped"]["files"] == 1
+    assert summary["mapped"]["faults"] is None
+    assert summary["mapped"]["fault_s"] is None
+    said = [bound for bound in summary["bounds"] if "perf_event_open" in bound]
+    assert len(said) == 1
+    assert "EPERM" in said[0]
+
+
+def test_emulated_storage_does_not_slow_mapped_reads_and_says_so(sparse, tmp_path):
+    with tfdarshan.profile(tmp_path / "logs", mapped=True, as_if="hdd") as session:
+        mapped = np.memmap(sparse, np.uint8, "r")
+        assert touch(mapped) == 0
+        del mapped
+    bounds = summarize(session.session).bounds
+    assert [bound for bound in bounds if "did not slow reads through mappings" in bound]
+
+
+def test_nothing_watches_unless_it_is_asked_to(sparse, tmp_path):
+    # WHEN a file is mapped in a session as it is by default
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            touch(mapped)
+            names = _thread_names()
+
+    # THEN no thread was added, and what came in is unknown
+    assert "tfd-mapping" not in names
+    summary = summarize(session.session)
+    assert (summary.mmaps, summary.mapped.files, summary.mapped.asked) == (1, 0, False)
+    assert summary.coverage.read.mapped is None
+    assert "MMAP" not in set(session.files["module"])
+
+
+def in_child(of, path):
+    """Has a forked child map a file and read it, and then do `of()`; gives its metadata and its row."""
+    with tfdarshan.profile(path.parent / "logs", mapped=True) as session:
+        child = os.fork()
+        if child == 0:
+            touch(np.memmap(path, np.uint8, "r"))
+            of()
+        os.waitpid(child, 0)
+    files = session.files
+    [meta] = [meta for meta in session.session.meta if meta["pid"] == child]
+    [row] = files[(files["module"] == "MMAP") & (files["pid"] == child)].to_dict("records")
+    return meta["mapping"], row, summarize(session.session).mapped
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_worker_that_exits_at_once_is_looked_at_before(sparse):
+    # GIVEN a child that ends as those of multiprocessing do / WHEN
+    mapping, row, reads = in_child(lambda: os._exit(0), sparse)
+
+    # THEN all is known that could be seen here
+    assert mapping["settled"] == 1
+    assert not any("the last look" in note for note in reads.notes)
+    if mapping["watch"] == "watched":
+        assert row["MMAP_FAULTS"] > 0
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_bytes_of_a_killed_worker_are_unknown(sparse):
+    mapping, row, reads = in_child(lambda: os.kill(os.getpid(), signal.SIGKILL), sparse)
+
+    assert mapping["settled"] == 0
+    assert row["MMAP_BYTES_IN"] == -1
+    assert reads.bytes_in is None
+    assert any("the last look" in note for note in reads.notes)
+
+
+def test_a_started_program_is_watched_too(sparse, tmp_path):
+    read = "import sys, numpy as np; print(np.memmap(sys.argv[1], np.uint8, 'r')[0])"
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        subprocess.run([sys.executable, "-c", read, sparse], check=True, capture_output=True)
+
+    mapped = [meta for meta in session.session.meta if "mapping" in meta]
+    assert [meta["pid"] for meta in mapped] != [os.getpid()]
+    assert summarize(session.session).mapped.mappings == 1

@@ -1,0 +1,246 @@
+"""What reads through mapped files cost: page faults, and the bytes that came in for them.
+
+A page fault is seen where the kernel lets a process watch its own (perf_event_open(2)). What came into the
+page cache while a file was mapped is its growth (cachestat(2)), whoever of the machine caused it: of
+several processes that map one file, the largest figure counts.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.units import percent, plural
+
+MODULE = "MMAP"
+WATCHED = "watched"
+# From here on a share is all.
+ALL = 0.995
+COLUMNS = (
+    "path", "module", "size_bytes", "MMAP_MAPPINGS", "MMAP_BYTES_MAPPED", "MMAP_FAULTS", "MMAP_MAJOR_FAULTS",
+    "MMAP_BYTES_IN", "MMAP_F_FAULT_TIME", "MMAP_F_WAIT_TIME", "MMAP_F_MAX_FAULT_TIME",
+)  # fmt: skip
+REASONS = {
+    "no events": "the kernel refused perf_event_open{why}",
+    "no thread": "no thread could be started to watch them{why}",
+    "no descriptors": "the kernel gave no table of descriptors to watch them from{why}",
+    "no buffer": "there was no locked memory for them{why}",
+    "too many threads": "the process had more threads than it may have descriptors",
+}
+
+
+@dataclass(frozen=True)
+class MappedFile:
+    """A mapped file, of all processes that mapped it. Times in seconds; None is unknown.
+
+    `faults`, `fault_s` (wall clock of each process, added up over processes) and `wait_s` (added up over
+    threads) are estimates where faults were seen for a part of the time only.
+    """
+
+    path: str
+    size_bytes: int
+    mappings: int
+    bytes_mapped: int
+    bytes_in: int | None
+    faults: float | None
+    major_faults: float | None
+    fault_s: float | None
+    wait_s: float | None
+    longest_s: float | None
+
+
+@dataclass(frozen=True)
+class MappedReads:
+    """All mapped files of a session.
+
+    Attributes:
+        asked: Whether the session was asked to watch them; without, there are no files here.
+        files: How many there are.
+        mappings: Mappings made, or there at the start.
+        bytes_mapped: Their length.
+        bytes_in: Bytes that came into the page cache; None where it is known of no file, and the least there
+            is where `bytes_unknown` files are left out.
+        bytes_unknown: Files of which that is not known.
+        faults, fault_s, wait_s: Added up over files; None where it is known of none. See `MappedFile`.
+        sampled_share: Of a process's page faults, the share that happened while they were seen: the smallest
+            of all processes; None: they never were.
+        slowest: The files with most fault time, or most bytes where that is unknown.
+        notes: What a reader has to know, one clause each.
+    """
+
+    asked: bool = False
+    files: int = 0
+    mappings: int = 0
+    bytes_mapped: int = 0
+    bytes_in: int | None = 0
+    bytes_unknown: int = 0
+    faults: float | None = 0.0
+    fault_s: float | None = 0.0
+    wait_s: float | None = 0.0
+    sampled_share: float | None = None
+    slowest: tuple[MappedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
+    """Reads the rows of mapped files.
+
+    Args:
+        processes: The session's.
+        top: How many files are named.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    files: dict[str, MappedFile] = {}
+    for process in processes:
+        block = process.meta.get("mapping")
+        if block:
+            for found in _files_of(process, _share(block)):
+                files[found.path] = _joined(files.get(found.path), found)
+    asked = any(process.meta.get("options", {}).get("mapped") for process in processes)
+    if not files:
+        return MappedReads(asked=asked)
+    every = list(files.values())
+    blocks = [process.meta["mapping"] for process in processes if process.meta.get("mapping")]
+    ranked = sorted(every, key=lambda f: (-(f.fault_s or 0), -(f.bytes_in or 0), f.path))
+    return MappedReads(
+        asked=True,
+        files=len(every),
+        mappings=sum(f.mappings for f in every),
+        bytes_mapped=sum(f.bytes_mapped for f in every),
+        bytes_in=_sum([f.bytes_in for f in every]),
+        bytes_unknown=sum(f.bytes_in is None for f in every),
+        faults=_sum([f.faults for f in every]),
+        fault_s=_sum([f.fault_s for f in every]),
+        wait_s=_sum([f.wait_s for f in every]),
+        sampled_share=_sampled_share(blocks),
+        slowest=tuple(ranked[:top]),
+        notes=tuple(_notes(blocks)),
+    )
+
+
+def _files_of(process: ProcessData, share: float) -> list[MappedFile]:
+    import pyarrow.compute as pc
+
+    found = []
+    for batch in process.batches("files", COLUMNS):
+        rows = batch.filter(pc.equal(batch.column("module"), MODULE)).to_pylist()
+        found += [mapped_file(row, share) for row in rows]
+    return found
+
+
+def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
+    """Gives a row of the files table with module MMAP.
+
+    Args:
+        row: The row, which has `COLUMNS`.
+        share: Of the process's page faults, the share that was seen; counts and times are estimated by it.
+    """
+    seen = share > 0 and row["MMAP_FAULTS"] >= 0
+    return MappedFile(
+        path=row["path"],
+        size_bytes=row["size_bytes"],
+        mappings=row["MMAP_MAPPINGS"],
+        bytes_mapped=row["MMAP_BYTES_MAPPED"],
+        bytes_in=row["MMAP_BYTES_IN"] if row["MMAP_BYTES_IN"] >= 0 else None,
+        faults=row["MMAP_FAULTS"] / share if seen else None,
+        major_faults=row["MMAP_MAJOR_FAULTS"] / share if seen else None,
+        fault_s=row["MMAP_F_FAULT_TIME"] / share if seen else None,
+        wait_s=row["MMAP_F_WAIT_TIME"] / share if seen else None,
+        longest_s=row["MMAP_F_MAX_FAULT_TIME"] if seen else None,
+    )
+
+
+def _joined(first: MappedFile | None, other: MappedFile) -> MappedFile:
+    if first is None:
+        return other
+    known = [count for count in (first.bytes_in, other.bytes_in) if count is not None]
+    longest = [s for s in (first.longest_s, other.longest_s) if s is not None]
+    return replace(
+        first,
+        size_bytes=max(first.size_bytes, other.size_bytes),
+        mappings=first.mappings + other.mappings,
+        bytes_mapped=first.bytes_mapped + other.bytes_mapped,
+        bytes_in=max(known, default=None),
+        faults=_sum([first.faults, other.faults]),
+        major_faults=_sum([first.major_faults, other.major_faults]),
+        fault_s=_sum([first.fault_s, other.fault_s]),
+        wait_s=_sum([first.wait_s, other.wait_s]),
+        longest_s=max(longest, default=None),
+    )
+
+
+def _sum(values: Sequence[Any]) -> Any:
+    """Adds up what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _share(block: dict[str, Any]) -> float:
+    """Gives the share of the process's faults that happened while they were seen, 0 where they never were."""
+    if block["watch"] != WATCHED:
+        return 0.0
+    faults = block["minor_faults"] + block["major_faults"]
+    if block["sampled_ns"] >= block["watched_ns"] or not faults:
+        return 1.0
+    return min(float(block["sampled_faults"]) / float(faults), 1.0)
+
+
+def _sampled_share(blocks: Sequence[dict[str, Any]]) -> float | None:
+    shares = [_share(block) for block in blocks if block["watch"] == WATCHED]
+    return min(shares, default=None)
+
+
+def _notes(blocks: Sequence[dict[str, Any]]) -> list[str]:
+    return [*_refused(blocks), *_sampled(blocks), *_without_room(blocks), *_killed(blocks)]
+
+
+def _refused(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    refused = next((block for block in blocks if block["watch"] in REASONS), None)
+    if refused is None:
+        return
+    number = refused["error"]
+    why = f" ({errno.errorcode.get(number, number)}: {os.strerror(number)})" if number else ""
+    reason = REASONS[refused["watch"]].format(why=why)
+    yield (
+        f"page faults on mapped files were not seen: {reason}; "
+        "the time in calls leaves out what they waited for"
+    )
+
+
+def _sampled(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    share = _sampled_share(blocks)
+    if share is not None and share < ALL:
+        yield (
+            f"of the page faults {percent(share, 1)} were seen, so that to see them costs about 1 % of the "
+            "time; their number and time are estimates from that"
+        )
+
+
+def _without_room(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    samples, ranges, left_out = (
+        sum(block.get(name, 0) for block in blocks)
+        for name in ("samples_lost", "mappings_lost", "mappings_left_out")
+    )
+    if samples:
+        yield f"the kernel had no room for {plural(samples, 'sample')} of page faults: two make a fault"
+    if ranges:
+        mappings = plural(ranges, "mapping")
+        yield f"page faults of {mappings} are no file's: their addresses were not kept"
+    if left_out:
+        yield f"{plural(left_out, 'mapping')} of files that there was no room for are in no figure"
+
+
+def _killed(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    killed = sum(not block.get("settled", 1) for block in blocks)
+    if killed:
+        processes = plural(killed, "process", "processes")
+        yield (
+            f"{processes} ended before the last look at mapped files: bytes that came in for these files are "
+            "unknown, and page faults of the last moment are missing"
+        )

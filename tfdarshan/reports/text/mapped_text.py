@@ -1,0 +1,82 @@
+"""Words what reads through mapped files cost; data in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfdarshan.analysis.mapped_reads import MappedFile, MappedReads
+from tfdarshan.file_name import printable
+from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.units import human_bytes, human_seconds, plural, shortened
+
+FACTS = Columns("  ", -22, 0)
+ROWS = Columns(12, 12, 12, 12, 12)
+HEAD = ("in faults", "slowest", "faults", "bytes in", "file size")
+
+
+def mapped_lines(mapped: MappedReads) -> list[str]:
+    """Gives the section of `summary -v`: what came in, what threads waited for, and the files."""
+    if not mapped.files:
+        return []
+    lines = ["Mapped files (read by page faults, which are no calls)"]
+    lines += [FACTS.row(label, text) for label, text in _facts(mapped)]
+    return lines + mapped_rows(mapped.slowest)
+
+
+def mapped_rows(files: Iterable[MappedFile]) -> list[str]:
+    """Gives a table of mapped files, with its head."""
+    lines = [f"{ROWS.row(*HEAD)}   path"]
+    for file in files:
+        row = f"{_row(file)}   "
+        lines.append(row + shortened(printable(file.path), WIDTH - len(row)))
+    return lines
+
+
+def mapped_fact(mapped: MappedReads) -> str:
+    """Says it in a line for the one-screen summary, of a session with mapped files."""
+    parts = [plural(mapped.files, "file"), f"{bytes_in(mapped)} came in", _waited(mapped)]
+    return ", ".join(parts)
+
+
+def bytes_in(mapped: MappedReads) -> str:
+    """Words the bytes that came in, as far as they are known."""
+    if mapped.bytes_in is None:
+        return "unknown bytes"
+    return ("at least " if mapped.bytes_unknown else "") + human_bytes(mapped.bytes_in)
+
+
+def _waited(mapped: MappedReads) -> str:
+    if mapped.fault_s is None:
+        return "time in page faults unknown"
+    about = "about " if mapped.sampled_share is not None and mapped.sampled_share < 1 else ""
+    return f"{about}{human_seconds(mapped.fault_s)} in page faults"
+
+
+def _facts(mapped: MappedReads) -> list[tuple[str, str]]:
+    estimated = mapped.sampled_share is not None and mapped.sampled_share < 1
+    about = "about " if estimated else ""
+    faults = "unknown" if mapped.faults is None else f"{about}{mapped.faults:,.0f}"
+    time = "unknown"
+    if mapped.fault_s is not None and mapped.wait_s is not None:
+        time = f"{about}{human_seconds(mapped.fault_s)}, over threads {human_seconds(mapped.wait_s)}"
+    left_out = f" ({plural(mapped.bytes_unknown, 'file')} unknown)" if mapped.bytes_unknown else ""
+    return [
+        ("files, mappings", f"{mapped.files:,}, {mapped.mappings:,} of {human_bytes(mapped.bytes_mapped)}"),
+        ("into the page cache", bytes_in(mapped) + (left_out if mapped.bytes_in is not None else "")),
+        ("page faults", faults),
+        ("time in page faults", time),
+    ]
+
+
+def _row(file: MappedFile) -> str:
+    def seconds(value: float | None) -> str:
+        return "unknown" if value is None else human_seconds(value)
+
+    return ROWS.row(
+        seconds(file.fault_s),
+        seconds(file.longest_s),
+        "unknown" if file.faults is None else f"{file.faults:,.0f}",
+        "unknown" if file.bytes_in is None else human_bytes(file.bytes_in),
+        human_bytes(file.size_bytes) if file.size_bytes >= 0 else "-",
+    )
