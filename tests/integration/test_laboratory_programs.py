@@ -82,6 +82,7 @@ def python_programs(folders: Folders) -> list[Program]:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_python_programs_and_all_of_their_cures_do_the_same_work(folders, tmp_path):
     for number, program in enumerate(python_programs(folders)):
         work = tmp_path / str(number)

@@ -42,7 +42,7 @@ def kill_again_and_again(
 
 @pytest.mark.parametrize("failures", [0.0, 0.02], ids=["no failures", "with failures"])
 def test_kills_lose_and_tear_nothing(pool, tmp_path, failures):
-    outcome = kill_again_and_again(pool, tmp_path, kills=6, failures=failures, seed=1)
+    outcome = kill_again_and_again(pool, tmp_path, kills=3, failures=failures, seed=1)
 
     assert outcome["durable"] > 0
 

@@ -30,6 +30,7 @@ def leftovers(folder: Path) -> list[str]:
     return [os.fspath(path) for path in left]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_nothing_is_lost_or_torn_whatever_step_is_the_last(pool, tmp_path):
     # GIVEN children of which each was killed before another step

@@ -48,6 +48,7 @@ def many(shared_job):
     return shared_job.run(MANY, before="tfdarshan.enable()")
 
 
+@pytest.mark.long
 def test_two_hundred_sessions_are_all_complete(many, shared_job):
     sessions = [tfdarshan.open_session(path) for path in tfdarshan.find_sessions(shared_job.logdir)]
     assert len(sessions) == SESSIONS
@@ -57,6 +58,7 @@ def test_two_hundred_sessions_are_all_complete(many, shared_job):
     assert list(shared_job.spool.iterdir()) == []
 
 
+@pytest.mark.long
 def test_two_hundred_sessions_leave_nothing_in_the_process(many):
     read, before, after, wrappers = many
     assert read == [sum(SIZES)] * SESSIONS

@@ -171,7 +171,7 @@ def test_tab_report_and_command_give_one_number(capsys, monkeypatch, tmp_path):
     assert reported == [tiles["Saved an epoch"].value.exact]
 
 
-@pytest.mark.parametrize("share", [0.3, 1])
+@pytest.mark.parametrize("share", [pytest.param(0.3, marks=pytest.mark.long), 1])
 def test_the_order_of_the_files_changes_no_number(tmp_path, share):
     # GIVEN files of which each has its own worth, and room for some or for all
     calls = []
