@@ -52,8 +52,11 @@ def test_a_chrome_trace_has_every_call(session, tmp_path, name):
     }
     starts = session.events["start_ns"] / 1000
     assert [event["ts"] for event in calls] == pytest.approx(starts.tolist(), abs=1e-6)
-    threads = {event["tid"] for event in trace if event["name"] == "thread_name"}
-    assert {event["tid"] for event in calls} == threads
+    threads = {event["tid"]: event["args"]["name"] for event in trace if event["name"] == "thread_name"}
+    assert {event["tid"] for event in calls} == set(threads)
+    assert threads[os.getpid()] == "main"
+    (labels,) = (event["args"]["labels"] for event in trace if event["name"] == "process_labels")
+    assert labels == "main"
     moved = [event["args"] for event in trace if event["ph"] == "C"]
     assert sum(counters["written B/s"] for counters in moved) > 0
 

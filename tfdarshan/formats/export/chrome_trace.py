@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.process_list import named_processes
 from tfdarshan.analysis.segments import META, Segments, load_segments
+from tfdarshan.analysis.thread_names import ThreadNames
 from tfdarshan.file_name import exact_name
 from tfdarshan.output_file import output_file
 from tfdarshan.terminal.progress import counter
@@ -79,14 +81,16 @@ def _write(
 
 
 def _names(session: SessionData, segments: Segments) -> Iterator[str]:
-    numbers = _numbers(session.processes)
-    for process, number in zip(session.processes, numbers, strict=True):
+    numbers, named = _numbers(session.processes), named_processes(session.processes)
+    for process, number, one in zip(session.processes, numbers, named, strict=True):
         job = process.meta.get("job")
         rank = "" if job is None or session.joint is None else f"rank {job['rank']}, "
-        command = f"{rank}{process.meta['host']}: {process.meta.get('command', '')}"
-        yield _named("process_name", number, 0, command)
+        command = process.meta.get("command") or one.label
+        yield _named("process_name", number, 0, f"{rank}{process.meta['host']}: {command}")
+        yield _named("process_labels", number, 0, one.label, "labels")
+    names = ThreadNames(session.processes, [one.label for one in named])
     for thread in segments.threads:
-        yield _named("thread_name", numbers[thread.process], thread.tid, thread.label)
+        yield _named("thread_name", numbers[thread.process], thread.tid, names.within_process(thread))
 
 
 def _numbers(processes: Sequence[ProcessData]) -> list[int]:
@@ -102,8 +106,8 @@ def _numbers(processes: Sequence[ProcessData]) -> list[int]:
     return numbers
 
 
-def _named(what: str, pid: int, tid: int, name: str) -> str:
-    return json.dumps({"name": what, "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}})
+def _named(what: str, pid: int, tid: int, name: str, kind: str = "name") -> str:
+    return json.dumps({"name": what, "ph": "M", "pid": pid, "tid": tid, "args": {kind: name}})
 
 
 def _counters(session: SessionData) -> Iterator[str]:

@@ -21,6 +21,7 @@ from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_time
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
+from tfdarshan.analysis.thread_names import ThreadNames
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.reports.figures.time_marks import Band
@@ -38,7 +39,6 @@ from tfdarshan.reports.views.redaction import (
     redacted_ledger,
     redacted_summary,
 )
-from tfdarshan.reports.views.thread_names import ThreadNames
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.probe import TierProbe

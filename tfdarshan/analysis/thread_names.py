@@ -51,12 +51,16 @@ class ThreadNames:
 
     def of(self, thread: Thread) -> str:
         """Names a thread; with several processes, what its process is called comes first."""
-        name = self._names.get((thread.process, thread.tid), str(thread.tid))
+        name = self.within_process(thread)
         if self._labels is None:
             return name
         # Ranks of an imported log share a table.
         label = str(thread.pid) if self._imported[thread.process] else self._labels[thread.process]
         return f"{label}/{name}"
+
+    def within_process(self, thread: Thread) -> str:
+        """Names a thread beside the others of its process."""
+        return self._names.get((thread.process, thread.tid), str(thread.tid))
 
     def _add(self, place: int, meta: dict[str, Any], moved: Moved) -> None:
         if meta.get("darshan"):  # an imported log has ids alone
