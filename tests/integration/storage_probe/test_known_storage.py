@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from tests.integration.storage_probe.fuse_storage import make_files, make_server, needs_fuse, storage
+from tests.integration.storage_probe.fuse_storage import (
+    make_files,
+    make_server,
+    needs_fuse,
+    storage,
+    tried_again,
+)
 from tfdarshan.commands import main
 
 pytestmark = needs_fuse
@@ -33,6 +39,7 @@ def at_depth(scaling, readers):
     return next(level for level in scaling["levels"] if level["readers"] == readers)
 
 
+@tried_again
 def test_latency_of_5_ms_for_16_at_a_time(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", open_s=0.005, read_s=0.005, concurrency=16) as folder:
         found = probed(capsys, folder)
@@ -48,6 +55,7 @@ def test_latency_of_5_ms_for_16_at_a_time(capsys, server, backing, tmp_path):
     assert found["fs_type"].startswith("fuse")
 
 
+@tried_again
 def test_a_pipe_of_30_mb_a_second(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", bandwidth=30e6) as folder:
         found = probed(capsys, folder)
@@ -61,6 +69,7 @@ def test_a_pipe_of_30_mb_a_second(capsys, server, backing, tmp_path):
     assert found["base_s"] < 0.3 * large["levels"][0]["call_s"]
 
 
+@tried_again
 def test_240_calls_a_second(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", operations_per_s=240) as folder:
         found = probed(capsys, folder)
@@ -73,6 +82,7 @@ def test_240_calls_a_second(capsys, server, backing, tmp_path):
     assert found["base_s"] > 0.8 * found["large"]["levels"][0]["call_s"]
 
 
+@tried_again
 def test_what_storage_lends_is_not_its_bandwidth(capsys, server, backing, tmp_path):
     # GIVEN 20 MB/s, and 6 MB at once whenever that was saved up
     with storage(server, backing, tmp_path / "m", bucket_rate=20e6, bucket_burst=6e6) as folder:
@@ -84,6 +94,7 @@ def test_what_storage_lends_is_not_its_bandwidth(capsys, server, backing, tmp_pa
     assert large["high"] > 0.6
 
 
+@tried_again
 def test_what_is_in_the_page_cache_is_said_and_not_measured(capsys, server, backing, tmp_path):
     # GIVEN files that were all read, on a mount that keeps pages
     with storage(server, backing, tmp_path / "m", page_cache=1, read_s=0.001) as folder:
@@ -99,6 +110,7 @@ def test_what_is_in_the_page_cache_is_said_and_not_measured(capsys, server, back
     assert said.err.count("\n") == 1
 
 
+@tried_again
 def test_a_share_in_the_page_cache_is_left_out(capsys, server, backing, tmp_path):
     # GIVEN 12 of 24 files that were read, on a mount that keeps pages and answers in 5 ms
     with storage(server, backing, tmp_path / "m", page_cache=1, read_s=0.005) as folder:
@@ -111,6 +123,7 @@ def test_a_share_in_the_page_cache_is_left_out(capsys, server, backing, tmp_path
     assert found["latency_s"] >= 0.005
 
 
+@tried_again
 def test_its_own_reads_leave_it_nothing_twice(capsys, server, tmp_path):
     # GIVEN 2 MB of files on a mount that keeps pages, all of which one probe reads
     backing = make_files(tmp_path / "few", 4, 500_000)
@@ -126,6 +139,7 @@ def test_its_own_reads_leave_it_nothing_twice(capsys, server, tmp_path):
     assert "page cache" in capsys.readouterr().err
 
 
+@tried_again
 def test_one_slow_file_is_named(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", read_s=0.003, slow_path="/0007", path_times=20) as folder:
         found = probed(capsys, folder)
@@ -139,6 +153,7 @@ def test_one_slow_file_is_named(capsys, server, backing, tmp_path):
     assert "1 of " in capsys.readouterr().out
 
 
+@tried_again
 def test_slow_times_are_no_slow_files(capsys, server, backing, tmp_path):
     model = {"read_s": 0.003, "slow_for_s": 0.3, "slow_every_s": 1, "slow_times": 15}
     with storage(server, backing, tmp_path / "m", **model) as folder:
@@ -149,6 +164,7 @@ def test_slow_times_are_no_slow_files(capsys, server, backing, tmp_path):
     assert found["places"]["slow_times"] > 4
 
 
+@tried_again
 def test_text_says_it_at_once(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", read_s=0.005, concurrency=16) as folder:
         assert main(["probe", str(folder), "--seconds", "2"]) == 0
@@ -167,6 +183,7 @@ def test_text_says_it_at_once(capsys, server, backing, tmp_path):
         assert part in text
 
 
+@tried_again
 def test_it_writes_nothing_where_the_data_is(capsys, server, backing, tmp_path):
     before = {path.name: path.stat() for path in backing.iterdir()}
     with storage(server, backing, tmp_path / "m") as folder:
@@ -178,6 +195,7 @@ def test_it_writes_nothing_where_the_data_is(capsys, server, backing, tmp_path):
     }
 
 
+@tried_again
 def test_calls_that_take_all_its_time_leave_what_there_is(capsys, server, backing, tmp_path):
     # GIVEN 100 ms a call and two seconds
     with storage(server, backing, tmp_path / "m", open_s=0.1, read_s=0.1) as folder:

@@ -7,7 +7,13 @@ import time
 import pytest
 
 import tfdarshan
-from tests.integration.storage_probe.fuse_storage import make_files, make_server, needs_fuse, storage
+from tests.integration.storage_probe.fuse_storage import (
+    make_files,
+    make_server,
+    needs_fuse,
+    storage,
+    tried_again,
+)
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
@@ -48,6 +54,7 @@ def shown(finding):
     return " ".join(f"{entry.label} {entry.text}" for entry in finding.evidence)
 
 
+@tried_again
 def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", open_s=0.002, read_s=0.005, concurrency=64) as folder:
         before = job(folder, tmp_path / "logs")
@@ -74,6 +81,7 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
     assert any("measured by a probe" in text for text in threads.assumptions)
 
 
+@tried_again
 def test_a_full_pipe_is_said_to_be(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", bandwidth=15e6) as folder:
         before = job(folder, tmp_path / "logs")
@@ -92,6 +100,7 @@ def test_a_full_pipe_is_said_to_be(capsys, server, backing, tmp_path):
     assert threads.gain.speedup_range[1] < 1.5
 
 
+@tried_again
 def test_a_limit_of_calls_is_full_and_shards_help(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", operations_per_s=240) as folder:
         job(folder, tmp_path / "logs")
@@ -104,6 +113,7 @@ def test_a_limit_of_calls_is_full_and_shards_help(capsys, server, backing, tmp_p
     assert after["small_files"].gain.speedup_range[0] > 1.2
 
 
+@tried_again
 def test_a_profile_probes_when_it_ends_and_counts_none_of_it(capsys, server, backing, tmp_path):
     # GIVEN a job that reads 120 of 500 files
     with storage(server, backing, tmp_path / "m", open_s=0.002, read_s=0.005, concurrency=64) as folder:
@@ -120,6 +130,7 @@ def test_a_profile_probes_when_it_ends_and_counts_none_of_it(capsys, server, bac
     assert found(session)["read_parallelism"].gain.speedup_range[0] > 1.3
 
 
+@tried_again
 def test_the_newest_probe_of_the_mount_counts(capsys, server, backing, tmp_path):
     # GIVEN a session with two probes of its mount, of which the newer finds a full pipe
     with storage(server, backing, tmp_path / "m", read_s=0.005, concurrency=64) as folder:
@@ -134,6 +145,7 @@ def test_the_newest_probe_of_the_mount_counts(capsys, server, backing, tmp_path)
     assert "full_storage" in found(again)
 
 
+@tried_again
 def test_a_probe_of_another_mount_says_nothing(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", read_s=0.005, concurrency=64) as folder:
         session = job(folder, tmp_path / "logs")
