@@ -54,6 +54,13 @@ static void skip_unless_watched(const struct tfd_spool *spool)
     _exit(CHECK_SKIP);
 }
 
+/* A busy machine may spend what watching may cost before the file of interest is touched. */
+static bool all_seen(const struct tfd_spool *spool)
+{
+    const struct tfd_mapped_files *list = tfd_at(spool, atomic_load(&spool->header->mapped_files));
+    return list->sampled_ns >= list->watched_ns && !list->lost && !list->unpaired;
+}
+
 static int open_descriptors(void)
 {
     int count = 0;
@@ -156,7 +163,7 @@ static void check_child(const char *directory, pid_t pid)
     struct tfd_spool spool = recorded_open(directory, pid);
     skip_unless_watched(&spool);
     const struct tfd_mapped_file *file = find(&spool, inherited);
-    CHECK(file && file->faults > 0 && file->mappings == 1);
+    CHECK(file && file->mappings == 1 && (file->faults > 0 || !all_seen(&spool)));
     recorded_close(&spool);
 }
 
@@ -189,7 +196,8 @@ int main(int argc, char **argv)
     CHECK(find(&spool, touched) && find(&spool, untouched) && find(&spool, moved));
     CHECK_EQUAL(find(&spool, touched)->mappings, cycles + 1);
     CHECK_EQUAL(find(&spool, untouched)->mappings, cycles + 1);
-    CHECK(find(&spool, touched)->faults > 0 && find(&spool, moved)->faults > 0);
+    CHECK(find(&spool, touched)->faults > 0);
+    CHECK(find(&spool, moved)->faults > 0 || !all_seen(&spool));
     CHECK_EQUAL(find(&spool, untouched)->faults, 0);
     recorded_close(&spool);
     check_child(spools, child);
