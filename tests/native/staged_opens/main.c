@@ -1,0 +1,144 @@
+/* Opens for reading get the copy of a staged file, as long as it and the original are as they were; all other opens
+ * get the original. Contents tell which. */
+#define _GNU_SOURCE
+#include <sys/stat.h>
+
+#include "recorded.h"
+
+static char original[PATH_MAX], copy[PATH_MAX], other[PATH_MAX], gone[PATH_MAX], gone_copy[PATH_MAX];
+static struct tfd_redirect_totals expected;
+
+/* Both are of one size, as a copy is. */
+static int64_t make(char path[PATH_MAX], const char *directory, const char *name, char content)
+{
+    struct stat status;
+    check_make_file(path, directory, name, 0);
+    int fd = open(path, O_WRONLY);
+    CHECK(fd >= 0 && write(fd, &content, 1) == 1 && fstat(fd, &status) == 0 && close(fd) == 0);
+    return (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
+}
+
+static void check_holds(int fd, char content)
+{
+    char found = 0;
+    CHECK(fd >= 0);
+    CHECK_EQUAL(pread(fd, &found, 1, 0), 1);
+    CHECK_EQUAL(found, content);
+    CHECK(close(fd) == 0);
+}
+
+static void check_stream_holds(FILE *stream, char content)
+{
+    CHECK(stream);
+    CHECK_EQUAL(fgetc(stream), content);
+    CHECK(fclose(stream) == 0);
+}
+
+static void check_totals(int64_t copies, int64_t missing, int64_t stale)
+{
+    struct tfd_redirect_totals totals;
+    expected.copies += (uint64_t)copies;
+    expected.missing += (uint64_t)missing;
+    expected.stale += (uint64_t)stale;
+    tfd_redirect_totals(&totals);
+    CHECK_EQUAL(totals.copies, expected.copies);
+    CHECK_EQUAL(totals.missing, expected.missing);
+    CHECK_EQUAL(totals.stale, expected.stale);
+}
+
+static void test_opens_for_reading_get_the_copy(void)
+{
+    errno = EXDEV;
+    check_holds(open(original, O_RDONLY), 'c');
+    check_holds(open64(original, O_RDONLY | O_CLOEXEC), 'c');
+    check_holds(openat(AT_FDCWD, original, O_RDONLY), 'c');
+    check_holds(openat64(AT_FDCWD, original, O_RDONLY), 'c');
+    check_stream_holds(fopen(original, "r"), 'c');
+    check_stream_holds(fopen64(original, "rb"), 'c');
+    CHECK_EQUAL(errno, EXDEV);
+    check_totals(6, 0, 0);
+}
+
+static void test_relative_paths_are_found_in_the_folder_of_the_start(const char *directory)
+{
+    check_holds(open("original", O_RDONLY), 'c');
+    check_holds(open("./original", O_RDONLY), 'c');
+    check_totals(2, 0, 0);
+    CHECK(chdir("/") == 0);
+    CHECK(open("original", O_RDONLY) < 0 && errno == ENOENT);
+    CHECK(chdir(directory) == 0);
+    check_totals(0, 0, 0);
+}
+
+static void test_other_opens_get_the_original(void)
+{
+    check_holds(open(original, O_RDWR), 'o');
+    check_holds(open(original, O_RDONLY | O_NOFOLLOW), 'o');
+    check_holds(open(original, O_RDWR | O_CREAT, 0600), 'o');
+    check_stream_holds(fopen(original, "r+"), 'o');
+    check_holds(open(other, O_RDONLY), 'x');
+    CHECK(open(original, O_RDONLY | O_DIRECTORY) < 0 && errno == ENOTDIR);
+    check_totals(0, 0, 0);
+}
+
+static void test_without_a_copy_the_original_is_read(void)
+{
+    check_holds(open(gone, O_RDONLY), 'g');
+    check_stream_holds(fopen(gone, "r"), 'g');
+    check_totals(0, 2, 0);
+}
+
+static void test_a_copy_that_changed_is_left_alone(const char *path)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+    check_holds(open(original, O_RDONLY), 'o');
+    check_stream_holds(fopen(original, "r"), 'o');
+    check_totals(0, 0, 2);
+}
+
+static void start(const char *directory)
+{
+    const int64_t original_mtime = make(original, directory, "original", 'o');
+    const int64_t copy_mtime = make(copy, directory, "copy", 'c');
+    const int64_t gone_mtime = make(gone, directory, "gone", 'g');
+    make(other, directory, "other", 'x');
+    const struct tfd_staged_file files[] = {
+        {original, copy, 1, original_mtime, copy_mtime},
+        {gone, check_path(gone_copy, directory, "no copy"), 1, gone_mtime, gone_mtime},
+    };
+    CHECK(chdir(directory) == 0);
+    CHECK(tfd_redirect_start(files, 2) == 0);
+    CHECK_EQUAL(tfd_redirect_start(files, 2), -EBUSY);
+    check_start(directory);
+    expected = (struct tfd_redirect_totals){0};
+}
+
+static void stop(const char *directory)
+{
+    tfd_redirect_stop();
+    check_holds(open(original, O_RDONLY), 'o');
+    check_stop();
+    check_drop_spool(directory, getpid());
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc >= 2);
+    char directory[PATH_MAX];
+    CHECK(realpath(argv[1], directory));
+    start(directory);
+    test_opens_for_reading_get_the_copy();
+    test_relative_paths_are_found_in_the_folder_of_the_start(directory);
+    test_other_opens_get_the_original();
+    test_without_a_copy_the_original_is_read();
+    CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_OPEN).calls, 6);
+    CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_FOPEN).calls, 2);
+    test_a_copy_that_changed_is_left_alone(copy);
+    stop(directory);
+
+    start(directory);
+    test_a_copy_that_changed_is_left_alone(original);
+    stop(directory);
+    return 0;
+}
