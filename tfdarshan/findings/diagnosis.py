@@ -15,15 +15,11 @@ from tfdarshan.findings import (
     checkpoint_stall,
     fsync,
     input_bound,
-    slow_node,
-    slow_rank,
-    small_files,
     small_writes,
-    staging,
-    straggler,
     validation,
 )
 from tfdarshan.findings.all_findings import FINDINGS
+from tfdarshan.findings.best_cure import work
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.step_split import StepPart, step_split
@@ -169,12 +165,12 @@ def _far_better(made: Sequence[Finding], found: Sequence[Finding], measures: Mea
         return None
     most = max(_promised(finding, first) for finding in better)
     nearly = [finding for finding in better if _promised(finding, first) * FAR_BETTER >= most]
-    return min(nearly, key=lambda finding: (_work(finding), -_promised(finding, first)))
+    return min(nearly, key=lambda finding: (work(finding), -_promised(finding, first)))
 
 
 def _is_far_better(finding: Finding, first: Finding) -> bool:
     """Says whether a cure saves so many times the time, or leaves so little of it, that it comes first."""
-    more_work = _work(finding) > _work(first)
+    more_work = work(finding) > work(first)
     times = MORE_WORK if more_work else FAR_BETTER
     if _saved_share(finding) >= times * _saved_share(first):
         return True
@@ -182,17 +178,6 @@ def _is_far_better(finding: Finding, first: Finding) -> bool:
     if more_work:
         return _half_certain(finding) >= times * _expected(first)
     return _promised(finding, first) >= times * _promised(first, finding)
-
-
-def _work(finding: Finding) -> int:
-    """Gives what a cure takes: 0 some lines, 1 a copy of some files, 2 of all of them, 3 a conversion."""
-    return {
-        straggler.NAME: 1,
-        slow_rank.NAME: 1,
-        slow_node.NAME: 1,
-        staging.NAME: 2,
-        small_files.NAME: 3,
-    }.get(finding.name, 0)
 
 
 def _expected(finding: Finding) -> float:

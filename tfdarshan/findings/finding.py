@@ -106,6 +106,7 @@ class Finding:
         cure: What to do; None where there is nothing to do.
         gain: What the cure alone gives; None where it is not known or there is none.
         not_worth: When not to bother.
+        copied_bytes: What the cure copies or converts, 0 if nothing.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Finding:
     cure: Cure | None = None
     gain: Gain | None = None
     not_worth: str = ""
+    copied_bytes: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ def find(measures: Measures) -> Finding | None:
         cure=in_shards(measures, shards, unique / shards, READ_BYTES),
         gain=gain,
         not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
+        copied_bytes=unique,
     )
 
 

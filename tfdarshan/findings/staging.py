@@ -95,6 +95,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         cure=_cure(measures, rows[files.staged], staged_bytes, whole.later.condition),
         gain=gain,
         not_worth=_not_worth(whole.later),
+        copied_bytes=staged_bytes,
     )
 
 

@@ -1,0 +1,65 @@
+"""Which cure comes first: what promises most, or what is less work and promises nearly as much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tfdarshan.findings import slow_node, slow_rank, small_files, staging, straggler
+from tfdarshan.findings.finding import Finding
+
+# What is less work comes first if it makes the job this part as many times faster as the cure that promises
+# most, and saves this part of the time that it saves.
+AS_GOOD, MOST_SAVED = 0.85, 0.6
+# To copy or to convert more than this has to make the job so many times faster than some lines do.
+LARGE_BYTES, FAR_BETTER = 20e9, 2.0
+
+
+def best_cure(findings: Sequence[Finding]) -> Finding | None:
+    """Gives the finding whose cure comes first, None if none has one with a gain."""
+    promised = {
+        finding.name: promise(finding)
+        for finding in findings
+        if finding.gain is not None and finding.cure is not None
+    }
+    most = max(promised.values(), default=1.0)
+    nearly = [
+        finding
+        for finding in findings
+        if finding.name in promised
+        and promised[finding.name] >= AS_GOOD * most
+        and 1 - 1 / promised[finding.name] >= MOST_SAVED * (1 - 1 / most)
+    ]
+    return min(nearly, key=lambda finding: (work(finding), -promised[finding.name]), default=None)
+
+
+def work(finding: Finding) -> int:
+    """Gives what a cure takes: 0 some lines, 1 a copy of some files, 2 of all of them, 3 a conversion."""
+    return {
+        straggler.NAME: 1,
+        slow_rank.NAME: 1,
+        slow_node.NAME: 1,
+        staging.NAME: 2,
+        small_files.NAME: 3,
+    }.get(finding.name, 0)
+
+
+def promise(finding: Finding) -> float:
+    """Gives how many times faster a cure makes the job, for comparison with others.
+
+    A gain of which nothing is certain counts as its square root: halfway, by ratio, between none and that.
+    """
+    if finding.gain is None:
+        return 1.0
+    low, expected = finding.gain.speedup_range[0], finding.gain.speedup
+    much_work = finding.copied_bytes > LARGE_BYTES
+    return max(1.0, (expected if low > 1 else math.sqrt(expected)) / (FAR_BETTER if much_work else 1.0))
+
+
+def why_better(named: Finding, cause: Finding) -> str:
+    """Says why a cure is named in place of that of what costs most, as a reader sees it in the figures."""
+    if cause.cure is None or cause.gain is None or named.gain is None:
+        return "promises more"
+    if named.gain.speedup > cause.gain.speedup:
+        return "promises more"
+    return "is less work" if work(named) < work(cause) else "is more certain"
