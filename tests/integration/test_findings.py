@@ -70,7 +70,7 @@ def test_one_reader_is_too_few(tmp_path, data):
     found = diagnose(train(tmp_path, data, 1))
 
     assert found.problems[0].name == "read_parallelism"
-    assert found.verdict.finding == "read_parallelism"
+    assert found.verdict.cause == "read_parallelism"
 
 
 def test_a_job_that_reads_ahead_is_healthy(tmp_path, data):

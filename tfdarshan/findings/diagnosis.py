@@ -19,7 +19,7 @@ from tfdarshan.findings import (
     validation,
 )
 from tfdarshan.findings.all_findings import FINDINGS
-from tfdarshan.findings.best_cure import work
+from tfdarshan.findings.best_cure import best_cure, work
 from tfdarshan.findings.finding import KINDS, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.step_split import StepPart, step_split
@@ -65,8 +65,16 @@ class Diagnosis:
 
     @property
     def named(self) -> Finding | None:
-        """The finding that the verdict names, None if it names none."""
-        return next((finding for finding in self.findings if finding.name == self.verdict.finding), None)
+        """The finding whose cure the verdict names, None if it names none."""
+        return self._finding(self.verdict.finding)
+
+    @property
+    def cause(self) -> Finding | None:
+        """The finding that the verdict says costs most, None if it says none."""
+        return self._finding(self.verdict.cause)
+
+    def _finding(self, name: str) -> Finding | None:
+        return next((finding for finding in self.findings if finding.name == name), None)
 
 
 def diagnose(session: SessionData) -> Diagnosis:
@@ -104,11 +112,21 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     best = _far_better(made, found, measures)
     if best is not None:
         found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
-    verdict = _of_rank(make_verdict(measures, found, unknown), measures)
+    cured = best_cure(_worth_naming(made, found, measures))
+    verdict = _of_rank(make_verdict(measures, found, unknown, cured), measures)
     summary = measures.summary
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
     return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs)
+
+
+def _worth_naming(made: Sequence[Finding], found: Sequence[Finding], measures: Measures) -> list[Finding]:
+    """Gives the findings whose cure may be named, each as it is alone: problems, where there is one."""
+    listed = {finding.name for finding in found}
+    problems = any(finding.kind == "problem" for finding in found)
+    if not problems and measures.model.likely:
+        return []
+    return [finding for finding in made if finding.name in listed and finding.kind == "problem"]
 
 
 def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:

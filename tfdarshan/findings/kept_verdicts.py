@@ -32,11 +32,12 @@ class KeptVerdict:
     Attributes:
         state: "slow", "healthy" or "unknown".
         sentence: The whole verdict.
-        finding: The finding that it names, "" if none.
-        title: That finding in a few words.
-        speedup: What its cure gives, None if there is none.
+        finding: The finding whose cure it names, "" if none.
+        title: What costs most, in a few words.
+        speedup: What the cure gives, None if there is none.
         wait_share: Share of step time that waits for input, None if unknown.
         lost_s: Seconds of the session that the cure is expected to give back.
+        cured: What the cure is of, if that is not what costs most.
     """
 
     state: str
@@ -46,6 +47,7 @@ class KeptVerdict:
     speedup: float | None = None
     wait_share: float | None = None
     lost_s: float = 0.0
+    cured: str = ""
 
 
 class KeptVerdicts:
@@ -88,16 +90,18 @@ class KeptVerdicts:
 
 def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
     """Takes from a diagnosis of a session of `duration_s` what a list says."""
-    verdict, named = diagnosis.verdict, diagnosis.named
+    verdict = diagnosis.verdict
+    cause, named = diagnosis.cause, diagnosis.named
     gain = verdict.gain if verdict.state == "slow" else None
     return KeptVerdict(
         state=verdict.state,
         sentence=verdict.sentence,
         finding=verdict.finding,
-        title="" if named is None else named.title,
+        title="" if cause is None else cause.title,
         speedup=None if gain is None else min(gain.speedup, 1e9),
         wait_share=verdict.wait_share,
         lost_s=0.0 if gain is None or not gain.before_s else gain.expected_s / gain.before_s * duration_s,
+        cured="" if gain is None or named is None or named is cause else named.title,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tfdarshan.findings.best_cure import why_better
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
 from tfdarshan.findings.step_split import step_split
@@ -28,10 +29,12 @@ class Verdict:
         state: "slow" where a cure is known, "healthy", "unknown" where the data cannot tell, "suspect" where
             a log cannot tell what was waited for and something in it stands out.
         wait_share: Share of step time that waits for input, None if unknown.
-        finding: The name of the finding that costs most, "" if there is none.
-        gain: What its cure gives.
+        finding: The name of the finding whose cure is named, "" if there is none.
+        gain: What that cure gives.
         record: What to record for a better answer, "" if nothing is missing.
         why: The sentence without the cure.
+        cause: The name of the finding that costs most, "" if there is none: `finding`, or another one if a
+            cure of something else is the better one.
     """
 
     sentence: str
@@ -41,15 +44,22 @@ class Verdict:
     gain: Gain | None
     record: str = ""
     why: str = ""
+    cause: str = ""
 
 
-def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Sequence[Unknown]) -> Verdict:
+def make_verdict(
+    measures: Measures,
+    findings: Sequence[Finding],
+    unknown: Sequence[Unknown],
+    cured: Finding | None = None,
+) -> Verdict:
     """Words the verdict.
 
     Args:
         measures: The session.
         findings: What was found, the most important first.
         unknown: What it cannot tell.
+        cured: Whose cure comes first; None for that of the first finding.
     """
     model = measures.model
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
@@ -61,17 +71,20 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         text = " ".join([*doubts, f"Too short to tell: {measures.too_short}."])
         return Verdict(text, "unknown", model.wait_share, "", None, RECORD_MORE)
     if first is not None:
-        why = " ".join([*doubts, _lost(measures, first)])
-        sentence = " ".join([why, *_cure(first)])
-        return Verdict(sentence, "slow", model.wait_share, first.name, first.gain, record, why)
+        named = cured or first
+        why = " ".join([*doubts, _lost(measures, first), *_in_place_of(first, named)])
+        sentence = " ".join([why, *_cure(named)])
+        return Verdict(sentence, "slow", model.wait_share, named.name, named.gain, record, why, first.name)
     if model.wait_share is None:
         best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
-        said = [_cannot_tell(measures), *_if_it_did(best, measures)]
-        name, gain = ("", None) if best is None else (best.name, best.gain)
+        helps = cured if cured is not None and _has_cure(best) else best
+        said = [_cannot_tell(measures), *_if_it_did(best, helps, measures)]
+        name, gain = ("", None) if helps is None else (helps.name, helps.gain)
+        cause = "" if best is None else best.name
         # What is slow by itself is so whatever the job waited for.
         suspect = measures.imported and best is not None and best.cost_share >= SUSPECT_SHARE
         text = " ".join([*doubts, *(reversed(said) if suspect else said)])
-        return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record)
+        return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, "", cause)
     waits = percent(model.wait_share, 1)
     own_s = next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
     if model.wait_share < HEALTHY_SHARE <= own_s / model.unit_s:
@@ -84,7 +97,8 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
         return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
     text = f"{waits} of step time waits for input, {_no_cure(measures)}"
-    return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "input_bound", None)
+    name = "input_bound"
+    return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, name, None, cause=name)
 
 
 def _no_cure(measures: Measures) -> str:
@@ -119,22 +133,39 @@ def _lost(measures: Measures, first: Finding) -> str:
 def _cure(first: Finding) -> list[str]:
     if first.cure is None:
         return []
-    gives = ""
-    if first.gain is not None:
-        low, high = first.gain.speedup_range
-        gives = f" Expected: {first.gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)."
+    gives = f" Expected: {_times(first.gain)}." if first.gain is not None else ""
     return [f"{first.cure.what}{gives}"]
 
 
-def _if_it_did(best: Finding | None, measures: Measures) -> list[str]:
-    """Says what costs most if training, or whatever needed the input, did wait."""
-    if best is None:
+def _times(gain: Gain) -> str:
+    low, high = gain.speedup_range
+    return f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)"
+
+
+def _in_place_of(cause: Finding, named: Finding) -> list[str]:
+    """Says of what the cure is, and why it is not that of what costs most; nothing if it is."""
+    if named.name == cause.name:
         return []
-    if best.gain is None or best.cure is None or best.stall_s >= best.cost_s:
+    own = [f"Curing that promises {_times(cause.gain)}."] if cause.cure and cause.gain else []
+    return [*own, f"Another cause has a cure that {why_better(named, cause)}: {named.title}."]
+
+
+def _has_cure(best: Finding | None) -> bool:
+    """Says whether what stands out is something that a cure shortens, if anything waited for it."""
+    return best is not None and None not in (best.gain, best.cure) and best.stall_s < best.cost_s
+
+
+def _if_it_did(best: Finding | None, named: Finding | None, measures: Measures) -> list[str]:
+    """Says what costs most if training, or whatever needed the input, did wait, and what would help."""
+    if best is None or named is None:
+        return []
+    if named.gain is None or named.cure is None or not _has_cure(best):
         return [f"What stands out: {best.title}. {best.what}"]
-    upper = best.gain.speedup_range[1]
+    upper = named.gain.speedup_range[1]
     who = "something" if measures.windows is None else "it"
-    return [f"If {who} did, it is because {best.title}. {best.cure.what} That could give up to {upper:.2f}x."]
+    gives = f"That could give up to {upper:.2f}x."
+    cause = f"If {who} did, it is because {best.title}."
+    return [" ".join([cause, *_in_place_of(best, named)[-1:], named.cure.what, gives])]
 
 
 def _cannot_tell(measures: Measures) -> str:

@@ -35,7 +35,7 @@ def found_first(session):
     assert sum(f.cost_s - f.stall_s for f in found.problems) <= wait_s + 1e-9
     assert [f.cost_s for f in found.problems] == sorted((f.cost_s for f in found.problems), reverse=True)
     first = found.problems[0]
-    assert found.verdict.finding == first.name
+    assert found.verdict.cause == first.name
     low, high = first.gain.low_s, first.gain.high_s
     assert 0 <= low <= first.gain.expected_s <= high
     return first

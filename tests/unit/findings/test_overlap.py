@@ -28,7 +28,7 @@ def test_one_reader_that_always_waits_is_found_first(tmp_path):
     first = found.problems[0]
     (second,) = (finding for finding in found.problems if finding.name == "prefetch")
     assert first.name == "read_parallelism"
-    assert found.verdict.finding == "read_parallelism"
+    assert found.verdict.cause == "read_parallelism"
     assert "num_parallel_calls=" in first.cure.line
     # ... prefetching alone hides what a step computes, no more
     assert second.gain.expected_s < 0.010 * 19 / 20

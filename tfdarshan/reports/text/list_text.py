@@ -58,10 +58,15 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     if verdict.state == "healthy":
         return "healthy"
     if verdict.state == "slow":
-        return verdict.title
+        return f"{verdict.title}; {cure_elsewhere(verdict)}" if verdict.cured else verdict.title
     if verdict.wait_share is not None:
         return "too short to tell" if "Too short to tell" in verdict.sentence else "no cure is known"
     return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
+
+
+def cure_elsewhere(verdict: KeptVerdict) -> str:
+    """Says what the gain is of, if that is not the cure of what costs most."""
+    return f"the gain is that of curing something else: {verdict.cured}" if verdict.cured else ""
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,12 @@ def _lines(
         "-" if verdict is None or verdict.speedup is None else f"{verdict.speedup:.2f}x",
     )
     start = shape.row(*cells, ".")[:-1]
-    row = start + _begin(printable(why(session, verdict)), max(paint.width - len(start), 12))
+    elsewhere = "" if verdict is None or session.state != COMPLETE else cure_elsewhere(verdict)
+    said = verdict.title if verdict is not None and elsewhere else why(session, verdict)
+    row = start + _begin(printable(said), max(paint.width - len(start), 12))
     lines = [row if verdict is None or verdict.state != "slow" else paint.bold(row)]
-    about = _begin(_about(session), paint.width - len(indent) - 2)
-    return [*lines, paint.dim(f"{indent}  {about}")] if about else lines
+    more = [_begin(text, paint.width - len(indent) - 2) for text in (printable(elsewhere), _about(session))]
+    return [*lines, *(paint.dim(f"{indent}  {text}") for text in more if text)]
 
 
 def _begin(text: str, width: int) -> str:

@@ -1,0 +1,122 @@
+"""The verdict says what costs most and what cures it best, though these be of two findings, in each view."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.scenario_sessions import SKETCHES, sketched
+from tests.unit.findings.test_assumptions import MAKERS
+from tests.unit.sentences.sessions import EDGES
+from tfdarshan.findings.best_cure import LARGE_BYTES
+from tfdarshan.findings.diagnosis import diagnose, diagnosis_of
+from tfdarshan.findings.kept_verdicts import kept_verdict
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.plain import plain_diagnosis
+from tfdarshan.reports.notebook import session_html
+from tfdarshan.reports.text.answer_text import answer_text
+from tfdarshan.reports.text.list_text import list_text, why
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import Cards, Headline
+from tfdarshan.sessions.catalogue import list_sessions
+from tfdarshan.terminal.paint import Paint
+from tfdarshan.workloads.laboratory.contradiction import asked, contradictions_in
+
+
+def test_the_verdict_says_which_cause_which_cure_and_what_each_promises(tmp_path):
+    # GIVEN one reader of slow storage: more readers would do, a copy does for certain
+    found = diagnose(sketched(tmp_path, SKETCHES["one reader"]))
+
+    # THEN
+    assert found.cause is found.problems[0]
+    assert (found.cause.name, found.named.name) == ("read_parallelism", "staging")
+    own, other = found.cause.gain, found.named.gain
+    assert found.verdict.gain == other
+    assert found.verdict.sentence.endswith(
+        f"because {found.cause.title}. "
+        f"Curing that promises {own.speedup:.2f}x (1.00x to {own.speedup_range[1]:.2f}x). "
+        f"Another cause has a cure that promises more: {found.named.title}. {found.named.cure.what} "
+        f"Expected: {other.speedup:.2f}x ({other.speedup_range[0]:.2f}x to {other.speedup_range[1]:.2f}x)."
+    )
+
+
+def test_nothing_is_said_of_another_cause_if_the_cure_is_of_what_costs_most(tmp_path):
+    found = diagnose(sketched(tmp_path, SKETCHES["slow storage"]))
+
+    assert found.cause is found.named
+    assert "Another cause" not in found.verdict.sentence
+    assert kept_verdict(found, 1.0).cured == ""
+
+
+def test_a_wait_without_a_cure_is_its_own_cause(tmp_path):
+    # GIVEN a wait that no finding explains
+    measures = measure(EDGES["petabytes from memory"](tmp_path))
+
+    # THEN
+    found = diagnosis_of(measures)
+    assert found.verdict.cause == found.verdict.finding == "input_bound"
+    assert contradictions_in(asked(measures)) == []
+
+
+def test_each_view_says_both(tmp_path):
+    # GIVEN
+    session = sketched(tmp_path, SKETCHES["one reader"])
+    found = diagnose(session)
+    sentence, cause, cured = found.verdict.sentence, found.cause, found.named
+
+    # THEN the terminal and a notebook say the verdict, and the lines of the cure that it names
+    text = " ".join(" ".join(answer_text(found, Paint())).split())
+    assert text.startswith(sentence)
+    assert all(line in text for line in cured.cure.line.splitlines())
+    assert sentence in session_html(session)
+
+    # ... the headline says the cause, and then cure and gain of the other finding; the cause has a card
+    panels = findings_panels(found)
+    (headline,) = (panel for panel in panels if isinstance(panel, Headline))
+    assert cause.title in headline.sentence
+    assert headline.sentence.endswith(f"Another cause has a cure that promises more: {cured.title}.")
+    assert (headline.card.name, headline.card.cure) == (cured.name, cured.cure.what)
+    assert headline.speedup == f"{cured.gain.speedup:.2f}x"
+    cards = [card.name for panel in panels if isinstance(panel, Cards) for card in panel.items]
+    assert cause.name in cards
+    assert cured.name not in cards
+
+    # ... a list says that the gain is not of what costs most
+    kept = kept_verdict(found, 10.0)
+    assert (kept.title, kept.cured, kept.speedup) == (cause.title, cured.title, cured.gain.speedup)
+    (listed,) = list_sessions(tmp_path)
+    text = list_text([[listed]], {listed.path: kept}, "logs", Paint())
+    assert f"{cured.gain.speedup:.2f}x  {cause.title[:16]}" in text
+    assert f"\n  the gain is that of curing something else: {cured.title}\n" in text
+    assert why(listed, kept) == f"{cause.title}; the gain is that of curing something else: {cured.title}"
+
+    # ... and plain data has both names
+    plain = json.loads(json.dumps(plain_diagnosis(found)))["verdict"]
+    assert (plain["cause"], plain["finding"]) == (cause.name, cured.name)
+    assert plain["gain"]["speedup"] == cured.gain.speedup
+
+
+def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
+    # GIVEN
+    found = diagnose(sketched(tmp_path, SKETCHES["no steps"]))
+
+    # THEN
+    assert (found.verdict.state, found.cause.name, found.named.name) == (
+        "unknown", "read_parallelism", "staging",
+    )  # fmt: skip
+    assert (
+        f"If something did, it is because {found.cause.title}. Another cause has a cure that promises more: "
+        f"{found.named.title}. {found.named.cure.what} That could give up to "
+    ) in found.verdict.sentence
+
+
+@pytest.mark.parametrize("name", ["crowded", "a buffer to be filled"])
+def test_files_that_are_large_are_copied_as_a_whole_however_little_was_read(name, tmp_path):
+    # GIVEN a little read of files of more than 20 GB
+    found = diagnose(MAKERS[name](tmp_path))
+    (copy,) = (one for one in found.findings if one.name == "staging")
+
+    # THEN what would be copied counts, not what was read
+    assert copy.copied_bytes > LARGE_BYTES
+    assert found.named is found.cause is not copy
