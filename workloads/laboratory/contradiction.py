@@ -73,6 +73,10 @@ class Answers:
         finding = self.named(name)
         return finding is not None and finding.kind == "problem"
 
+    def is_advised(self, name: str) -> bool:
+        """Says whether something is called a problem, or the verdict on a slow job names its cure."""
+        return self.is_problem(name) or (self.verdict.state == "slow" and self.verdict.finding == name)
+
 
 Rule = Callable[[Answers], Iterator[str]]
 
@@ -204,8 +208,8 @@ def _memory_is_not_storage(answers: Answers) -> Iterator[str]:
     if answers.named(page_cache.NAME) is None:
         return
     for name in (STAGING, FITS_IN_MEMORY):
-        if answers.is_problem(name):
-            yield f"the page cache served the input, and {name} is a problem"
+        if answers.is_advised(name):
+            yield f"the page cache served the input, and {name} is advised"
 
 
 def _no_gain_beyond_what_is_lost(answers: Answers) -> Iterator[str]:
@@ -225,15 +229,19 @@ def _verdict_is_of_a_finding(answers: Answers) -> Iterator[str]:
     finding = answers.named(verdict.finding)
     if finding is None or (finding.gain is not None and finding.gain != verdict.gain):
         yield f"the verdict's {verdict.finding} is not among the findings with its gain"
+    if verdict.state == "slow" and not answers.is_problem(verdict.cause):
+        yield f"the verdict says that {verdict.cause or 'nothing'} costs most, and that is no problem"
+    if verdict.cause != verdict.finding and (finding is None or finding.cure is None):
+        yield f"the verdict names another cure than that of {verdict.cause}, and {verdict.finding} has none"
 
 
 def _staging_is_worth_it(answers: Answers) -> Iterator[str]:
     finding = answers.named(STAGING)
-    if finding is None or finding.kind != "problem" or not answers.not_worth or _by_hand(finding):
+    if finding is None or not answers.is_advised(STAGING) or not answers.not_worth or _by_hand(finding):
         return
     # That the copy does not pay is no contradiction if the finding says so, too.
     if answers.not_worth != "copy" or "epoch" not in f"{finding.what} {finding.not_worth}":
-        yield f"staging is a problem, and advise says that it is not worth it ({answers.not_worth})"
+        yield f"staging is advised, and advise says that it is not worth it ({answers.not_worth})"
 
 
 def _what_is_staged_is_found(answers: Answers) -> Iterator[str]:

@@ -40,7 +40,8 @@ class Said:
 
     def offers(self, other: Said) -> bool:
         """Says whether it offers what another one offers first."""
-        return (other.first, other.line) in zip(self.problems, self.cures, strict=False)
+        offered = [(self.first, self.line), *zip(self.problems, self.cures, strict=False)]
+        return bool(other.first) and (other.first, other.line) in offered
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,16 @@ FEWER = finding("too_many_threads", cure="Read with 1 call at a time.")
 STAGED = finding("staging")
 FULL = replace(finding("full_storage", kind="note"), gain=None)
 CACHED = replace(finding("page_cache", kind="note"), gain=None)
+ANOTHER_WAY = finding("staging", kind="note")
 
 
 def answers(*findings: Finding, state: str = "slow", first: Finding | None = None, **more) -> Answers:
     """Gives answers to steps of 100 ms that wait 60, which agree with each other."""
     first = first or next((one for one in findings if one.kind == "problem"), None)
-    verdict = Verdict("-", state, 0.6, first.name if first else "", first.gain if first else None)
+    cause = next((one.name for one in findings if one.kind == "problem"), "")
+    verdict = Verdict(
+        "-", state, 0.6, first.name if first else "", first.gain if first else None, cause=cause
+    )
     given: dict[str, object] = {"staged": (1.1, 1.5, 1.8), "staged_what_if": (1.1, 1.5, 1.8)}
     given |= {"staged_bytes": 1e9, "not_worth": "", "threads": {1: (1.0, 1.4, 1.7), 8: (1.0, 1.4, 1.7)}}
     return Answers(findings=findings, verdict=verdict, unit_s=0.1, wait_s=0.06, own_s=0.0, **(given | more))
@@ -91,6 +95,14 @@ def test_a_copy_that_does_not_pay_is_said_by_both():
     assert contradictions_in(answers(says, not_worth="copy")) == []
 
 
+def test_another_cure_than_that_of_the_cause_is_no_contradiction():
+    assert contradictions_in(answers(MORE, ANOTHER_WAY, first=ANOTHER_WAY)) == []
+
+
+def test_what_the_verdict_does_not_name_need_not_pay():
+    assert contradictions_in(answers(MORE, ANOTHER_WAY, not_worth="copy")) == []
+
+
 def test_a_disk_that_nobody_measured_may_promise_less():
     assert contradictions_in(answers(finding("staging", seen=False))) == []
 
@@ -114,6 +126,20 @@ CONTRADICTED = {
     "not named": (answers(MORE), "findings do not name it"),
     "a copy that does not pay": (answers(STAGED, not_worth="copy"), "not worth it (copy)"),
     "not worth it": (answers(STAGED, not_worth="little"), "not worth it (little)"),
+    "a copy that is another way, and does not pay": (
+        answers(MORE, ANOTHER_WAY, first=ANOTHER_WAY, not_worth="copy"), "not worth it (copy)",
+    ),
+    "another way, from memory": (answers(MORE, ANOTHER_WAY, CACHED, first=ANOTHER_WAY), "staging is advised"),
+    "the cause is no problem": (
+        replace(answers(MORE), verdict=Verdict("-", "slow", 0.6, MORE.name, MORE.gain, cause="staging")),
+        "staging costs most, and that is no problem",
+    ),
+    "no cause": (
+        replace(answers(MORE), verdict=Verdict("-", "slow", 0.6, MORE.name, MORE.gain)), "nothing costs most",
+    ),
+    "another cure that is none": (
+        answers(MORE, replace(STAGED, cure=None), first=replace(STAGED, cure=None)), "and staging has none",
+    ),
     "healthy": (answers(state="healthy"), "healthy, and advise gives 1.50x"),
     "healthy, a problem": (
         replace(answers(MORE), verdict=Verdict("-", "healthy", 0.01, "", None)), "there is a problem",

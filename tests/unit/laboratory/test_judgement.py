@@ -151,6 +151,20 @@ def test_a_finding_without_a_cure_is_not_measured_and_a_new_name_is_reported():
     assert judge(1, "w", said("brand_new"), truth(parallel=2.0), real=True).unknown_name
 
 
+def test_a_cure_is_offered_again_if_it_is_named_or_among_the_problems():
+    # GIVEN a cure that was applied
+    applied = dataclasses.replace(said("staging"), line="stage")
+
+    # THEN it is offered again as the verdict's, though others cost more, or as that of a problem
+    another_way = dataclasses.replace(applied, problems=("prefetch",), cures=("ahead",))
+    a_problem = dataclasses.replace(said("prefetch"), problems=("staging",), cures=("stage",))
+    assert another_way.offers(applied)
+    assert a_problem.offers(applied)
+    # ... and not if its lines are others, or nothing was applied
+    assert not dataclasses.replace(another_way, line="stage more").offers(applied)
+    assert not said("").offers(said(""))
+
+
 def test_only_what_is_close_to_the_best_or_asked_for_runs_again():
     made: list[object] = []
 
