@@ -10,6 +10,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
+from tfdarshan.recording import recover
 from tfdarshan.recording.recover import recover_session
 
 VICTIM = """
@@ -122,6 +123,51 @@ def test_child_that_outlives_the_job_is_waited_for(victim, tmp_path, capsys):
     assert (code, json.loads(capsys.readouterr().out)["recovered"][0]["recorded"]) == (0, 1)
     files = tfdarshan.open_session(tmp_path / "logs").files
     assert files.loc[files["path"] == str(tmp_path / "child.bin"), "POSIX_BYTES_WRITTEN"].tolist() == [777]
+
+
+def test_several_who_recover_at_once_are_no_failure(victim, tmp_path):
+    # GIVEN
+    kill(victim())
+
+    # WHEN
+    command = [sys.executable, "-m", "tfdarshan", "recover", "logs"]
+    started = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    said = [process.communicate(timeout=120) for process in started]
+
+    # THEN
+    assert [process.returncode for process in started] == [0] * 4, said
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert session.files["path"].str.endswith(".bin").sum() == 50
+    assert sum(out.startswith("recovered ") for out, _ in said) == 1
+    others = [out for out, _ in said if not out.startswith("recovered ")]
+    assert all(out.startswith(("another process recovers ", "nothing to recover ")) for out in others)
+
+
+@pytest.mark.parametrize("moment", ["locked", "done"])
+def test_a_session_that_another_has_recovered_meanwhile_is_left_alone(victim, tmp_path, monkeypatch, moment):
+    # GIVEN another process is done with it when this one gets the lock, or looks at the spool
+    kill(victim())
+    (directory,) = (tmp_path / "logs/plugins/tfdarshan").iterdir()
+    name = "recovering" if moment == "locked" else "_check_spool"
+    real = getattr(recover, name)
+
+    def late(*arguments):
+        monkeypatch.setattr(recover, name, real)
+        assert not recover.recover_session(directory).by_another
+        if moment == "locked":
+            (tmp_path / "spool").touch()
+            return real(tmp_path / "spool")
+        return real(*arguments)
+
+    monkeypatch.setattr(recover, name, late)
+
+    # THEN
+    assert recover.recover_session(directory).by_another
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert session.files["path"].str.endswith(".bin").sum() == 50
 
 
 def test_recover_to_another_logdir(victim, tmp_path):

@@ -109,13 +109,14 @@ def test_spool_directory_is_private_and_named_after_the_session(tmp_path):
 
 
 def test_spool_being_recovered_by_another_process_is_left_alone(tmp_path):
-    # GIVEN a child that recovers it until it is told to end
+    # GIVEN a child that recovers it, and has read it, until it is told to end
     path = tmp_path / "1.spool"
     path.touch()
     ready, done = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
         with spool.recovering(path):
+            path.read_bytes()
             os.write(ready[1], b"x")
             os.read(done[0], 1)
         os._exit(0)

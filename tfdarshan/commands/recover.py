@@ -71,6 +71,9 @@ def _recoveries(arguments: argparse.Namespace) -> list[Callable[[], Recovered]]:
 
 def _print(recovered: list[Recovered], *, nothing: bool, logdir: Path) -> None:
     for session in recovered:
+        if session.by_another:
+            say(f"another process recovers {session.path}, or has done so just now")
+            continue
         say(f"recovered {session.path}; see it with: tfdarshan summary {session.path}")
         for problem in session.unreadable:
             say(f"  {problem}")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, reason
-from tfdarshan.recording.spool import HELD, recovering, remove_spool
+from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, TfdarshanError, reason
+from tfdarshan.recording.spool import HELD, RecoveringError, recovering, remove_spool
 from tfdarshan.sessions.rank_folder import parts_of, rank_folders
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -32,11 +32,15 @@ from tfdarshan.sessions.session_directory import (
 
 @dataclass(frozen=True)
 class Recovered:
-    """One session that is whole now; `recorded` counts its children with data."""
+    """One session that is whole now; `recorded` counts its children with data.
+
+    `by_another` says that another process has recovered it meanwhile, or is about to.
+    """
 
     path: Path
     recorded: int
     unreadable: tuple[str, ...]
+    by_another: bool = False
 
 
 def interrupted_sessions(logdir: Path) -> list[Path]:
@@ -62,7 +66,7 @@ def _sessions_below(logdir: Path) -> Iterator[Path]:
 
 
 def recover_session(directory: Path, *, to: Path | None = None, force: bool = False) -> Recovered:
-    """Writes an interrupted session from its spools and removes them.
+    """Writes an interrupted session from its spools and removes them; of several who try at once, one does.
 
     Args:
         directory: The session directory that has the marker.
@@ -74,6 +78,18 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
         SessionDataError: The spool is gone or damaged.
         StorageError: The session cannot be written.
     """
+    try:
+        return _recover_session(directory, to, force=force)
+    except RecoveringError:
+        return Recovered(directory, 0, (), by_another=True)
+    except TfdarshanError:
+        # Who is done with it removes the marker first.
+        if (directory / MARKER).exists():
+            raise
+        return Recovered(directory, 0, (), by_another=True)
+
+
+def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recovered:
     marker = read_marker(directory)
     target = _target(directory, marker, to)
     spool = Path(marker.spool_directory)
@@ -87,6 +103,8 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
 
     try:
         with recovering(spool / f"{marker.pid}.spool"):
+            if not (directory / MARKER).exists():
+                return Recovered(directory, 0, (), by_another=True)
             target.mkdir(parents=True, exist_ok=True)
             written = write_session(target, marker)
             _finish(directory, spool)

@@ -93,6 +93,10 @@ def choose_folder(options: Options) -> Path:
     return roomy[0] if roomy else max(folders, key=_free_bytes)
 
 
+class RecoveringError(SessionActiveError):
+    """Another process is recovering the session."""
+
+
 def remove_spool(directory: Path) -> None:
     """Removes a spool directory that is no longer needed; what cannot be removed is left."""
     shutil.rmtree(directory, ignore_errors=True)
@@ -127,15 +131,17 @@ def copy_spool(source: Path, target: Path) -> None:
 def recovering(spool: Path) -> Iterator[None]:
     """Locks a spool file; the kernel takes the lock away with the process.
 
+    A lock of POSIX's would end when whoever reads the spool meanwhile closes it.
+
     Raises:
-        SessionActiveError: Another process is recovering it.
+        RecoveringError: Another process is recovering it.
         OSError: It cannot be opened.
     """
     with spool.open("r+b") as lock:
         try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise SessionActiveError(
+            raise RecoveringError(
                 f"another process is recovering the session recorded in {spool.parent}."
             ) from error
         yield

@@ -82,10 +82,13 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Runs `command` under strace; each thread's log goes to `log_directory`."""
     log_directory.mkdir(parents=True)
-    strace = [*_STRACE, "-ff", "-o", str(log_directory / "thread")]
-    return subprocess.run(
-        [*strace, *command], capture_output=True, text=True, timeout=timeout_s, env=environment
-    )
+    whole = [*tracing(log_directory), *command]
+    return subprocess.run(whole, capture_output=True, text=True, timeout=timeout_s, env=environment)
+
+
+def tracing(log_directory: Path) -> list[str]:
+    """Gives what comes before a command that is traced; several may write to the same folder."""
+    return [*_STRACE, "-ff", "-o", str(log_directory / "thread")]
 
 
 def read_calls(log_directory: Path) -> list[Call]:
