@@ -1,5 +1,9 @@
 """Times of several hosts on one clock: by how much, how that is known, and what is refused if it is not."""
 
+import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +11,14 @@ import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
 from tfdarshan.analysis.wall_clock import clocks_apart, measure_wall_clock
-from tfdarshan.recording.clock_sample import TICK_NS, both_clocks, clock_sample, fs_type_of, server_offset
+from tfdarshan.recording.clock_sample import (
+    TICK_NS,
+    both_clocks,
+    clock_sample,
+    fs_type_of,
+    server_offset,
+    time_namespace_offset_ns,
+)
 from tfdarshan.sessions.rank_folder import missing_ranks
 from tfdarshan.sessions.session_directory import boot_id
 
@@ -141,6 +152,60 @@ def test_two_clocks_are_read_at_one_moment():
 
     # THEN
     assert (realtime_ns, monotonic_ns, error_ns) == (77, 1001, 1)
+
+
+def test_a_container_with_a_monotonic_clock_of_its_own_has_its_hosts(tmp_path):
+    # GIVEN
+    command = ["unshare", "--time", "--monotonic", "123456", "true"]
+    if shutil.which("unshare") is None or subprocess.run(command, capture_output=True).returncode != 0:
+        pytest.skip("this machine makes no time namespaces")
+    code = "import json, pathlib, time; from tfdarshan.recording.clock_sample import clock_sample"
+    code += "; print(json.dumps([time.monotonic(), clock_sample(pathlib.Path('.'))]))"
+
+    # WHEN
+    ran = subprocess.run(
+        [*command[:-1], sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True
+    )
+
+    # THEN
+    own_s, sample = json.loads(ran.stdout)
+    here = clock_sample(tmp_path)
+    differences_ns = [clock["realtime_ns"] - clock["monotonic_ns"] for clock in (sample, here)]
+    assert own_s > 123_456
+    assert abs(differences_ns[0] - differences_ns[1]) < 10**9
+    assert sample["boot_id"] == here["boot_id"]
+
+
+@pytest.mark.parametrize(
+    ("text", "offset_ns"), [("monotonic  -5  7\nboottime 1 2\n", 7 - 5 * 10**9), ("", 0), ("x", 0)]
+)
+def test_the_offset_of_a_time_namespace(tmp_path, text, offset_ns):
+    (tmp_path / "offsets").write_text(text)
+    assert time_namespace_offset_ns(tmp_path / "offsets") == offset_ns
+    assert time_namespace_offset_ns(tmp_path / "no such file") == 0
+
+
+def test_64_hosts_are_put_on_one_clock_within_the_errors_that_are_told(tmp_path):
+    # GIVEN clocks up to 50 ms off, which a file server's says to 1 ms each
+    rng = np.random.default_rng(64)
+    ahead_ns = rng.integers(-50_000_000, 50_000_000, 64)
+    seen_ns = rng.integers(-1_000_000, 1_000_000, 64) - ahead_ns
+    hosts = [
+        MadeUpRank([[n], [64 + n]], host=f"n{n}", clock_ns=int(ahead), server_offset_ns=int(seen))
+        for n, (ahead, seen) in enumerate(zip(ahead_ns, seen_ns, strict=True))
+    ]
+
+    # WHEN
+    session = joint_training(tmp_path, hosts, noise=0.0)
+
+    # THEN
+    found = sorted(session.joint.ranks, key=lambda rank: rank.rank)
+    truth_ns = ahead_ns[0] - ahead_ns
+    off_ns = np.array([rank.offset_ns for rank in found]) - truth_ns
+    errors_ns = np.array([rank.error_ns for rank in found])
+    assert (np.abs(off_ns) <= errors_ns).all()
+    assert errors_ns.max() == 2_000_000
+    assert np.ptp(list(starts_ms(session).values())) <= 2.0
 
 
 def test_a_local_folder_says_nothing_of_a_server(tmp_path, monkeypatch):

@@ -24,9 +24,9 @@ def clock_sample(folder: Path) -> dict[str, Any]:
     """Takes a sample: this host's clocks at one moment, and how far off the file server's is.
 
     Returns:
-        `boot_id`; `realtime_ns` and `monotonic_ns` at one moment, within `error_ns`; `server_offset_ns`,
-        what has to be added to this host's clock to get the file server's, within `server_error_ns`: None
-        where the file system's times are not a server's.
+        `boot_id`; `realtime_ns` and the host's `monotonic_ns` at one moment, within `error_ns`;
+        `server_offset_ns`, what has to be added to this host's clock to get the file server's, within
+        `server_error_ns`: None where the file system's times are not a server's.
 
     Args:
         folder: Where the session is written; a file is made there for a moment.
@@ -36,7 +36,7 @@ def clock_sample(folder: Path) -> dict[str, Any]:
     return {
         "boot_id": boot_id(),
         "realtime_ns": realtime_ns,
-        "monotonic_ns": monotonic_ns,
+        "monotonic_ns": monotonic_ns - time_namespace_offset_ns(),
         "error_ns": error_ns,
         "server_offset_ns": offset_ns,
         "server_error_ns": server_error_ns,
@@ -50,6 +50,17 @@ def both_clocks(realtime: Clock = time.time_ns, monotonic: Clock = time.monotoni
         before_ns, realtime_ns, after_ns = monotonic(), realtime(), monotonic()
         samples.append((realtime_ns, (before_ns + after_ns) // 2, (after_ns - before_ns + 1) // 2))
     return min(samples, key=lambda sample: sample[2])
+
+
+def time_namespace_offset_ns(offsets: Path = Path("/proc/self/timens_offsets")) -> int:
+    """Gives by how much CLOCK_MONOTONIC of this container is ahead of that of its host, in ns."""
+    try:
+        rows = [line.split() for line in offsets.read_text(encoding="ascii").splitlines()]
+        clocks = {clock: (int(seconds), int(rest_ns)) for clock, seconds, rest_ns in rows}
+    except (OSError, ValueError):
+        return 0  # the kernel has no such namespaces
+    seconds, rest_ns = clocks.get("monotonic", (0, 0))
+    return seconds * 10**9 + rest_ns
 
 
 def server_offset(
