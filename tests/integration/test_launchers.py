@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +12,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.oracle import strace_log
+from tests.integration.oracle.data_files import counted, free_ports, seen_by_strace
 from tests.integration.slurm_cluster import NODES, NoSlurmError, slurm_cluster
 
 FILES = 24
@@ -79,32 +79,12 @@ def training(tmp_path, monkeypatch):
     return command
 
 
-def seen_by_strace(tmp_path):
-    """Gives opens, reads and bytes read of each data file."""
-    opens: Counter[str] = Counter()
-    reads: Counter[str] = Counter()
-    moved: Counter[str] = Counter()
-    for call in strace_log.read_calls(tmp_path / "calls"):
-        if call.name == "openat" and call.result_path.endswith(".bin"):
-            opens[call.result_path] += 1
-        elif call.name in ("read", "pread64") and call.descriptors[0].endswith(".bin"):
-            reads[call.descriptors[0]] += 1
-            moved[call.descriptors[0]] += call.result
-    return {path: (opens[path], reads[path], moved[path]) for path in opens}
-
-
-def counted(session):
-    files = session.files[session.files["path"].str.endswith(".bin")]
-    sums = files.groupby("path")[["POSIX_OPENS", "POSIX_READS", "POSIX_BYTES_READ"]].sum()
-    return {path: tuple(row) for path, *row in sums.itertuples()}
-
-
 def check(tmp_path, done):
     """Checks the session of four ranks, and gives it."""
     assert done.returncode == 0, done.stderr
     session = tfdarshan.open_session(tmp_path / "logs")
     assert (len(session.joint.ranks), session.joint.missing, session.problems) == (RANKS, (), [])
-    seen = seen_by_strace(tmp_path)
+    seen = seen_by_strace(tmp_path / "calls")
     assert len(seen) == FILES
     assert counted(session) == seen
     workers = [meta for meta in session.meta if not meta["owner"]]
@@ -221,14 +201,6 @@ def test_workers_of_a_distribution_strategy(training, tmp_path):
     assert [process.returncode for process in done] == [0, 0], done
     session = tfdarshan.open_session(tmp_path / "logs")
     assert (len(session.joint.ranks), session.joint.missing) == (2, ())
-    seen = seen_by_strace(tmp_path)
+    seen = seen_by_strace(tmp_path / "calls")
     assert len(seen) == FILES
     assert counted(session) == seen
-
-
-def free_ports(count):
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("localhost", 0))
-        return [one.getsockname()[1] for one in sockets]
