@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tfdarshan.units import plural
@@ -27,6 +27,14 @@ def drop_from_cache(paths: Iterable[Path]) -> int:
     return count
 
 
+def read_into_cache(paths: Iterable[Path]) -> None:
+    """Reads files, so that the page cache has them as far as there is memory."""
+    for path in paths:
+        with path.open("rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+
+
 def storage_bytes_read() -> int:
     """Gives the bytes this process had fetched from storage so far (read_bytes of /proc/self/io)."""
     for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():
@@ -35,18 +43,23 @@ def storage_bytes_read() -> int:
     return 0
 
 
-def drops_here(paths: list[Path]) -> bool:
-    """Says whether dropping works for these files: reading the first after it fetches from storage."""
+def drops_here(paths: list[Path], fetched: Callable[[], int] = storage_bytes_read) -> bool:
+    """Says whether dropping works for these files: reading the first after it fetches from storage.
+
+    Args:
+        paths: The files.
+        fetched: Counts what was fetched from storage so far.
+    """
     drop_from_cache(paths[:1])
-    before = storage_bytes_read()
+    before = fetched()
     with paths[0].open("rb", buffering=0) as file:
         file.read(mmap.PAGESIZE)
-    return storage_bytes_read() > before
+    return fetched() > before
 
 
-def said_of_cache(paths: list[Path]) -> str:
+def said_of_cache(paths: list[Path], fetched: Callable[[], int] = storage_bytes_read) -> str:
     """Gives a sentence on what happens to the page cache before each run."""
     files = plural(len(paths), "file")
-    if drops_here(paths):
+    if drops_here(paths, fetched):
         return f"page cache: the {files} are dropped before each run (posix_fadvise)"
     return f"page cache: the {files} cannot be dropped from it here, runs read from memory"

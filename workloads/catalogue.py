@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 TF_DARSHAN = "arXiv 2008.04395"
 CHARACTERIZING = "arXiv 1810.03035"
 ALIBABA_PAI = "arXiv 1910.05930"
+LMDBIO = "ACM TOPC 2019, doi 10.1145/3331526"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,8 @@ class Workload:
     paper: str
     about: str
     reads: bool = True  # needs a tier to read from
+    maps: bool = False  # reads by page faults, which no emulation slows
+    packages: tuple[str, ...] = ("pillow", "tensorflow")  # that it does not run without
 
     def run(self, experiment: Experiment) -> Result:
         """Runs it."""
@@ -75,5 +78,14 @@ WORKLOADS = (
         paper=ALIBABA_PAI,
         about="the model of a training step with a storage term: bounds, and a synthetic population",
         reads=False,
+        packages=(),
+    ),
+    Workload(
+        name="lmdbio",
+        module="lmdbio.matrix",
+        paper=LMDBIO,
+        about="LMDB by page faults and by LMDBIO's remedies, 1 to 8 readers; its 9,216 processes by a model",
+        maps=True,
+        packages=("lmdb",),
     ),
 )

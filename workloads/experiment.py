@@ -8,23 +8,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import tfdarshan
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.terminal.progress import Progress
+from tfdarshan.units import plural
 
-from .cache_clearing import drop_from_cache, said_of_cache
+from .cache_clearing import drop_from_cache, read_into_cache, said_of_cache
 from .disk_room import check_room
 from .images import ImageFile, ImageSet, is_whole_jpeg, write_images
 from .machine import this_machine
 from .malware_bytes import MalwareFile, write_malware
-from .place import DATA, DEVICE, Place
+from .place import DATA, DEVICE, FUSE, Place
 from .published_layout import find_images, find_malware
-from .records import LabelledFile
 from .result import Arm, Result
 
 File = TypeVar("File", ImageFile, MalwareFile)
+
+
+class FileOnTier(Protocol):
+    """What a session reads."""
+
+    @property
+    def path(self) -> Path: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,20 +92,25 @@ class Experiment:
 
     @contextmanager
     def session(
-        self, arm: Arm, files: Sequence[LabelledFile], *, as_if: str | None = None
+        self, arm: Arm, files: Sequence[FileOnTier], *, as_if: str | None = None, mapped: bool = False
     ) -> Iterator[tfdarshan.Profile]:
-        """Records what is done inside, with cold files; the session is noted in the arm."""
-        drop_from_cache(file.path for file in files)
+        """Records what is done inside, with files as the tier has them; the session is noted in the arm."""
+        if self.place.keeps_cache:
+            read_into_cache(file.path for file in files)
+        else:
+            drop_from_cache(file.path for file in files)
         self.place.make_ready()
         logdir = self.work_dir / "logs" / self.workload
-        with tfdarshan.profile(logdir, **self.session_options(as_if)) as session:
+        with tfdarshan.profile(logdir, mapped=mapped, **self.session_options(as_if)) as session:
             yield session
         arm.sessions.append(str(session.path))
 
     @property
     def _made_in(self) -> Path:
         """Where files are generated: a device is gone after the run, so they are copied to it."""
-        return self.work_dir / DATA if self.place.backend == DEVICE else self.place.directory
+        if self.place.backend == DEVICE:
+            return self.work_dir / DATA
+        return self.place.backing or self.place.directory
 
     def session_options(self, as_if: str | None = None) -> dict[str, Any]:
         """Gives the options of a session; another storage model than the place's own may be named."""
@@ -107,6 +119,13 @@ class Experiment:
             folders.append(f"{self.data_dir}/")
         model = as_if or self.place.as_if
         return {"include": folders} | ({"as_if": model, "as_if_paths": folders} if model else {})
+
+    def say_cache(self, paths: list[Path], result: Result) -> None:
+        """Notes what happens to the page cache before each run."""
+        if self.place.keeps_cache:
+            result.notes.append(f"page cache: it has the {plural(len(paths), 'file')} before each run")
+        else:
+            result.notes.append(said_of_cache(paths, self.place.fetched))
 
     def _ready(self, files: list[File], result: Result) -> list[File]:
         unreadable = [file for file in files if not os.access(file.path, os.R_OK)]
@@ -119,15 +138,17 @@ class Experiment:
             )
         total_mb = sum(file.size_bytes for file in files) / 1e6
         result.settings |= {"files": len(files), "megabytes": round(total_mb, 1)}
-        result.notes.append(said_of_cache([file.path for file in files]))
+        self.say_cache([file.path for file in files], result)
         self.say(f"{len(files):,} files, {total_mb:,.1f} MB, in {self.place.directory}")
         return files
 
     def _placed(self, files: list[File]) -> list[File]:
-        """Copies the files onto a device made for this run; elsewhere they are read where they are."""
-        if self.place.backend != DEVICE:
+        """Copies the files onto a device made for this run; elsewhere they are read where they are shown."""
+        if self.place.backend == FUSE and self.data_dir is None:
+            return [replace(file, path=self.place.shown(file.path)) for file in files]
+        if self.place.backend not in (DEVICE, FUSE):
             return files
-        root = self.place.directory / "copied"
+        root = (self.place.backing or self.place.directory) / "copied"
         targets = [root / file.path.relative_to(self.data_dir or self._made_in) for file in files]
         missing = [
             file
@@ -144,4 +165,6 @@ class Experiment:
                     shutil.copyfile(file.path, partial)
                     partial.replace(target)
                 progress(done, len(files))
-        return [replace(file, path=target) for file, target in zip(files, targets, strict=True)]
+        return [
+            replace(file, path=self.place.shown(target)) for file, target in zip(files, targets, strict=True)
+        ]

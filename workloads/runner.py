@@ -16,10 +16,11 @@ from tfdarshan.errors import ConfigurationError, StorageError, reason
 
 from .catalogue import WORKLOADS, Workload
 from .experiment import Experiment
-from .place import DIRECTORY, EMULATION, Place
+from .laboratory.fuse_mount import check_fuse
+from .place import DIRECTORY, EMULATION, FUSE, Place
 from .result import Result, write_result
 from .throttled_device import TIERS, clean_tiers
-from .tiers import open_tier, shm_folder
+from .tiers import is_model, open_tier, shm_folder
 
 QUICK_REPEATS, PUBLISHED_REPEATS = 1, 5
 
@@ -96,7 +97,7 @@ def clean(work_dir: Path, *, everything: bool = False) -> list[str]:
     if shm_folder().exists():
         shutil.rmtree(shm_folder())
         done.append(f"removed {shm_folder()}")
-    for name in ("data", "logs", "results") if everything else ():
+    for name in ("data", "logs", "results", TIERS) if everything else ():
         if (work_dir / name).is_dir():
             shutil.rmtree(work_dir / name)
             done.append(f"removed {work_dir / name}")
@@ -135,7 +136,16 @@ def _place(plan: Plan, workload: Workload, tier: str) -> Iterator[Place]:
     if workload.name == "pai":
         yield Place("", DIRECTORY, plan.work_dir)
         return
-    with open_tier(tier, plan.work_dir, backend=plan.backend) as place:
+    backend = plan.backend
+    if workload.maps and backend == EMULATION and is_model(tier):
+        try:
+            check_fuse()
+        except ConfigurationError as error:
+            why = f"no emulation slows page faults, and {error}"
+            yield Place(tier, DIRECTORY, plan.work_dir, unusable=why)
+            return
+        backend = FUSE
+    with open_tier(tier, plan.work_dir, backend=backend) as place:
         yield place
 
 
@@ -155,10 +165,11 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 def _need_packages(chosen: list[Workload]) -> None:
-    wanted = {"PIL": "pillow", "tensorflow": "tensorflow"}
-    if all(workload.name == "pai" for workload in chosen):
-        return
-    missing = [package for module, package in wanted.items() if importlib.util.find_spec(module) is None]
+    modules = {"pillow": "PIL"}
+    wanted = dict.fromkeys(package for workload in chosen for package in workload.packages)
+    missing = [
+        package for package in wanted if importlib.util.find_spec(modules.get(package, package)) is None
+    ]
     if missing:
         raise ConfigurationError(
             f"workloads need {' and '.join(missing)}: pip install 'tfdarshan[workloads]'."

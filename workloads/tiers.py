@@ -8,21 +8,23 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tfdarshan
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.storage_model import STORAGE_MODELS, find_model
+from tfdarshan.storage_model import STORAGE_MODELS, StorageModel, find_model
 from tfdarshan.units import human_rate
 
 from .cache_clearing import drop_from_cache
 from .disk_room import check_room
-from .place import DATA, DEVICE, DIRECTORY, EMULATION, Place
-from .throttled_device import throttled_device
+from .laboratory.fuse_mount import build_server, check_fuse, described, fuse_mount
+from .place import DATA, DEVICE, DIRECTORY, EMULATION, FUSE, Place
+from .throttled_device import MOUNT, TIERS, throttled_device
 
 SHM = "shm"
+CACHED = "cached"
 DEVICE_BYTES = 4 << 30
 PROBE_BYTES = 32 << 20
 PROBE_CHUNK_BYTES = 1 << 20
@@ -54,23 +56,34 @@ def open_tier(
     """Gives a tier that is ready and measured; what was made for it alone is removed at the end.
 
     Args:
-        tier: A storage model's name, "shm", or a folder.
+        tier: A storage model's name, "shm", "cached", or a folder.
         work_dir: Where data, devices and results are.
-        backend: What plays a storage model: "emulation" or "device".
+        backend: What plays a storage model: "emulation", "device" or "fuse".
         capacity_bytes: Size of a device.
 
     Raises:
         ConfigurationError: There is no such tier, or this machine or user cannot have it.
     """
-    if tier in [model.name for model in STORAGE_MODELS]:
-        opened = _device(tier, work_dir, capacity_bytes) if backend == DEVICE else _emulated(tier, work_dir)
+    if is_model(tier):
+        opened = {
+            DEVICE: lambda: _device(tier, work_dir, capacity_bytes),
+            FUSE: lambda: _fuse(tier, work_dir),
+            EMULATION: lambda: _emulated(tier, work_dir),
+        }[backend]()
     elif tier == SHM:
         opened = _shm()
+    elif tier == CACHED:
+        opened = _cached(work_dir)
     else:
         opened = _directory(tier)
     with opened as place:
         place.directory.mkdir(parents=True, exist_ok=True)
         yield replace(place, said=f"{place.said}; measured: {measure(place).worded()}")
+
+
+def is_model(tier: str) -> bool:
+    """Says whether a tier is a storage model's name, so that a backend plays it."""
+    return tier in [model.name for model in STORAGE_MODELS]
 
 
 def shm_folder() -> Path:
@@ -101,7 +114,8 @@ def _emulation(place: Place, logdir: str) -> tfdarshan.Profile | nullcontext[Non
 
 
 def _timed(place: Place, paths: list[Path], threads: int) -> float:
-    drop_from_cache(paths)
+    if not place.keeps_cache:
+        drop_from_cache(paths)
     place.make_ready()
     start_s = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
@@ -136,6 +150,48 @@ def _device(tier: str, work_dir: Path, capacity_bytes: int) -> Iterator[Place]:
 
 
 @contextmanager
+def _fuse(tier: str, work_dir: Path) -> Iterator[Place]:
+    check_fuse()
+    model = fuse_model(find_model(tier))
+    backing, folder = work_dir.absolute() / DATA, work_dir.absolute() / TIERS / f"{tier}-fuse"
+    backing.mkdir(parents=True, exist_ok=True)
+    program = build_server(work_dir.absolute() / TIERS / "server")
+    said = f"a FUSE server of our own: {described(model)} (seconds, bytes a second), 128 KiB of read-ahead"
+    try:
+        with fuse_mount(program, backing, folder / MOUNT, model) as mount:
+            yield Place(
+                tier, FUSE, mount.mount_point, said=said,
+                make_ready=mount.begin, backing=backing, fetched=mount.bytes_given, requests=mount.answered,
+            )  # fmt: skip
+    finally:
+        with suppress(OSError):
+            (folder / MOUNT).rmdir()
+            folder.rmdir()
+
+
+def fuse_model(model: StorageModel) -> dict[str, float | str]:
+    """Gives a model in the FUSE server's words; it has no elevator that shortens seeks."""
+    words = {
+        "open_s": model.open_s,
+        "read_s": model.read_s,
+        "empty_read_s": model.empty_read_s,
+        "stat_s": model.stat_s,
+        "write_s": model.write_s,
+        "sync_s": model.sync_s,
+        "seek_s": model.seek_s,
+        "bandwidth": model.read_bandwidth,
+    }
+    given = {word: f"{value:.10g}" for word, value in words.items() if value}
+    return {"concurrency": model.concurrency, **given}
+
+
+@contextmanager
+def _cached(work_dir: Path) -> Iterator[Place]:
+    said = "the work directory, its files in the page cache"
+    yield Place(CACHED, DIRECTORY, work_dir.absolute() / DATA, said=said, keeps_cache=True)
+
+
+@contextmanager
 def _shm() -> Iterator[Place]:
     if not Path("/dev/shm").is_dir():
         raise ConfigurationError("there is no /dev/shm here: name a folder on a tmpfs as the tier.")
@@ -150,5 +206,7 @@ def _directory(tier: str) -> Iterator[Place]:
     folder = Path(tier).absolute()
     if not folder.is_dir():
         names = ", ".join(model.name for model in STORAGE_MODELS)
-        raise ConfigurationError(f"there is no tier {tier!r}: give {names}, {SHM} or an existing folder.")
+        raise ConfigurationError(
+            f"there is no tier {tier!r}: give {names}, {SHM}, {CACHED} or an existing folder."
+        )
     yield Place(tier, DIRECTORY, folder / "tfdarshan-workload", said=f"the folder {folder} as it is")

@@ -50,14 +50,15 @@ def _add_run(actions: Any) -> None:
         "--tier",
         action="append",
         metavar="TIER",
-        help="hdd, ssd, optane, lustre, bucket, shm or a folder (may be repeated; default: hdd)",
+        help="hdd, ssd, optane, lustre, bucket, shm, cached or a folder (may be repeated; default: hdd)",
     )
     parser.add_argument(
         "--backend",
-        choices=("emulation", "device"),
+        choices=("emulation", "device", "fuse"),
         default="emulation",
         help="what plays a device that is named: emulation sleeps in the process by a model of the "
-        "device, device limits a real one and needs root (default: emulation)",
+        "device, device limits a real one, fuse mounts a file system that takes the model's time; both need "
+        "root. lmdbio reads by page faults, which no emulation slows: it takes fuse (default: emulation)",
     )
     parser.add_argument("--quick", action="store_true", help="small settings: about a minute each")
     parser.add_argument(

@@ -45,6 +45,18 @@ class FuseMount:
         # It is taken when it is no longer pending; its handler is a line.
         time.sleep(0.01)
 
+    def answered(self) -> int:
+        """Gives how many requests the server has answered: each answer is one write to /dev/fuse."""
+        return self._counted("syscw")
+
+    def bytes_given(self) -> int:
+        """Gives how many bytes it has answered with."""
+        return self._counted("wchar")
+
+    def _counted(self, name: str) -> int:
+        lines = Path(f"/proc/{self.server}/io").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
 
 def _is_pending(status: str) -> bool:
     """Says whether the signal to begin waits for its process, by its status in /proc."""
