@@ -186,18 +186,23 @@ def _share(job: Job, environment: Any, which: int, tally: Tally) -> None:
         for key, value in job.handover.taken(which):
             tally.take(key, value)
         return
-    batch = job.database.kind.batch
+    try:
+        _give_out(job, job.handover, environment)
+    finally:
+        # Also where reading failed: the others would wait.
+        job.handover.finish()
+
+
+def _give_out(job: Job, handover: Handover, environment: Any) -> None:
+    to, held = 0, []
     with environment.begin() as transaction:
-        held: list[tuple[bytes, bytes]] = []
-        place = 0
         for record in transaction.cursor():
             held.append(record)
-            if len(held) == batch:
-                job.handover.give(place % job.readers, held)
-                held, place = [], place + 1
-        if held:
-            job.handover.give(place % job.readers, held)
-    job.handover.finish()
+            if len(held) == job.database.kind.batch:
+                handover.give(to % job.readers, held)
+                to, held = to + 1, []
+    if held:
+        handover.give(to % job.readers, held)
 
 
 def _read_by_index(job: Job, index: Index, which: int, tally: Tally) -> None:

@@ -19,6 +19,7 @@ from .reader_team import TEAMS, Reading, Team, read_all
 WAKE_UP_READERS = (1, 4, 16)
 # Whose readers wait in page faults; of LMM it is one.
 FAULTING = (LMDB.name, DM.name)
+KINDS = (CIFAR10, IMAGENET)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ def run(experiment: Experiment) -> Result:
 
 
 def _read_databases(experiment: Experiment, result: Result, scale: Scale) -> None:
-    databases = [_database(experiment, kind, scale) for kind in (CIFAR10, IMAGENET)]
+    databases = [_database(experiment, kind, scale) for kind in KINDS if kind.name in scale.records]
     megabytes = sum(database.size_bytes for database in databases) / 1e6
     result.settings |= {"files": len(databases), "megabytes": round(megabytes, 1)}
     experiment.say_cache([database.path for database in databases], result)
