@@ -86,6 +86,7 @@ class Result:
     checks: list[Check] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    legend: list[str] = field(default_factory=list)  # what is the same on every tier
 
     def arm(self, name: str) -> Arm:
         """Gives the arm of that name, made where there is none."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tfdarshan.errors import StorageError, reason
@@ -23,7 +25,7 @@ BEGIN, END = "<!-- begin of measured -->\n", "<!-- end of measured -->\n"
 def as_text(results: list[Result]) -> str:
     """Gives the table for a terminal."""
     parts = []
-    for result in _ordered(results):
+    for result in _without_repeats(_ordered(results)):
         parts += [_title(result), *(f"  {line}" for line in _about(result)), ""]
         parts += [f"  {line}" for line in fitted([HEAD, *map(_cells, result.rows)])]
         parts.append("")
@@ -36,7 +38,7 @@ def as_markdown(results: list[Result]) -> str:
     machines = sorted({result.machine.split("; load")[0] for result in ordered})
     parts = [*(f"Machine: {machine}." for machine in machines), "", "| kind | meaning |", "| --- | --- |"]
     parts += [f"| {kind} | {meaning} |" for kind, meaning in KINDS.items()]
-    for result in ordered:
+    for result in _without_repeats(ordered):
         parts += ["", f"### {_title(result)}", "", *(f"- {line}" for line in _about(result)), ""]
         parts += [_line(HEAD), _line(["---"] * len(HEAD)), *(_line(_cells(row)) for row in result.rows)]
     return "\n".join(parts) + "\n"
@@ -65,6 +67,16 @@ def _ordered(results: list[Result]) -> list[Result]:
     return sorted(results, key=lambda result: (names.index(result.workload), result.tier))
 
 
+def _without_repeats(results: list[Result]) -> Iterator[Result]:
+    """Leaves out what a workload's earlier result has said: its legend, and rows of what is assumed."""
+    said: set[object] = set()
+    for result in results:
+        legend = [line for line in result.legend if (result.workload, line) not in said]
+        rows = [row for row in result.rows if row.kind != ASSUMED or (result.workload, row) not in said]
+        yield replace(result, legend=legend, rows=rows)
+        said.update((result.workload, what) for what in (*legend, *rows))
+
+
 def _title(result: Result) -> str:
     paper = next(workload.paper for workload in WORKLOADS if workload.name == result.workload)
     return f"{result.workload} on {result.tier} ({paper})" if result.tier else f"{result.workload} ({paper})"
@@ -82,7 +94,7 @@ def _about(result: Result) -> list[str]:
         lines.append(f"{result.settings['files']:,} files, {result.settings['megabytes']:,} MB")
     if result.tier_said:
         lines.append(result.tier_said)
-    return [*lines, *dict.fromkeys(result.notes)]
+    return [*lines, *dict.fromkeys(result.notes), *result.legend]
 
 
 def _cells(row: Row) -> tuple[str, ...]:

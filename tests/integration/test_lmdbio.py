@@ -113,7 +113,7 @@ def test_the_table_has_each_arm_and_both_models(small, tmp_path):
     assert all(model_rows.FITTED in row.note for row in modelled[1:])
     whole = [row for row in modelled if "best arm by LMDB" in row.what]
     assert [row.paper for row in whole] == ["up to 65x", "up to 65x"]
-    assert f"model: {model_rows.FITTED}; all that follows is assumed" in result.notes
+    assert f"model: {model_rows.FITTED}; all that follows is assumed" in result.legend
 
 
 def test_a_record_that_is_not_what_was_written_is_found(small, tmp_path, monkeypatch):

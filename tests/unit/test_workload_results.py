@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tfdarshan.errors import SessionDataError, StorageError
-from tfdarshan.workloads.result import EXACT, SHAPE, Arm, Result, read_results, write_result
+from tfdarshan.workloads.result import ASSUMED, EXACT, SHAPE, Arm, Result, read_results, write_result
 from tfdarshan.workloads.table import BEGIN, END, as_text, fill_page
 
 
@@ -46,6 +46,27 @@ def test_a_wrong_count_is_said_in_the_table() -> None:
     assert "1 exact checks, 1 wrong" in as_text([wrong])
     assert "WRONG: opens: 11, not 12" in as_text([wrong])
     assert "WRONG" not in as_text([make_result()])
+
+
+def test_what_every_tier_says_alike_is_in_the_table_once() -> None:
+    # GIVEN two tiers with the same legend and the same assumed row, and rows of their own
+    results = []
+    for tier in ("hdd", "ssd"):
+        result = Result("lmdbio", tier, "", quick=True, repeats=1, machine="a machine; load 1")
+        result.legend.append("LMDB: by page faults")
+        result.row("a model", "65x", "66x", ASSUMED)
+        result.row("records", "all", "all", EXACT)
+        results.append(result)
+    results[1].row("a model", "65x", "41x", ASSUMED)
+    # WHEN
+    lines = [" ".join(line.split()) for line in as_text(results).splitlines()]
+    # THEN
+    assert lines.count("LMDB: by page faults") == 1
+    assert lines.count("a model 65x 66x assumed") == 1
+    assert lines.count("a model 65x 41x assumed") == 1
+    assert lines.count("records all all exact") == 2
+    # AND the results themselves are as they were
+    assert results[1].legend == ["LMDB: by page faults"]
 
 
 def test_the_table_goes_between_the_marks_of_a_page(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def _read_databases(experiment: Experiment, result: Result, scale: Scale) -> Non
     for database in databases:
         _add_rows(result, database, scale)
     _add_wake_up_rows(result, databases[-1], scale)
-    result.notes += [f"{kind.name}: {kind.stands}" for kind in ARMS]
+    result.legend += [f"{kind.name}: {kind.stands}" for kind in ARMS]
 
 
 def _database(experiment: Experiment, kind: RecordKind, scale: Scale) -> CaffeDatabase:

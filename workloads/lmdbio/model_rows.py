@@ -22,8 +22,8 @@ def add_model_rows(result: Result, say: Callable[[str], None]) -> None:
         say(WITHOUT_SIMPY)
         return
     assumed = Assumptions()
-    result.notes.append(f"model: {FITTED}; all that follows is assumed")
-    result.notes += [f"model: {line}" for line in assumed.worded()]
+    result.legend.append(f"model: {FITTED}; all that follows is assumed")
+    result.legend += [f"model: {line}" for line in assumed.worded()]
     processes = " / ".join(map(str, AXIS))
     result.row("model: processes", "1 to 9,216", processes, ASSUMED, "rows below have as many figures")
     for wake in WAKES:

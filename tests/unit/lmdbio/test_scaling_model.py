@@ -24,7 +24,7 @@ from tfdarshan.workloads.lmdbio.scaling_model import (
 
 WINDOW = 128 << 10
 MIB = 1 << 20
-# Round figures: a window takes 1 ms on a server, a seek 10 ms, a round trip 2 ms; nothing else takes any time.
+# Round figures: a window takes 1 ms on a server, a seek 10 ms, a round trip 2 ms; nothing else takes time.
 PLAIN = Assumptions(
     servers=4,
     server_bandwidth=WINDOW * 1000,
@@ -166,7 +166,7 @@ def test_a_run_is_its_steps_and_what_computing_takes():
 def test_remedies_come_in_the_papers_order_where_nodes_are_many():
     reading_s = {arm: simulate(arm, 1152).reading_s for arm in ARMS}
     chain = [LMDB, LMM, DIO, PROV, COAL, STAG]
-    assert [arm for arm in sorted(chain, key=reading_s.__getitem__, reverse=True)] == chain
+    assert sorted(chain, key=reading_s.__getitem__, reverse=True) == chain
     assert reading_s[LMM] > reading_s[DM] > reading_s[COAL]
 
 
