@@ -21,7 +21,7 @@ from .cache_clearing import drop_from_cache
 from .disk_room import check_room
 from .laboratory.fuse_mount import build_server, check_fuse, described, fuse_mount
 from .place import DATA, DEVICE, DIRECTORY, EMULATION, FUSE, Place
-from .throttled_device import MOUNT, TIERS, throttled_device
+from .throttled_device import MOUNT, TIERS, clean_tiers, throttled_device
 
 SHM = "shm"
 CACHED = "cached"
@@ -155,6 +155,7 @@ def _fuse(tier: str, work_dir: Path) -> Iterator[Place]:
     model = fuse_model(find_model(tier))
     backing, folder = work_dir.absolute() / DATA, work_dir.absolute() / TIERS / f"{tier}-fuse"
     backing.mkdir(parents=True, exist_ok=True)
+    clean_tiers(folder)
     program = build_server(work_dir.absolute() / TIERS / "server")
     said = f"a FUSE server of our own: {described(model)} (seconds, bytes a second), 128 KiB of read-ahead"
     try:

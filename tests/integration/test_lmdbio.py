@@ -155,7 +155,7 @@ def test_page_faults_are_not_emulated_where_there_is_no_fuse(small, tmp_path, mo
 def test_without_simpy_the_axis_is_left_out_in_a_sentence(small, tmp_path, monkeypatch):
     monkeypatch.setattr(model_rows.importlib.util, "find_spec", lambda name: None)
     result = Result("lmdbio", "", "", True, 1, "")
-    said = []
+    said: list[str] = []
     model_rows.add_model_rows(result, said.append)
     assert result.notes == said == [model_rows.WITHOUT_SIMPY]
     assert result.rows == []
