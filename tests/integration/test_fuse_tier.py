@@ -52,6 +52,24 @@ def test_mapped_reads_reach_the_storage_and_cached_ones_do_not(tier):
     assert drops_here([shown], tier.fetched)
 
 
+def test_direct_reads_pass_the_page_cache(tier):
+    # GIVEN a file that the page cache has
+    made = tier.backing / "made.bin"
+    made.write_bytes(os.urandom(SIZE))
+    shown = tier.shown(made)
+    assert shown.read_bytes() == made.read_bytes()
+    # WHEN it is read with O_DIRECT
+    buffer, number = mmap.mmap(-1, SIZE), os.open(shown, os.O_RDONLY | os.O_DIRECT)
+    before = tier.requests()
+    try:
+        read = os.preadv(number, [buffer], 0)
+    finally:
+        os.close(number)
+    # THEN the storage gives it once more
+    assert tier.requests() - before >= SIZE // LARGEST_REQUEST
+    assert (read, buffer[:]) == (SIZE, made.read_bytes())
+
+
 def test_nothing_stays_mounted(tier, tmp_path):
     assert os.path.ismount(tier.directory)
     # WHEN what a killed run left behind is taken back

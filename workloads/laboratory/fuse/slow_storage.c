@@ -67,9 +67,15 @@ static int slow_getattr(const char *path, struct stat *found, struct fuse_file_i
     return given(result);
 }
 
+/* The kernel goes past its cache with O_DIRECT by itself; the backing file would want aligned buffers for it. */
+static int backing_flags(const struct fuse_file_info *info)
+{
+    return info->flags & ~(O_NOFOLLOW | O_DIRECT);
+}
+
 static int slow_open(const char *path, struct fuse_file_info *info)
 {
-    int fd = openat(root, below(path), info->flags & ~O_NOFOLLOW);
+    int fd = openat(root, below(path), backing_flags(info));
     if (fd < 0)
         return -errno;
     pass(REQUEST_OPEN, path);
@@ -81,7 +87,7 @@ static int slow_open(const char *path, struct fuse_file_info *info)
 
 static int slow_create(const char *path, mode_t mode, struct fuse_file_info *info)
 {
-    int fd = openat(root, below(path), info->flags | O_CREAT, mode);
+    int fd = openat(root, below(path), backing_flags(info) | O_CREAT, mode);
     if (fd < 0)
         return -errno;
     pass(REQUEST_OPEN, path);
