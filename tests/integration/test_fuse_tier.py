@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import mmap
 import os
 
@@ -11,6 +12,9 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import HDD, LUSTRE, SSD
 from tfdarshan.workloads.cache_clearing import drop_from_cache, drops_here
 from tfdarshan.workloads.laboratory.fuse_mount import check_fuse
+from tfdarshan.workloads.lmdbio.arm import COAL, DIO, OURS
+from tfdarshan.workloads.lmdbio.caffe_records import CIFAR10, make_database
+from tfdarshan.workloads.lmdbio.reader_team import read_all
 from tfdarshan.workloads.place import DATA, FUSE
 from tfdarshan.workloads.throttled_device import TIERS, clean_tiers
 from tfdarshan.workloads.tiers import fuse_model, open_tier
@@ -20,14 +24,14 @@ SIZE = 4 << 20
 LARGEST_REQUEST = 1 << 20
 
 
-@pytest.fixture
-def tier(tmp_path):
-    """Lustre, as a FUSE server plays it; skipped where there is none."""
+@pytest.fixture(scope="module")
+def tier(tmp_path_factory):
+    """Lustre, as a FUSE server plays it; skipped where there is none. The last test here unmounts it."""
     try:
         check_fuse()
     except ConfigurationError as error:
         pytest.skip(str(error))
-    with open_tier(LUSTRE.name, tmp_path, backend=FUSE) as place:
+    with open_tier(LUSTRE.name, tmp_path_factory.mktemp("runs"), backend=FUSE) as place:
         yield place
 
 
@@ -70,14 +74,31 @@ def test_direct_reads_pass_the_page_cache(tier):
     assert (read, buffer[:]) == (SIZE, made.read_bytes())
 
 
-def test_nothing_stays_mounted(tier, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "asks"), [(DIO, True), (COAL, True), (OURS, False)], ids=["DIO", "COAL", "cached"]
+)
+def test_arms_past_the_page_cache_ask_the_storage_for_what_it_has(tier, kind, asks):
+    # GIVEN a database that the page cache has
+    pytest.importorskip("lmdb", reason="py-lmdb is not installed")
+    made = make_database(tier.backing, CIFAR10, 20, seed=0)
+    shown = dataclasses.replace(made, folder=tier.shown(made.folder))
+    assert len(shown.path.read_bytes()) == made.size_bytes
+    # WHEN
+    before = tier.fetched()
+    reading = read_all(kind, shown, 2, "threads")
+    # THEN its values come from there once more, or not at all
+    assert reading.content == made.content
+    assert (tier.fetched() - before >= made.content.value_bytes) is asks
+
+
+def test_nothing_stays_mounted(tier):
     assert os.path.ismount(tier.directory)
     # WHEN what a killed run left behind is taken back
-    done = clean_tiers(tmp_path / TIERS)
+    done = clean_tiers(tier.backing.parent / TIERS)
     # THEN
     assert done == [f"unmounted {tier.directory}"]
     assert not os.path.ismount(tier.directory)
-    assert tier.backing == tmp_path / DATA
+    assert tier.backing.name == DATA
 
 
 def test_a_model_is_said_in_the_servers_words():
