@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import signal
@@ -178,8 +179,10 @@ def test_readers_sleep_for_their_own_page_alone(small, tmp_path):
 
 
 @pytest.mark.long
-def test_the_whole_matrix_on_a_disk_that_seeks(tmp_path, monkeypatch):
+@pytest.mark.timeout(900)
+def test_all_arms_on_a_disk_that_seeks(tmp_path, monkeypatch):
     on_fuse()
+    monkeypatch.setattr(matrix, "QUICK", dataclasses.replace(matrix.QUICK, readers=(1, 8)))
     monkeypatch.setattr(model_rows, "AXIS", (1, 36))
     result = run("hdd", tmp_path)
     # THEN nothing is wrong, and skipping readers lose on a seeking disk what one reader that shares keeps

@@ -159,7 +159,7 @@ def _add_rows(result: Result, database: CaffeDatabase, scale: Scale) -> None:
 
 def _speeds(result: Result, name: str, kind: ArmKind, team: Team, scale: Scale) -> str:
     medians = [_arm(result, name, kind, team, readers).median("mb_s") for readers in scale.readers]
-    return " / ".join(f"{median:.3g}" for median in medians)
+    return " / ".join(f"{median:,.0f}" if median >= 10 else f"{median:.2g}" for median in medians)
 
 
 def _arm(result: Result, name: str, kind: ArmKind, team: Team, readers: int) -> Arm:
@@ -178,9 +178,9 @@ def _add_gain_row(result: Result, name: str, team: Team, readers: int) -> None:
     result.row(
         f"{name}: best arm by LMDB, {readers} {team}",
         "up to 65x at 9,216 processes, whole application",
-        gains[best].worded("gain", "x", 1),
+        f"{best}: {gains[best].worded('gain', 'x', 1)}",
         SCALE,
-        f"{best}; " + ", ".join(f"{which} {arm.median('gain'):.1f}x" for which, arm in gains.items()),
+        "; ".join(f"{which}: {arm.median('gain'):.2g}x" for which, arm in gains.items()),
     )
 
 
