@@ -30,7 +30,7 @@ class Place:
     fetched: Callable[[], int] = storage_bytes_read  # counts what storage gave so far, in any unit
     requests: Callable[[], int] | None = None  # how many the storage has answered so far
     keeps_cache: bool = False  # files are in the page cache before each run
-    unusable: str = ""  # why nothing can be read here
+    usable: bool = True  # or nothing can be read here, and `said` says why
 
     def shown(self, path: Path) -> Path:
         """Gives where a file that lies in `backing` is read with the tier's speed."""

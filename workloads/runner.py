@@ -141,8 +141,8 @@ def _place(plan: Plan, workload: Workload, tier: str) -> Iterator[Place]:
         try:
             check_fuse()
         except ConfigurationError as error:
-            why = f"no emulation slows page faults, and {error}"
-            yield Place(tier, DIRECTORY, plan.work_dir, unusable=why)
+            why = f"nothing is read, as no emulation slows page faults, and {error}"
+            yield Place(tier, DIRECTORY, plan.work_dir, said=why, usable=False)
             return
         backend = FUSE
     with open_tier(tier, plan.work_dir, backend=backend) as place:

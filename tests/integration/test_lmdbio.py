@@ -70,6 +70,16 @@ def test_a_thread_that_fails_ends_all(database, monkeypatch):
         read_all(LMM, database, 3, "threads")
 
 
+def test_a_thread_that_cannot_take_a_record_ends_all(database, monkeypatch):
+    # GIVEN a reader that fails at its first record, while the one that shares has many more for it
+    def refuse(self, key, value):
+        raise ValueError("no such key")
+
+    monkeypatch.setattr(arm.Tally, "take", refuse)
+    with pytest.raises(ValueError, match="no such key"):
+        read_all(LMM, database, 2, "threads")
+
+
 @pytest.fixture
 def small(monkeypatch):
     """Settings of a second or two: one database, and three points of the model's axis."""
@@ -146,8 +156,8 @@ def test_page_faults_are_not_emulated_where_there_is_no_fuse(small, tmp_path, mo
     # WHEN
     result = run("hdd", tmp_path)
     # THEN nothing was read, and it says why
-    assert result.notes[0] == (
-        "nothing was read: no emulation slows page faults, and storage by FUSE needs root."
+    assert result.tier_said == (
+        "nothing is read, as no emulation slows page faults, and storage by FUSE needs root."
     )
     assert result.ok
     assert result.arms == []

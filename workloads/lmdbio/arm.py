@@ -183,8 +183,14 @@ def _share(job: Job, environment: Any, which: int, tally: Tally) -> None:
     """The last worker reads; each of the others takes what it is handed."""
     assert job.handover is not None
     if which < job.readers:
-        for key, value in job.handover.taken(which):
-            tally.take(key, value)
+        taken = job.handover.taken(which)
+        try:
+            for key, value in taken:
+                tally.take(key, value)
+        finally:
+            # Where one reader failed, the one that shares would wait for room.
+            for _ in taken:
+                pass
         return
     try:
         _give_out(job, job.handover, environment)
