@@ -123,6 +123,7 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
     tfd_session.trace_limit_bytes = options->trace_limit_bytes;
     tfd_session.follow_children = options->follow_children;
     tfd_session.owner_pid = owner_pid;
+    tfd_session.user = geteuid();
     int status = initialize_once();
     if (!status)
         status = tfd_path_filter_set(options);

@@ -236,6 +236,8 @@ int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thre
 /* Which of the first 64 patterns of tfd_options met a path of this process: a bit each. */
 /* 1: of a program that was started and joined the session, not of a fork; 2: which the library for programs did. */
 int tfd_reader_joined(struct tfd_reader *reader);
+/* Programs that the process started, or became, as another user: these may not record themselves. */
+uint32_t tfd_reader_other_user_programs(struct tfd_reader *reader);
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);
 size_t tfd_reader_failures(struct tfd_reader *reader, struct tfd_failure *failures, size_t capacity);

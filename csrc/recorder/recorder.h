@@ -107,6 +107,8 @@ void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset,
                            uint64_t start);
 void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
                        uint64_t start);
+/* A program is started as another user than the session's: it may not record itself. */
+void tfd_record_other_user(void);
 void tfd_record_dup(int old_fd, int new_fd, uint64_t start);
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start);
 void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,

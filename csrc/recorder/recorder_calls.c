@@ -81,6 +81,15 @@ void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset,
     tfd_leave(slot);
 }
 
+void tfd_record_other_user(void)
+{
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    atomic_fetch_add(&tfd_session.spool.header->other_user_programs, 1);
+    tfd_leave(slot);
+}
+
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start)
 {
     uint64_t end = tfd_end_ticks(start);

@@ -22,6 +22,7 @@ enum { TFD_CHILD_NOT_PENDING, TFD_CHILD_PENDING, TFD_CHILD_STARTING };
 struct tfd_session {
     bool active;
     bool follow_children;
+    uint32_t user;          /* effective, when recording began here */
     int32_t pid, owner_pid; /* this process, and the one that started the session */
     uint32_t generation;    /* last one given out */
     uint64_t capacity_bytes, trace_limit_bytes;

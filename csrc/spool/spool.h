@@ -190,7 +190,7 @@ struct tfd_spool_header {
     _Atomic uint64_t files_over_cap; /* share the row of TFD_FILE_OVERFLOW: each once, see overflow_names.h */
     _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
     uint32_t mount_count;
-    uint32_t pad;
+    _Atomic uint32_t other_user_programs;        /* that this process started, or became, as another user */
     uint64_t mounts;                             /* offset of struct tfd_mount[mount_count] */
     uint64_t thread_segments[TFD_SEGMENT_COUNT]; /* struct tfd_thread; segment k has FIRST << k */
     uint64_t file_segments[TFD_SEGMENT_COUNT];   /* struct tfd_file */

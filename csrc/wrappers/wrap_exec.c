@@ -3,6 +3,7 @@
  * library into it. They may run in a child of vfork, so they change no memory but their own stack. */
 #define _GNU_SOURCE
 #include <alloca.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 
 #include "base/own_environment.h"
 #include "hooks/hook_table.h"
+#include "recorder/recorder.h"
 #include "recorder/session.h"
 #include "wrappers/program_environment.h"
 #include "wrappers/program_file.h"
@@ -57,11 +59,22 @@ static const char *library_for(int dirfd, const char *path)
     return program == TFD_PROGRAM_TAKES_IT ? library : NULL;
 }
 
+/* Of a name that is searched for it is not known which file it means: that is not counted. */
+static void note_other_user(int dirfd, const char *path)
+{
+    int saved_errno = errno;
+    if (path && strchr(path, '/') && is_offered() && geteuid() != tfd_session.user &&
+        !faccessat(dirfd, path, X_OK, AT_EACCESS))
+        tfd_record_other_user();
+    errno = saved_errno;
+}
+
 /* `path` may be NULL: of a program that takes no library. */
 static struct tfd_program_start start_of(int dirfd, const char *path, char *const environment[])
 {
     if (!is_offered())
         return (struct tfd_program_start){0};
+    note_other_user(dirfd, path);
     const char *library = path && tfd_environment_library() ? library_for(dirfd, path) : NULL;
     struct tfd_program_start start = tfd_program_start(library, environment);
     if (library && !start.library)
@@ -104,16 +117,20 @@ int tfd_wrap_execvpe(const char *file, char *const arguments[], char *const envi
 
 int tfd_wrap_execv(const char *path, char *const arguments[])
 {
-    if (!records_programs())
+    if (!records_programs()) {
+        note_other_user(AT_FDCWD, path);
         return TFD_NEXT(execv)(path, arguments);
+    }
     struct tfd_program_start start = start_of_path(path, environ);
     return TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environ));
 }
 
 int tfd_wrap_execvp(const char *file, char *const arguments[])
 {
-    if (!records_programs())
+    if (!records_programs()) {
+        note_other_user(AT_FDCWD, file);
         return TFD_NEXT(execvp)(file, arguments);
+    }
     struct tfd_program_start start = start_of_name(file, environ);
     return TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environ));
 }

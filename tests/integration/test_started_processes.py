@@ -268,6 +268,48 @@ def test_what_cannot_join_goes_on(python, data, tmp_path):
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, "done\n", "")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts programs as another user")
+@pytest.mark.parametrize("options", ["", ", programs=True"])
+def test_what_another_user_starts_goes_on_and_is_counted(python, data, options):
+    # WHEN a job starts two programs as somebody who may not write to its spools, and one that is not there
+    body = """\
+nobody = dict(user=65534, group=65534, extra_groups=[], capture_output=True, text=True)
+for environment in (None, {"A": "b"}):
+    ran = subprocess.run(["/bin/cat", "/proc/self/status"], env=environment, **nobody)
+    assert ran.returncode == 0 and "Uid:\\t65534" in ran.stdout and not ran.stderr, ran
+try:
+    subprocess.run(["/nowhere/program"], **nobody)
+except FileNotFoundError:
+    subprocess.run(["/bin/cat", "/dev/null"], check=True)
+"""
+    session = job(python, data, body, options=options)
+
+    # THEN
+    said = "2 programs that the job started as another user could not be recorded"
+    assert said in session.meta[0]["bounds"]
+    assert f"  {said}" in session.summary(verbose=True)
+
+
+@pytest.mark.long
+def test_workers_find_room_where_containers_have_little(python, data, monkeypatch, tmp_path):
+    # GIVEN the spool folder is what containers have as /dev/shm: 64 MiB, from which nothing can be executed
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64m,noexec,nosuid,nodev", "tmpfs", folder]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(folder))
+    try:
+        # WHEN
+        session = job(python, data, POOL.format("spawn"))
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+    # THEN
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    assert session.problems == []
+
+
 def test_what_a_started_program_does_not_do_is_said(python, data):
     # WHEN storage is emulated, and a program that is started reads
     session = job(python, data, WAYS["subprocess"], options=', as_if="hdd"')

@@ -238,6 +238,10 @@ class SpoolReader:
         """Says whether the library for programs recorded it: a program without Python."""
         return int(self._lib.tfd_reader_joined(self._reader)) == JOINED_BY_LIBRARY
 
+    def other_user_programs(self) -> int:
+        """Counts programs that it started, or became, as another user, who may not record themselves."""
+        return int(self._lib.tfd_reader_other_user_programs(self._reader))
+
     def patterns_met(self) -> tuple[int, int]:
         """Says which include and exclude patterns a path met: a bit for each of the first 64."""
         include, exclude = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")

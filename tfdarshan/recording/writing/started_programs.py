@@ -36,10 +36,15 @@ class StartedPrograms:
     def __init__(self, spool_directory: Path) -> None:
         self._recorded: Counter[str] = Counter()
         self._unseen = read_unseen(spool_directory / UNSEEN)
+        self._other_user = 0
 
     def add(self, command: str) -> None:
         """Counts one that was recorded, by its command line."""
         self._recorded[Path(command.split(" ", 1)[0]).name] += 1
+
+    def add_other_user(self, starts: int) -> None:
+        """Counts those that a process started as another user, who may not write to the session's spools."""
+        self._other_user += starts
 
     def block(self) -> dict[str, Any]:
         """Gives how many there were of each, as the owner's metadata has it."""
@@ -49,12 +54,16 @@ class StartedPrograms:
         ]
         return {"recorded": dict(sorted(self._recorded.items())), "unseen": unseen}
 
-    def sentence(self) -> str:
-        """Names those that could not be recorded; "" if there are none."""
-        if not self._unseen:
-            return ""
-        total = plural(sum(self._unseen.values()), "program")
-        return f"{total} that the job started could not be recorded: {_named(self._unseen.items())}"
+    def sentences(self) -> list[str]:
+        """Says of those that could not be recorded which they are, or how many."""
+        said = []
+        if self._unseen:
+            total = plural(sum(self._unseen.values()), "program")
+            said.append(f"{total} that the job started could not be recorded: {_named(self._unseen.items())}")
+        if self._other_user:
+            total = plural(self._other_user, "program")
+            said.append(f"{total} that the job started as another user could not be recorded")
+        return said
 
 
 def read_unseen(path: Path) -> Counter[tuple[str, str]]:

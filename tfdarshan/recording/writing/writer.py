@@ -91,7 +91,8 @@ def write_session(
         written = _write_children(directory, marker, known, unmet, programs)
         unmet.saw(reader)
         said = unmet.sentence()
-        bounds = [sentence for sentence in (said, programs.sentence()) if sentence]
+        programs.add_other_user(reader.other_user_programs())
+        bounds = [sentence for sentence in (said, *programs.sentences()) if sentence]
         notes = [*marker.notes, *bounds, *_not_carried_over(marker, written.joined)]
         marker = dataclasses.replace(marker, notes=notes)
         children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable", "joined")}
@@ -160,6 +161,7 @@ def _write_children(
         try:
             with SpoolReader(child.spool) as reader:
                 unmet.saw(reader)
+                programs.add_other_user(reader.other_user_programs())
                 info = reader.info()
                 if reader.is_program():
                     programs.add(info.command)
