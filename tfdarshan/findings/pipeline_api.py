@@ -280,7 +280,7 @@ def in_shards(measures: Measures, shards: int, shard_bytes: float, buffer_bytes:
     if not reads_by_tf_data(measures) or (pipeline is not None and pipeline.reader_name == GENERATOR):
         return Cure(
             f"Put them into {plural(shards, 'file')} of about {human_bytes(shard_bytes)} (tar, TFRecord, an "
-            "array), and read {'it' if shards == 1 else 'them'} from end to end.",
+            f"array), and read {'it' if shards == 1 else 'them'} from end to end.",
             f'file = open(shard, "rb", buffering={buffer_bytes >> 20} << 20)  # samples, one after the other',
         )
     what = f"Put them into {plural(shards, 'TFRecord shard')} of about {human_bytes(shard_bytes)}."

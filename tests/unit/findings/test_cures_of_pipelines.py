@@ -264,6 +264,13 @@ def test_large_files_are_read_as_the_job_reads(tmp_path, stages, before, after):
     assert ("parse" in cure.line) == bool(before)
 
 
+@pytest.mark.parametrize(("shards", "read"), [(1, "read it from end"), (2, "read them from end")])
+def test_files_are_put_together_in_words(tmp_path, shards, read):
+    what = in_shards(measure(job(tmp_path, readers=2)), shards, 64e6, 8 << 20).what
+    assert read in what
+    assert "{" not in what
+
+
 @pytest.mark.parametrize(
     ("stages", "offered"),
     [

@@ -68,6 +68,7 @@ def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wa
         assert finding.cost_s >= 0
         assert finding.what
         assert finding.title
+        assert "{" not in finding.what + finding.title
     for finding in causes:
         gain = finding.gain
         assert 0 <= gain.low_s <= gain.expected_s <= gain.high_s
