@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
+from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import keep_in_memory, keeps_decoded
@@ -23,6 +24,8 @@ def find(measures: Measures) -> Finding | None:
     """Finds it where storage served later passes, too."""
     memory, costs = measures.machine.memory_bytes, measures.costs
     if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
+        return None
+    if from_memory(measures, np.flatnonzero(measures.is_input)):
         return None
     size = np.where(measures.sizes > 0, measures.sizes, 0)
     known = size > 0

@@ -281,6 +281,23 @@ def test_input_that_storage_serves_again_and_again_fits_in_memory(tmp_path):
     assert ".cache()" in first.cure.line
 
 
+@pytest.mark.parametrize(("quick_ms", "storage_share", "is_found"), [(0.04, 0.05, False), (5, 1.0, True)])
+def test_input_that_memory_serves_is_not_told_to_be_kept_there(tmp_path, quick_ms, storage_share, is_found):
+    # GIVEN 40 files read over and over, two of them slowly; the kernel says how much storage served
+    calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, 5 if n % 40 < 2 else quick_ms)])
+    machine = {"machine": {"cpus": 8, "memory_bytes": 16_000_000_000, "cpu_s": 1.0}}
+    read = len(calls) * 100 * KB
+    kernel = {"rchar": read, "read_bytes": int(read * storage_share)}
+    session = training(
+        tmp_path, calls, WAITING, paths=paths(40), sizes=[100 * KB] * 40, meta=machine, kernel=kernel
+    )
+
+    # THEN
+    names = {finding.name for finding in diagnose(session).findings}
+    assert ("fits_in_memory" in names) is is_found
+    assert ("page_cache" in names) is not is_found
+
+
 def test_input_larger_than_memory_does_not_fit(tmp_path):
     calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, 5)])
     machine = {"machine": {"cpus": 8, "memory_bytes": 5_000_000, "cpu_s": 1.0}}
