@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.comparison.metric import METRICS
+from tfdarshan.fleet.job_columns import JOB_COLUMNS
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
 from tfdarshan.recording.keyword_options import argument_lines, docstring_lines
@@ -94,6 +95,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "budgets": budgets,
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
+    "fleet-columns": lambda: columns(JOB_COLUMNS),
     "hooks": hooks,
     "layer-columns": lambda: columns(schema.LAYER_COLUMNS),
     "metrics": metrics,

@@ -29,6 +29,7 @@ GROUPS = {
         "findings": "findings",
         "whatif": "whatif",
         "files": "files",
+        "fleet": "fleet",
         "compare": "compare",
         "report": "report",
         "export": "export",

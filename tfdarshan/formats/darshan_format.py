@@ -68,7 +68,17 @@ JOB = np.dtype(
     ]
 )
 # Before log version 3.41 the nanoseconds were not there.
-OLD_JOB_BYTES = JOB.itemsize - 16
+OLD_JOB = np.dtype(
+    [
+        ("uid", "i8"),
+        ("start_s", "i8"),
+        ("end_s", "i8"),
+        ("processes", "i8"),
+        ("job", "i8"),
+        ("metadata", f"S{METADATA_BYTES}"),
+    ]
+)
+OLD_JOB_BYTES = OLD_JOB.itemsize
 
 DXT_RECORD = np.dtype(
     [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bz2
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,18 +33,24 @@ class LogRegions:
         version: The log's version, such as "3.41".
         job: Content of the job's region.
         names: The records' names, by record; bytes that are not UTF-8 appear as backslash escapes.
-        modules: Content of the region of DXT_POSIX, where the log has it.
+        modules: Content of the regions that are kept, where the log has them.
         lengths: How many bytes the regions of POSIX, STDIO and DXT_POSIX have, decompressed.
         module_versions: The versions of these modules' records.
         layers: The versions of the records of MPI-IO, HDF5, PnetCDF and Lustre, where the log has them.
         partial: Modules that ran out of memory or of records.
         swapped: Whether the log's numbers have the other byte order.
 
+    Args:
+        path: The log.
+        kept: Modules whose content is kept.
+        rest_checked: Whether the regions of all other modules are decompressed, too, to see that they are
+            whole. Where they are not, `lengths` and `layers` leave them out.
+
     Raises:
         SessionDataError: It is no Darshan log, or damaged, or newer than what is known here.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, kept: Collection[str] = (KEPT,), rest_checked: bool = True) -> None:
         self.path = path
         try:
             self._content = path.read_bytes()
@@ -65,12 +71,21 @@ class LogRegions:
         self.names = self._names(self._region("name", *names)) if names[1] else {}
         wanted = {name: darshan_format.MODULE_IDS[name] for name in READ_MODULES}
         wanted = {name: number for name, number in wanted.items() if modules[number][1]}
-        self.lengths = {name: self._length(name, *modules[number]) for name, number in wanted.items()}
+        if not rest_checked:
+            wanted = {name: number for name, number in wanted.items() if name in kept}
         self.modules = {
-            name: self._region(name, *modules[number]) for name, number in wanted.items() if name == KEPT
+            name: self._region(name, *modules[number]) for name, number in wanted.items() if name in kept
+        }
+        self.lengths = {
+            name: len(self.modules[name]) if name in kept else self._length(name, *modules[number])
+            for name, number in wanted.items()
         }
         self.module_versions = {name: versions[number] for name, number in wanted.items()}
-        above = {name: number for name, number in darshan_format.LAYER_IDS.items() if modules[number][1]}
+        above = {
+            name: number
+            for name, number in darshan_format.LAYER_IDS.items()
+            if rest_checked and modules[number][1]
+        }
         for name, number in above.items():
             self._length(name, *modules[number])  # PyDarshan gets no region that is damaged
         self.layers = {name: versions[number] for name, number in above.items()}

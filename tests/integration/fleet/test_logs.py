@@ -1,0 +1,80 @@
+"""Darshan logs in a fleet: their light reading against `tfdarshan summary`, which imports them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fleet_population import write_population
+from tests.integration.fleet.equal import assert_equal_to_summary, rows_of
+from tests.pydarshan import darshan
+from tfdarshan.fleet.log_row import row_of_log
+from tfdarshan.formats import darshan_format
+from tfdarshan.formats.importing.light_records import read_light
+from tfdarshan.formats.importing.log_regions import LogRegions
+from tfdarshan.formats.importing.pydarshan import read_content
+
+LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
+SMALL = [path for path in LOGS if path.stat().st_size < 20_000 and "darshan-graph" not in str(path)]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.name[:24]}")
+def test_records_are_those_that_pydarshan_reads(path):
+    # WHEN
+    _log, light = read_light(path)
+    full = read_content(LogRegions(path))
+
+    # THEN
+    for name in ("user", "job", "processes", "start_realtime_ns", "end_realtime_ns", "command", "mounts"):
+        assert getattr(light, name) == getattr(full, name), name
+    assert light.metadata == full.metadata
+    assert light.records.keys() == full.records.keys()
+    for module, part in full.records.items():
+        mine = light.records[module]
+        assert np.array_equal(mine.record, part.record)
+        assert np.array_equal(mine.rank, part.rank)
+        for name, values in (part.counters | part.f_counters).items():
+            assert np.array_equal((mine.counters | mine.f_counters)[name], values), name
+
+
+def test_rows_are_equal_to_summaries_before_and_after_findings(tmp_path, capsys):
+    # GIVEN logs of Darshan's own of several versions, and made ones
+    folder = tmp_path / "in"
+    made = write_population(folder, 10, losers=2)
+    for path in SMALL:
+        (folder / f"{path.parent.name}-{path.name}").write_bytes(path.read_bytes())
+    where = (str(folder), "--catalogue", str(tmp_path / "catalogue"))
+
+    # WHEN
+    light, _said = rows_of(capsys, *where, "--findings", "0")
+    full, said = rows_of(capsys, *where, "--findings", "100")
+
+    # THEN
+    assert said["read"] == 0
+    assert len(light) == len(full) == len(made.jobs) + len(SMALL)
+    assert {row["verdict"] for row in light.values()} == {None}
+    for path, row in full.items():
+        if row["state"] != "read":
+            assert row["state"] == light[path]["state"] == "no_records"
+            continue
+        assert row["verdict"] is not None
+        said = assert_equal_to_summary(row, capsys)
+        assert_equal_to_summary(light[path], capsys, said)
+
+
+def test_a_log_that_is_damaged_where_rows_do_not_look_keeps_its_figures(tmp_path):
+    # GIVEN a log of which all but the POSIX records is noise
+    source = next(path for path in LOGS if path.name == "sample-dxt-simple.darshan")
+    content = bytearray(source.read_bytes())
+    header = np.frombuffer(bytes(content), darshan_format.OLD_HEADER, 1)[0]
+    for offset, length in header["modules"][2:].tolist():
+        content[offset : offset + length] = bytes(length)
+    path = tmp_path / "a.darshan"
+    path.write_bytes(content)
+
+    # WHEN
+    row = row_of_log(str(path), "", findings=True)
+
+    # THEN
+    assert (row["state"], row["verdict"]) == ("read", "unknown")
+    assert row["doubts"][-1].startswith("not all of the log can be read: ")

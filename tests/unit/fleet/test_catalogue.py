@@ -1,0 +1,374 @@
+"""The catalogue: only what is new is read, whoever else writes, and whatever happens to a writer."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.fleet_population import write_population
+from tests.made_up_session import image_job, write_job
+from tfdarshan.errors import SessionDataError
+from tfdarshan.fleet import catalogue_folder, input_reading
+from tfdarshan.fleet.catalogue_folder import CatalogueFolder, as_table
+from tfdarshan.fleet.catalogue_update import as_it_is, update
+from tfdarshan.fleet.input_list import find_inputs
+from tfdarshan.fleet.job_columns import ARROW_SCHEMA, NAMES
+
+OPENED: list[str] = []
+WATCHED: list[str] = []
+
+
+def note_open(event, arguments):
+    if event == "open" and WATCHED and isinstance(arguments[0], (str, bytes)):
+        path = os.fsdecode(arguments[0])
+        if path.startswith(WATCHED[0]):
+            OPENED.append(path)
+
+
+sys.addaudithook(note_open)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """The files below `in` that were opened."""
+    OPENED.clear()
+    WATCHED.append(str(tmp_path / "in"))
+    yield OPENED
+    WATCHED.clear()
+
+
+def fill(tmp_path, processes=1):
+    catalogue = CatalogueFolder(tmp_path / "catalogue")
+    return update(catalogue, find_inputs([str(tmp_path / "in")]), processes)
+
+
+def states(done):
+    return dict(zip(done.table["input"].to_pylist(), done.table["state"].to_pylist(), strict=True))
+
+
+def test_nothing_is_read_again_that_has_not_changed(tmp_path, opened):
+    # GIVEN
+    logs = [str(job.path) for job in write_population(tmp_path / "in", 8).jobs]
+    opened.clear()
+
+    # WHEN
+    first = fill(tmp_path)
+    read_first = sorted(opened)
+    opened.clear()
+    second = fill(tmp_path)
+
+    # THEN
+    assert (first.read, sorted(read_first)) == (8, sorted(logs))
+    assert (second.inputs, second.read, opened) == (8, 0, [])
+    assert second.table.sort_by("input").equals(first.table.sort_by("input"))
+
+
+def test_what_is_new_or_changed_is_read_and_nothing_else(tmp_path, opened):
+    # GIVEN
+    logs = [job.path for job in write_population(tmp_path / "in", 6).jobs]
+    fill(tmp_path)
+    logs[0].write_bytes(logs[1].read_bytes())  # another job's log, in its place
+    new = logs[2].with_name("new.darshan")
+    new.write_bytes(logs[2].read_bytes())
+    os.utime(logs[3], ns=(1, 1))
+    opened.clear()
+
+    # WHEN
+    done = fill(tmp_path)
+
+    # THEN
+    assert sorted(opened) == sorted(map(str, (logs[0], new, logs[3])))
+    rows = {row["input"]: row for row in done.table.to_pylist()}
+    assert len(rows) == done.inputs == 7
+    assert rows[str(logs[0])]["opens"] == rows[str(logs[1])]["opens"]
+
+
+def test_a_session_is_read_again_if_a_file_of_it_changes(tmp_path):
+    # GIVEN
+    session = tmp_path / "in/run/plugins/tfdarshan/2024_01_01_00_00_00"
+    write_job(session, image_job(4, 1, 1))
+    assert fill(tmp_path).read == 1
+    assert fill(tmp_path).read == 0
+
+    # WHEN
+    write_job(session, image_job(5, 1, 1))
+
+    # THEN
+    done = fill(tmp_path)
+    assert (done.read, done.table["files"].to_pylist()) == (1, [5])
+
+
+def test_what_vanished_stays_and_is_said(tmp_path):
+    # GIVEN
+    logs = [job.path for job in write_population(tmp_path / "in", 4).jobs]
+    fill(tmp_path)
+    content = logs[0].read_bytes()
+    logs[0].unlink()
+
+    # WHEN
+    done = fill(tmp_path)
+
+    # THEN
+    assert (done.inputs, done.vanished, done.read) == (3, 1, 0)
+    row = next(row for row in done.table.to_pylist() if row["input"] == str(logs[0]))
+    assert (row["state"], row["opens"] > 0) == ("vanished", True)
+    assert done.notes == ("1 of 4 inputs left out: vanished",)
+    # WHEN it is there again, it is read again
+    logs[0].write_bytes(content)
+    again = fill(tmp_path)
+    assert (again.read, again.vanished, set(states(again).values())) == (1, 0, {"read"})
+
+
+def test_other_folders_of_the_catalogue_are_left_alone(tmp_path):
+    # GIVEN
+    for name in ("in", "other"):
+        write_population(tmp_path / name, 3)
+    catalogue = CatalogueFolder(tmp_path / "catalogue")
+    update(catalogue, find_inputs([str(tmp_path / "other")]), 1)
+
+    # WHEN
+    done = fill(tmp_path)
+
+    # THEN
+    assert (done.inputs, done.vanished, done.table.num_rows) == (3, 0, 3)
+    assert as_it_is(CatalogueFolder(tmp_path / "catalogue")).inputs == 6
+
+
+def test_damaged_and_unfinished_inputs_are_rows_with_their_reasons(tmp_path):
+    # GIVEN
+    good = write_population(tmp_path / "in", 2).jobs
+    damaged = good[0].path
+    damaged.write_bytes(damaged.read_bytes()[:400])
+    sessions = tmp_path / "in/plugins/tfdarshan"
+    write_job(sessions / "newer", image_job(2, 1, 1))
+    meta = next((sessions / "newer").glob("*.meta.json"))
+    meta.write_text(meta.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    write_job(sessions / "broken", image_job(2, 1, 1))
+    next((sessions / "broken").glob("*.files.parquet")).write_bytes(b"PAR1 nothing PAR1")
+    (sessions / "begun").mkdir()
+    (sessions / "begun" / "recording.json").write_text("{}")
+
+    # WHEN
+    done = fill(tmp_path)
+
+    # THEN
+    assert states(done) == {
+        str(damaged): "damaged",
+        str(good[1].path): "read",
+        str(sessions / "newer"): "newer_version",
+        str(sessions / "broken"): "damaged",
+        str(sessions / "begun"): "interrupted",
+    }
+    notes = {row["input"]: row["note"] for row in done.table.to_pylist()}
+    assert "upgrade" in notes[str(sessions / "newer")]
+    assert all(notes[path] for path, state in states(done).items() if state != "read")
+    # What is too new is asked again: tfdarshan may have been upgraded. What is damaged is not.
+    assert fill(tmp_path).read == 1
+
+
+def test_patterns_and_single_logs_are_inputs(tmp_path):
+    # GIVEN
+    logs = sorted(str(job.path) for job in write_population(tmp_path / "in", 5).jobs)
+
+    # WHEN / THEN
+    assert sorted(find_inputs([f"{tmp_path}/**/*.darshan"]).kinds) == logs
+    assert list(find_inputs([logs[2]]).kinds) == [logs[2]]
+    with pytest.raises(SessionDataError, match="nothing matches"):
+        find_inputs([f"{tmp_path}/**/*.nothing"])
+    with pytest.raises(SessionDataError, match="cannot be read: No such file"):
+        find_inputs([f"{tmp_path}/gone"])
+
+
+def test_a_name_that_is_not_utf_8_is_an_input_as_any_other(tmp_path):
+    # GIVEN
+    path = write_population(tmp_path / "in", 1).jobs[0].path
+    path.rename(os.fsdecode(os.fsencode(path.parent) + b"/j\xff.darshan"))
+
+    # WHEN / THEN
+    done = fill(tmp_path)
+    assert done.table["input"][0].as_py().endswith(r"/j\xff.darshan")
+    assert (fill(tmp_path).read, fill(tmp_path).vanished) == (0, 0)
+
+
+def test_a_newer_catalogue_is_refused_and_an_older_one_read_again(tmp_path, monkeypatch):
+    # GIVEN
+    write_population(tmp_path / "in", 2)
+    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 2)
+    fill(tmp_path)
+
+    # WHEN / THEN
+    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 1)
+    with pytest.raises(SessionDataError, match=r"has version 2 and this tfdarshan reads up to 1: upgrade"):
+        CatalogueFolder(tmp_path / "catalogue")
+    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 3)
+    assert fill(tmp_path).read == 2
+
+
+def test_a_damaged_part_is_said_and_its_inputs_are_read_again(tmp_path):
+    # GIVEN
+    write_population(tmp_path / "in", 3)
+    fill(tmp_path)
+    part = next((tmp_path / "catalogue").iterdir())
+    part.write_bytes(part.read_bytes()[:-100])
+
+    # WHEN
+    done = fill(tmp_path)
+
+    # THEN
+    assert done.read == 3
+    assert f"{part} is damaged" in done.notes[0]
+    assert fill(tmp_path).notes == ()
+
+
+def test_many_parts_become_one_and_later_rows_count(tmp_path):
+    # GIVEN
+    catalogue = CatalogueFolder(tmp_path)
+    for turn in range(catalogue_folder.MOST_PARTS + 1):
+        rows = [{"input": f"/{name}", "catalogued_ns": turn, "opens": turn} for name in ("a", turn)]
+        catalogue.add(rows)
+
+    # WHEN
+    left_behind = tmp_path / ".tfdarshan-0000.tmp"
+    left_behind.touch()
+    os.utime(left_behind, (1, 1))
+    before = CatalogueFolder(tmp_path).table
+    catalogue.put_together()
+    after = CatalogueFolder(tmp_path).table
+
+    # THEN
+    assert len(list(tmp_path.iterdir())) == 1
+    assert after.sort_by("input").equals(before.sort_by("input"))
+    opens = dict(zip(after["input"].to_pylist(), after["opens"].to_pylist(), strict=True))
+    assert opens["/a"] == catalogue_folder.MOST_PARTS
+    assert len(opens) == catalogue_folder.MOST_PARTS + 2
+
+
+def test_a_part_that_another_writer_put_away_while_it_was_read_loses_nothing(tmp_path, monkeypatch):
+    # GIVEN a reader that has listed the parts
+    one, other = CatalogueFolder(tmp_path), CatalogueFolder(tmp_path)
+    for turn in range(catalogue_folder.MOST_PARTS + 1):
+        one.add([{"input": f"/{turn}", "catalogued_ns": turn}])
+    other.add([{"input": "/other", "catalogued_ns": 5}])
+    read = catalogue_folder._read_part
+    once: list[Path] = []
+
+    def put_together_meanwhile(part):
+        if not once:
+            once.append(part)
+            one.put_together()
+        return read(part)
+
+    # WHEN
+    monkeypatch.setattr(catalogue_folder, "_read_part", put_together_meanwhile)
+    seen = CatalogueFolder(tmp_path)
+
+    # THEN
+    assert once
+    assert seen.table.num_rows == catalogue_folder.MOST_PARTS + 2
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from tfdarshan.fleet import catalogue_update
+from tfdarshan.fleet.catalogue_folder import CatalogueFolder
+from tfdarshan.fleet.input_list import find_inputs
+catalogue_update.ROWS_OF_PART = 32
+def progress(done, total):
+    if done >= 64:
+        os._exit(9)
+catalogue_update.update(CatalogueFolder(Path(sys.argv[2])), find_inputs([sys.argv[1]]), 1, progress)
+"""
+
+
+def test_a_writer_that_is_killed_has_kept_what_it_wrote(tmp_path):
+    # GIVEN
+    write_population(tmp_path / "in", 100)
+    arguments = [sys.executable, "-c", KILLED, str(tmp_path / "in"), str(tmp_path / "catalogue")]
+
+    # WHEN
+    assert subprocess.run(arguments, check=False).returncode == 9
+
+    # THEN
+    assert fill(tmp_path).read == 100 - 32
+
+
+def test_two_writers_at_once_lose_nothing(tmp_path):
+    # GIVEN
+    for name in ("in/a", "in/b"):
+        write_population(tmp_path / name, 80)
+    command = [sys.executable, "-m", "tfdarshan", "fleet", "--catalogue", str(tmp_path / "catalogue")]
+    command += ["--findings", "0", "--processes", "1", "--json"]
+
+    # WHEN
+    both = [
+        subprocess.Popen([*command, str(tmp_path / name)], stdout=subprocess.PIPE) for name in ("in/a", "in")
+    ]
+    for process in both:
+        process.communicate()
+
+    # THEN
+    assert [process.returncode for process in both] == [0, 0]
+    done = fill(tmp_path)
+    assert (done.read, done.inputs, set(states(done).values())) == (0, 160, {"read"})
+
+
+def test_a_log_that_ends_its_reader_is_a_row_and_the_others_are_read(tmp_path, monkeypatch):
+    # GIVEN a log over which every process that reads it ends
+    tasks = [input_reading.Task(f"/nowhere/{number}", "darshan_log", "") for number in range(4)]
+
+    class Broken:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return False
+
+        def submit(self, read, chunk):
+            if any(task.path.endswith("/2") for task in chunk):
+                raise BrokenProcessPool
+            return Done(read(chunk))
+
+    class Done:
+        def __init__(self, value):
+            self.result = lambda: value
+
+    monkeypatch.setattr(input_reading, "_pool", lambda processes: Broken())
+
+    # WHEN
+    rows = [row for part in input_reading._read_one_by_one(tasks) for row in part]
+
+    # THEN
+    assert [row["input"] for row in rows] == [task.path for task in tasks]
+    assert "the process that read it ended" in rows[2]["note"]
+    assert "No such file" in rows[1]["note"]
+
+
+def test_a_pool_reads_what_one_process_reads(tmp_path):
+    # GIVEN
+    write_population(tmp_path / "in", 70)
+
+    # WHEN
+    alone, pool = (
+        update(CatalogueFolder(tmp_path / str(n)), find_inputs([str(tmp_path / "in")]), n).table.drop_columns(
+            "catalogued_ns"
+        )
+        for n in (1, 2)
+    )
+
+    # THEN
+    assert pool.sort_by("input").equals(alone.sort_by("input"))
+
+
+def test_parts_hold_the_declared_columns_and_their_version(tmp_path):
+    CatalogueFolder(tmp_path).add([{"input": "/a", "catalogued_ns": 1}])
+
+    schema = pq.read_schema(next(Path(tmp_path).iterdir()))
+
+    assert tuple(schema.names) == NAMES
+    assert schema.metadata[catalogue_folder.VERSION_KEY] == b"1"
+    assert as_table([]).schema.equals(ARROW_SCHEMA)

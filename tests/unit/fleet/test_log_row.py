@@ -1,0 +1,159 @@
+"""Rows of logs say what was written into the logs."""
+
+import bz2
+import zlib
+
+import numpy as np
+import pytest
+
+from tests.fleet_population import FIRST_DAY_S, MadeJob, write_log, write_population
+from tfdarshan.fleet.job_row import application_of
+from tfdarshan.fleet.log_row import row_of_log
+from tfdarshan.formats import darshan_format
+
+
+def written(path, rows, **about):
+    job = MadeJob(path, "ada", about.get("program", "train.py"), "/scratch", FIRST_DAY_S, 100.0, 1)
+    write_log(job, rows)
+    return row_of_log(str(path), "")
+
+
+def test_every_job_of_a_population_is_as_it_was_made(population, table):
+    # WHEN
+    rows = {row["input"]: row for row in table.to_pylist()}
+
+    # THEN
+    assert len(rows) == len(population.jobs)
+    for job in population.jobs:
+        row = rows[str(job.path)]
+        said = (row["user"], row["application"], row["processes"], row["opens"], row["stats"], row["reads"])
+        assert said == (job.user, job.program, job.processes, job.opens, job.stats, job.reads)
+        assert (row["bytes_read"], row["bytes_written"]) == (job.bytes_read, 0)
+        assert row["mount_point"] == job.mount
+        assert row["start"].timestamp() == job.start_s
+        assert (row["read_s"], row["meta_s"]) == pytest.approx((job.read_s, job.meta_s))
+        assert row["duration_s"] == pytest.approx(job.duration_s)
+
+
+def test_unknown_is_null_and_not_0(tmp_path):
+    # WHEN
+    row = written(tmp_path / "a.darshan", [{"path": "/scratch/x", "POSIX_STATS": -1, "POSIX_OPENS": 3}])
+
+    # THEN
+    assert (row["opens"], row["stats"], row["mounts"][0]["stats"]) == (3, None, None)
+    # Nothing was read: no share of it is anything.
+    assert (row["reread_share"], row["small_read_share"]) == (None, None)
+    assert "io_s" not in row
+    assert (row["nodes"], row["user"]) == (1, None)
+
+
+def test_bytes_beyond_the_last_offset_are_read_again_at_least(tmp_path):
+    # GIVEN a file of 1,000 bytes read three times, by two records of it
+    one = {"POSIX_READS": 2, "POSIX_BYTES_READ": 2000, "POSIX_MAX_BYTE_READ": 999}
+
+    # WHEN
+    row = written(
+        tmp_path / "a.darshan",
+        [{"path": "/scratch/x", **one}, {"path": "/scratch/y", **one, "POSIX_BYTES_READ": 1000}],
+    )
+
+    # THEN
+    assert (row["reread_bytes"], row["reread_share"]) == (1000, pytest.approx(1 / 3))
+
+
+def test_small_reads_are_those_of_darshans_first_three_buckets(tmp_path):
+    sizes = {"POSIX_SIZE_READ_0_100": 1, "POSIX_SIZE_READ_100_1K": 2, "POSIX_SIZE_READ_1K_10K": 4}
+
+    row = written(
+        tmp_path / "a.darshan",
+        [{"path": "/scratch/x", "POSIX_READS": 28, **sizes, "POSIX_SIZE_READ_10K_100K": 21}],
+    )
+
+    assert (row["small_reads"], row["small_read_share"]) == (7, 0.25)
+
+
+def test_the_input_folder_is_the_deepest_with_most_of_the_bytes(tmp_path):
+    # GIVEN 90 % of the bytes in folders of classes
+    rows = [
+        {"path": f"/scratch/set/train/class-{n}/0.jpg", "POSIX_BYTES_READ": 300, "POSIX_MAX_BYTE_READ": 99}
+        for n in range(3)
+    ]
+    rows.append({"path": "/home/me/conf", "POSIX_BYTES_READ": 100, "POSIX_MAX_BYTE_READ": 99})
+
+    # WHEN
+    row = written(tmp_path / "a.darshan", rows)
+
+    # THEN
+    assert row["input_folder"] == "/scratch/set/train"
+    assert (row["input_bytes_read"], row["input_unique_bytes"]) == (900, 300)
+    assert [entry["mount_point"] for entry in row["mounts"]] == ["/scratch", "/home"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/apps/lmp -in a.lmp", "lmp"),
+        ("python3.11 -u /w/train.py --lr 1", "train.py"),
+        ("python -m torch.distributed.run train.py", "torch.distributed.run"),
+        ("python -W ignore -c print()", "python"),
+        ("bash run.sh", "run.sh"),
+        ("", None),
+    ],
+)
+def test_the_application_of_an_interpreter_is_its_script(command, name):
+    assert application_of(command) == name
+
+
+def test_the_user_comes_from_darshans_name_of_the_log(tmp_path):
+    # GIVEN a user with an underscore in front of the program
+    path = tmp_path / "ann_lee_simulate_id77-5_9-1-2-3_4.darshan"
+
+    # WHEN / THEN
+    assert written(path, [{"path": "/a", "POSIX_OPENS": 1}], program="simulate")["user"] == "ann_lee"
+
+
+def test_records_that_are_missing_are_a_doubt(tmp_path):
+    job = MadeJob(tmp_path / "a.darshan", "u", "p", "/", FIRST_DAY_S, 9.0, 1)
+    write_log(job, [{"path": "/a", "POSIX_OPENS": 1}], partial=True)
+
+    row = row_of_log(str(job.path), "")
+
+    assert row["doubts"] == ["Darshan's POSIX module ran out of memory or records: some are missing"]
+
+
+def damaged_logs(whole):
+    header = np.frombuffer(whole, darshan_format.HEADER, 1)[0]
+    offset, length = (int(value) for value in header["modules"][1])
+    records = zlib.decompress(whole[offset : offset + length])
+    cut = zlib.compress(records[:-8])
+    other, newer = (np.frombuffer(whole, darshan_format.HEADER, 1).copy() for _ in range(2))
+    other["modules"][0, 1] = (offset, len(cut))
+    newer["module_versions"][0, 1] = 9
+    end = darshan_format.HEADER.itemsize
+    return {
+        "empty": (b"", "damaged"),
+        "text": (b"no log at all", "damaged"),
+        "cut": (whole[: len(whole) // 2], "damaged"),
+        "half a record": (other.tobytes() + whole[end:offset] + cut, "damaged"),
+        "noise": (whole[:offset] + bz2.compress(records)[:length], "damaged"),
+        "newer log": (b"9.99\0" + whole[5:], "newer_version"),
+        "newer records": (newer.tobytes() + whole[end:], "newer_version"),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["empty", "text", "cut", "half a record", "noise", "newer log", "newer records"]
+)
+def test_a_log_that_cannot_be_read_is_a_row_that_says_so(tmp_path, kind):
+    # GIVEN
+    path = write_population(tmp_path, 1).jobs[0].path
+    content, state = damaged_logs(path.read_bytes())[kind]
+    path.write_bytes(content)
+
+    # WHEN
+    row = row_of_log(str(path), "")
+
+    # THEN
+    assert row["state"] == state
+    assert row["note"]
+    assert "duration_s" not in row

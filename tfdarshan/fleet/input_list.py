@@ -1,0 +1,151 @@
+"""Finds sessions and Darshan logs below folders, each with what tells whether it changed. Opens no file."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.fleet.job_columns import LOG, SESSION
+from tfdarshan.sessions.rank_folder import RANK_FOLDER
+from tfdarshan.sessions.session_directory import BURST_CONTROL, MARKER, META_SUFFIX, PLUGIN_FOLDER
+
+SUFFIX = ".darshan"
+
+
+@dataclass
+class InputList:
+    """What was found.
+
+    Attributes:
+        roots: The folders, files and patterns that were asked for, absolute.
+        kinds: SESSION or LOG, by path.
+        fingerprints: What tells one state of an input from another, by path.
+        unreadable: Folders that could not be looked into, with the reason.
+    """
+
+    roots: tuple[str, ...]
+    kinds: dict[str, str] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+    def would_find(self, path: str) -> bool:
+        """Says whether an input of this path would have been found if it were there."""
+        if any(_is_below(path, folder) for folder in self.unreadable):
+            return False
+        return any(
+            fnmatch.fnmatchcase(path, root) if _is_pattern(root) else _is_below(path, root)
+            for root in self.roots
+        )
+
+
+def find_inputs(given: Sequence[str]) -> InputList:
+    """Finds all inputs: logs by their suffix, or named as they are; sessions where logdirs have them.
+
+    Args:
+        given: Folders, files, or patterns as a shell has them; `**` stands for any number of folders.
+
+    Raises:
+        SessionDataError: One of them is not there.
+    """
+    found = InputList(tuple(os.path.abspath(path) for path in given))  # noqa: PTH100
+    for path in found.roots:
+        for one in _matching(path):
+            _add(found, one)
+    return found
+
+
+def _matching(path: str) -> Iterable[str]:
+    if os.path.lexists(path) or not _is_pattern(path):
+        return [path]
+    matching = glob.glob(path, recursive=True)  # noqa: PTH207
+    if not matching:
+        raise SessionDataError(f"nothing matches {path}: give folders with sessions or Darshan logs.")
+    return matching
+
+
+def _is_pattern(path: str) -> bool:
+    return glob.has_magic(path) and not os.path.lexists(path)
+
+
+def _add(found: InputList, path: str) -> None:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        raise SessionDataError(f"{path} cannot be read: {reason(error)}.") from error
+    if not os.path.isdir(path):  # noqa: PTH112
+        found.kinds[path], found.fingerprints[path] = LOG, _fingerprint_of_log(status)
+        return
+    if _add_session(found, path):
+        return
+    _walk(found, path)
+    if path in found.unreadable:
+        raise SessionDataError(f"{path} cannot be read: {found.unreadable[path]}.")
+
+
+def _walk(found: InputList, top: str) -> None:
+    """Goes through folders; those of sessions are found where logdirs have them, and not gone into."""
+    folders = [top]
+    while folders:
+        folder = folders.pop()
+        of_sessions = folder.endswith(f"{os.sep}{PLUGIN_FOLDER}")
+        for entry in _entries(found, folder):
+            try:
+                if entry.name.endswith(SUFFIX) and entry.is_file():
+                    found.kinds[entry.path] = LOG
+                    found.fingerprints[entry.path] = _fingerprint_of_log(entry.stat())
+                elif (
+                    entry.is_dir(follow_symlinks=False)
+                    and entry.name != BURST_CONTROL
+                    and not (of_sessions and _add_session(found, entry.path))
+                ):
+                    folders.append(entry.path)
+            except OSError:
+                continue  # it has gone meanwhile
+
+
+def _entries(found: InputList, folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError as error:
+        found.unreadable[folder] = reason(error)
+
+
+def _fingerprint_of_log(status: os.stat_result) -> str:
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def _add_session(found: InputList, folder: str) -> bool:
+    """Adds a session; says whether the folder is one."""
+    files: list[str] = []
+    is_session = _add_files(folder, "", files)
+    if is_session:
+        found.kinds[folder] = SESSION
+        state = "\n".join(sorted(files)).encode("utf-8", "surrogateescape")
+        found.fingerprints[folder] = blake2b(state, digest_size=12).hexdigest()
+    return is_session
+
+
+def _add_files(folder: str, below: str, files: list[str]) -> bool:
+    """Adds a session's files with sizes and times; says whether there is metadata or a marker among them."""
+    is_session = False
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not below and RANK_FOLDER.match(entry.name) and entry.is_dir():
+                    is_session |= _add_files(entry.path, f"{entry.name}/", files)
+                elif entry.is_file() and not entry.name.startswith("."):
+                    is_session |= entry.name == MARKER or entry.name.endswith(META_SUFFIX)
+                    files.append(f"{below}{entry.name}:{_fingerprint_of_log(entry.stat())}")
+    except OSError:
+        return is_session
+    return is_session
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top.rstrip('/')}/")

@@ -1,0 +1,143 @@
+"""The row of a Darshan log: from its job and its records alone, or with all that can be found in it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from tfdarshan.errors import ConfigurationError, SessionDataError
+from tfdarshan.fleet.job_columns import LOG, UNREADABLE
+from tfdarshan.fleet.job_files import files_of_log
+from tfdarshan.fleet.job_row import (
+    Row,
+    application_of,
+    begin_row,
+    file_figures,
+    finding_figures,
+    left_out,
+    state_of,
+)
+from tfdarshan.formats.importing.fifo_records import find_no_files, without
+from tfdarshan.formats.importing.light_records import read_light
+from tfdarshan.formats.importing.pydarshan import LogContent, Records
+from tfdarshan.formats.importing.ranks import RANK_LIMIT, SHARED
+
+# Darshan names a log USER_PROGRAM_idJOB...
+OF_JOB = re.compile(r"_id\d+")
+# Keys of a log's metadata that say which project a job is of.
+PROJECT_KEYS = ("project", "account")
+NO_RECORDS_SAID = "the log has no POSIX or STDIO records: nothing says what its job read or wrote"
+
+
+def row_of_log(path: str, fingerprint: str, *, findings: bool = False) -> Row:
+    """Reads what a row needs of a log; one that cannot be read is a row that says why.
+
+    Args:
+        path: The log.
+        fingerprint: What it is known by.
+        findings: Whether it is imported as a whole for that, and looked at for findings: 20 times the work.
+    """
+    row = begin_row(path, LOG, fingerprint)
+    try:
+        row = _figures(row, Path(path))
+    except SessionDataError as error:
+        return left_out(row, state_of(str(error)), str(error))
+    except ConfigurationError as error:
+        return left_out(row, UNREADABLE, str(error))
+    return row | _found(path, row) if findings and "duration_s" in row else row
+
+
+def _figures(row: Row, path: Path) -> Row:
+    log, content = read_light(path)
+    records = without(content.records, find_no_files(content.records, log.names))
+    if not any(len(part.record) for part in records.values()):
+        return left_out(row, state_of(NO_RECORDS_SAID), NO_RECORDS_SAID)
+    duration_s, clock_doubt = _duration(content, records)
+    host = content.metadata.get("tfdarshan_host")
+    return row | {
+        "user": _user(path.name, content.command),
+        "uid": content.user,
+        "project": next((content.metadata[key] for key in PROJECT_KEYS if content.metadata.get(key)), None),
+        "application": application_of(content.command),
+        "command": content.command or None,
+        "job": str(content.job),
+        "hosts": host,
+        "nodes": 1 if host or content.processes == 1 else None,
+        "start": content.start_realtime_ns,
+        "duration_s": duration_s,
+        "processes": content.processes,
+        "files": _count_files(records),
+        **file_figures(files_of_log(records, content.mounts, log.names)),
+        "doubts": [
+            *(
+                f"Darshan's {name} module ran out of memory or records: some are missing"
+                for name in log.partial
+            ),
+            *clock_doubt,
+        ],
+    }
+
+
+def _duration(content: LogContent, records: dict[str, Records]) -> tuple[float, list[str]]:
+    """Gives how long the job took, at least until the last timestamp, and what of the clock is odd."""
+    latest = (content.end_realtime_ns - content.start_realtime_ns) / 1e9
+    below_0 = False
+    for module, part in records.items():
+        for name, values in part.f_counters.items():
+            if name.endswith("_TIMESTAMP"):
+                latest = max(latest, round(float(values.max(initial=0)) * 1e9) / 1e9)
+        for kind in ("READ", "WRITE", "META"):
+            below_0 |= bool((part.f_counters[f"{module}_F_{kind}_TIME"] < 0).any())
+    return latest, ["a clock was set back: times below 0 are not counted"] if below_0 else []
+
+
+def _count_files(records: dict[str, Records]) -> int:
+    """Counts files once a process, as an imported log does: above RANK_LIMIT all ranks are one."""
+    record = np.concatenate([part.record for part in records.values()])
+    rank = np.concatenate([part.rank for part in records.values()])
+    if len(np.unique(rank[rank != SHARED])) > RANK_LIMIT:
+        rank = np.where(rank == SHARED, SHARED, 0)
+    return len(np.unique(np.stack([record.astype(np.int64), rank]), axis=1).T)
+
+
+def _user(name: str, command: str) -> str | None:
+    """Gives whom the name of a log says, in front of the program; None if it is no name of Darshan's."""
+    found = OF_JOB.search(name)
+    words = command.split()
+    if found is None or not words:
+        return None
+    before = name[: found.start()]
+    program = posixpath.basename(words[0])
+    if program and before.endswith(f"_{program}"):
+        return before[: -len(program) - 1] or None
+    return before.split("_")[0] or None
+
+
+def _found(path: str, row: Row) -> Row:
+    """Gives what is found in a log; where it cannot be looked at as a whole, its row says so."""
+    try:
+        return _found_in_all(path)
+    except ConfigurationError as error:
+        return {"doubts": [*row["doubts"], f"nobody looked for findings: {error}"]}
+    except SessionDataError as error:
+        return {"verdict": "unknown", "doubts": [*row["doubts"], f"not all of the log can be read: {error}"]}
+
+
+def _found_in_all(path: str) -> Row:
+    """Imports the log, and looks at it as a session; hosts are there where its segments say them."""
+    from tfdarshan.findings.diagnosis import summary_and_diagnosis
+    from tfdarshan.formats.importing.darshan_log import import_darshan
+    from tfdarshan.sessions.session_data import SessionData
+
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-log-") as folder:
+        session = SessionData.open(import_darshan(path, folder).path)
+        data, diagnosis = summary_and_diagnosis(session, 0)
+        hosts = {host for meta in session.meta for host in meta["darshan"]["hosts"] if host != "unknown"}
+    row = finding_figures(diagnosis, data.duration_s)
+    if hosts:
+        row |= {"hosts": ",".join(sorted(hosts)), "nodes": len(hosts)}
+    return row | ({"io_s": data.wall_clock.io_s} if data.wall_clock.io_s is not None else {})

@@ -1,0 +1,157 @@
+"""Words what is true of a fleet of jobs: data in, text out."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tfdarshan.file_name import printable
+from tfdarshan.fleet.catalogue_update import Update
+from tfdarshan.fleet.population import Distribution, Totals
+from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import Paint
+from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
+
+WIDEST_NAME = 32
+QUANTILE_NAMES = ("10 %", "median", "90 %", "99 %", "most")
+
+
+def overview_text(
+    done: Update,
+    totals: Totals,
+    spread: Sequence[Distribution],
+    worst: Sequence[Mapping[str, Any]],
+    paint: Paint,
+) -> str:
+    """Gives the overview, ending in a newline.
+
+    Args:
+        done: What was read for it.
+        totals: Sums over all jobs.
+        spread: How figures are spread.
+        worst: The jobs that lose most, as `worst_jobs` gives them.
+        paint: How wide it may be, and whether it has colours.
+    """
+    lines = [*_first(done, totals, paint), ""]
+    if totals.jobs:
+        lines += [*_sums(totals), "", *_spread(spread, paint), "", *worst_lines(worst, paint)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def hours(value: float) -> str:
+    """Gives hours as people read them, short times in their own units."""
+    return (
+        f"{value:,.0f} h" if value >= 100 else f"{value:.1f} h" if value >= 1 else human_seconds(value * 3600)
+    )
+
+
+def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
+    """Gives a line for each job, the worst first."""
+    if not worst:
+        return []
+    width = min(max(len(_name(job)) for job in worst), WIDEST_NAME)
+    columns = Columns(-width, "  ", -10, 9, 10, 7, 9, "  ", 0)
+    head = columns.row("job", "user", "lost", "node-h", "I/O", "read", "what stands out")
+    lines = ["Jobs that lose most node-hours to I/O", paint.dim(head)]
+    for job in worst:
+        cells = (
+            shortened(_name(job), width),
+            printable(str(job["user"] or "-"))[:10],
+            human_seconds(job["lost_s"]),
+            f"{'' if job['nodes_known'] else '>= '}{job['lost_node_hours']:,.1f}",
+            percent(job["io_job_s"], job["duration_s"]),
+            human_bytes(job["bytes_read"]),
+        )
+        room = max(paint.width - len(columns.row(*cells, ".")) + 1, 12)
+        lines.append(columns.row(*cells, _cut(_stands_out(job), room)))
+    return lines
+
+
+def _first(done: Update, totals: Totals, paint: Paint) -> list[str]:
+    """Says how many jobs there are, what I/O costs them, and what is not in the figures."""
+    when = f", {totals.first[:10]} to {totals.last[:10]}" if totals.first and totals.last else ""
+    lines = [paint.bold(f"{plural(totals.jobs, 'job')}{when}")]
+    if totals.jobs:
+        least = "at least " if totals.nodes_unknown else ""
+        share = percent(totals.lost_node_hours, totals.node_hours)
+        lines.append(
+            f"{least}{hours(totals.lost_node_hours)} of node time ({share}) go into I/O, "
+            f"{hours(totals.lost_process_hours)} of process time"
+        )
+    lines.append(f"read {plural(done.read, 'input')} of {done.inputs:,}; the others are as they were")
+    return [*lines, *(f"! {printable(note)}" for note in done.notes)]
+
+
+def _sums(totals: Totals) -> list[str]:
+    columns = Columns(-30, 14, "  ", 0)
+    lines = [
+        columns.row("job time", hours(totals.job_hours)),
+        columns.row("node time", hours(totals.node_hours), _nodes(totals)),
+        columns.row("reads, summed over processes", hours(totals.read_process_hours)),
+        columns.row("writes", hours(totals.write_process_hours)),
+        columns.row("opens, stats, closes, syncs", hours(totals.meta_process_hours)),
+        columns.row("bytes read", human_bytes(totals.bytes_read)),
+        columns.row("bytes written", human_bytes(totals.bytes_written)),
+        columns.row("opens", totals.opens),
+        columns.row("stats", totals.stats),
+    ]
+    if totals.steps_hours is not None and totals.input_wait_hours is not None:
+        of_steps = f"of step time, known of {plural(totals.waits_known, 'job')}"
+        lines.append(
+            columns.row(
+                "input wait",
+                hours(totals.input_wait_hours),
+                f"{percent(totals.input_wait_hours, totals.steps_hours)} {of_steps}",
+            )
+        )
+    for name, known in (
+        ("copies to the device", totals.device_copy_hours),
+        ("communication", totals.communication_hours),
+        ("checkpoint stalls", totals.checkpoint_stall_hours),
+    ):
+        if known is not None:
+            lines.append(columns.row(name, hours(known)))
+    return lines
+
+
+def _nodes(totals: Totals) -> str:
+    if not totals.nodes_unknown:
+        return ""
+    return f"nodes of {plural(totals.nodes_unknown, 'job')} unknown: --processes-per-node N, else one each"
+
+
+def _spread(spread: Sequence[Distribution], paint: Paint) -> list[str]:
+    columns = Columns(-30, *([11] * len(QUANTILE_NAMES)), 12)
+    lines = [paint.dim(columns.row("", *QUANTILE_NAMES, "jobs"))]
+    for one in spread:
+        cells = [_figure(value, one.unit) for value in one.values]
+        lines.append(columns.row(one.name, *cells, one.jobs))
+    return lines
+
+
+def _figure(value: float, unit: str) -> str:
+    if unit == "s":
+        return human_seconds(value)
+    if unit == "B":
+        return human_bytes(value)
+    return percent(value, 1) if unit == "share" else f"{value:,.2f}"
+
+
+def _name(job: Mapping[str, Any]) -> str:
+    """Gives a log's name up to the job's number, which Darshan puts after user and program; a session's."""
+    name = posixpath.basename(str(job["input"])).removesuffix(".darshan")
+    found = re.search(r".*?_id[0-9]+", name)
+    return printable(found[0] if found else name)
+
+
+def _stands_out(job: Mapping[str, Any]) -> str:
+    if job["finding_title"]:
+        return printable(str(job["finding_title"]))
+    where = f"mostly on {job['mount_point']}" if job["mount_point"] else ""
+    return printable(f"{job['application'] or ''} {where}".strip())
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 3]}..."
