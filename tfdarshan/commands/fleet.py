@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from tfdarshan.fleet.catalogue_update import Update
 
 TOP, FINDINGS = 10, 20
+KINDS = ("user", "project", "application", "mount", "file-system")
+SHOWN_BY = ("user", "mount")
+KEY_VARIABLE = "TFDARSHAN_REDACT_KEY"
 READING = "reading jobs"
 
 
@@ -36,6 +40,7 @@ def add_parser(verbs: Any) -> None:
     )
     _add_catalogue(parser)
     _add_views(parser)
+    _add_output(parser)
     add_json(parser)
     parser.set_defaults(command=command)
 
@@ -68,10 +73,28 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is shown")
     group.add_argument("--top", type=int, default=TOP, metavar="N", help=f"jobs to list (default: {TOP})")
     group.add_argument(
+        "--by",
+        action="append",
+        choices=KINDS,
+        help="group jobs so; may be given several times (default: user and mount)",
+    )
+    group.add_argument(
         "--processes-per-node",
         type=int,
         metavar="N",
         help="takes the nodes of jobs that do not say them from their processes (default: one node each)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--csv", type=Path, metavar="OUT", help="also write the rows of the jobs as CSV")
+    group.add_argument("--parquet", type=Path, metavar="OUT", help="also write them as Parquet")
+    group.add_argument("--force", action="store_true", help="replace files that are there")
+    group.add_argument(
+        "--redact",
+        action="store_true",
+        help=f"tokens in place of users, programs, hosts and paths, keyed by {KEY_VARIABLE}",
     )
 
 
@@ -82,7 +105,11 @@ def command(arguments: argparse.Namespace) -> int:
     for option in ("processes", "processes_per_node"):
         if getattr(arguments, option) is not None:
             check_least(f"--{option.replace('_', '-')}", getattr(arguments, option), 1)
-    return _overview(_updated(arguments), arguments)
+    done = _updated(arguments)
+    if arguments.redact:
+        done = _redacted(done)
+    _export(done, arguments)
+    return _overview(done, arguments)
 
 
 def _updated(arguments: argparse.Namespace) -> Update:
@@ -124,9 +151,26 @@ def _with_findings(catalogue: Any, done: Update, arguments: argparse.Namespace, 
     return dataclasses.replace(done, table=rows_of(catalogue, done.table))
 
 
+def _redacted(done: Update) -> Update:
+    from tfdarshan.fleet.redacted import redacted
+    from tfdarshan.reports.views.redaction import HIDDEN, Redaction
+
+    table = redacted(done.table, Redaction(os.environ.get(KEY_VARIABLE, "")))
+    notes = tuple(HIDDEN if "/" in note else note for note in done.notes)
+    return dataclasses.replace(done, table=table, notes=notes)
+
+
+def _export(done: Update, arguments: argparse.Namespace) -> None:
+    from tfdarshan.fleet.job_export import write_csv, write_parquet
+
+    for path, write in ((arguments.csv, write_csv), (arguments.parquet, write_parquet)):
+        if path is not None:
+            write(done.table, path, force=arguments.force)
+
+
 def _overview(done: Update, arguments: argparse.Namespace) -> int:
+    from tfdarshan.fleet.fleet_view import fleet_view
     from tfdarshan.fleet.job_table import job_table
-    from tfdarshan.fleet.population import distributions, total_of, worst_jobs
     from tfdarshan.reports.text.fleet_text import overview_text
     from tfdarshan.terminal.paint import paint_for
 
@@ -135,13 +179,10 @@ def _overview(done: Update, arguments: argparse.Namespace) -> int:
         processes_per_node=arguments.processes_per_node,
         with_vanished=arguments.with_vanished,
     )
-    totals, spread, worst = total_of(jobs), distributions(jobs), worst_jobs(jobs, arguments.top)
+    view = fleet_view(jobs, arguments.top, arguments.by or (KINDS if arguments.json else SHOWN_BY))
     if arguments.json:
-        print_json(_said(done) | {"totals": totals, "distributions": spread, "worst_jobs": worst})
+        said = {"inputs": done.inputs, "read": done.read, "vanished": done.vanished, "notes": done.notes}
+        print_json(said | dataclasses.asdict(view))
     else:
-        sys.stdout.write(overview_text(done, totals, spread, worst, paint_for(sys.stdout)))
+        sys.stdout.write(overview_text(done, view, paint_for(sys.stdout)))
     return 0
-
-
-def _said(done: Update) -> dict[str, Any]:
-    return {"inputs": done.inputs, "read": done.read, "vanished": done.vanished, "notes": done.notes}

@@ -26,7 +26,8 @@ class JobTable:
             of it), `lost_s` (its input wait and checkpoint stalls where the wait is known, else `io_job_s`),
             `node_count` (nodes; where they are not known as many as `processes_per_node` says, else 1),
             `nodes_known` (bool), `lost_node_hours` and `lost_process_hours`.
-        mounts: One row for each job and mount: the fields of `mounts`, `job` (place in `rows`) and `start`.
+        mounts: One row for each job and mount: the fields of `mounts`, `job` (place in `rows`) and `start_s`
+            (since the epoch).
     """
 
     rows: pd.DataFrame
@@ -81,5 +82,5 @@ def _mounts(table: Any) -> pd.DataFrame:
     job = pc.list_parent_indices(mounts).to_numpy()
     columns = dict(zip((f.name for f in entries.type), entries.flatten(), strict=True))
     frame = pa.table(columns).to_pandas()
-    start = table["start"].to_pandas().to_numpy()[job] if len(job) else np.zeros(0, "datetime64[ns]")
-    return frame.assign(job=job, start=start)
+    start_ns = table["start"].cast(pa.int64()).to_numpy().astype(float)
+    return frame.assign(job=job, start_s=start_ns[job] / 1e9)

@@ -4,44 +4,112 @@ from __future__ import annotations
 
 import posixpath
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfdarshan.file_name import printable
 from tfdarshan.fleet.catalogue_update import Update
+from tfdarshan.fleet.fleet_view import FleetView
+from tfdarshan.fleet.job_groups import JobGroup
+from tfdarshan.fleet.outliers import Outlier
 from tfdarshan.fleet.population import Distribution, Totals
+from tfdarshan.fleet.trends import Change
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
-WIDEST_NAME = 32
+WIDEST_NAME = 24
+MOST_GROUPS, MOST_SENTENCES = 8, 8
 QUANTILE_NAMES = ("10 %", "median", "90 %", "99 %", "most")
 
 
-def overview_text(
-    done: Update,
-    totals: Totals,
-    spread: Sequence[Distribution],
-    worst: Sequence[Mapping[str, Any]],
-    paint: Paint,
-) -> str:
+def overview_text(done: Update, view: FleetView, paint: Paint) -> str:
     """Gives the overview, ending in a newline.
 
     Args:
         done: What was read for it.
-        totals: Sums over all jobs.
-        spread: How figures are spread.
-        worst: The jobs that lose most, as `worst_jobs` gives them.
+        view: What is true of all jobs.
         paint: How wide it may be, and whether it has colours.
     """
-    lines = [*_first(done, totals, paint), ""]
-    if totals.jobs:
-        lines += [*_sums(totals), "", *_spread(spread, paint), "", *worst_lines(worst, paint)]
-    return "\n".join(lines).rstrip() + "\n"
+    parts = [_first(done, view.totals, paint)]
+    if view.totals.jobs:
+        parts += [
+            _stands_out_lines(view, paint),
+            _sums(view.totals),
+            worst_lines(view.worst_jobs, paint),
+            *(_group_lines(kind, groups, paint) for kind, groups in view.groups.items()),
+            _spread(view.distributions, paint),
+        ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def change_sentence(change: Change) -> str:
+    """Says since when a file system costs more, or less."""
+    verb = "cost" if change.ratio > 1 else "cost only"
+    per = "each" if change.figure == "call_s" else "a GB"
+    extra = change.extra_process_hours
+    spent = f"{hours(abs(extra))} of process time {'more' if extra > 0 else 'less'}"
+    return (
+        f"Since {change.since} {change.what} {verb} {change.ratio:.2f} times as much on {change.mount_point} "
+        f"({change.low:.2f} to {change.high:.2f}; {human_seconds(change.before_s)} before, "
+        f"{human_seconds(change.after_s)} since, {per}; {change.jobs_before:,} and "
+        f"{plural(change.jobs_after, 'job')}): {spent} since then."
+    )
+
+
+def outlier_sentence(outlier: Outlier) -> str:
+    """Says who stands out, with what, and in which application."""
+    total = human_bytes(outlier.total) if outlier.figure.endswith("bytes") else f"{outlier.total:,}"
+    mostly = (
+        f", {percent(outlier.application_share, 1)} of them in {outlier.application}"
+        if outlier.application is not None
+        else ""
+    )
+    return (
+        f"{outlier.user} made {percent(outlier.share, 1)} of all {outlier.what}: {total} in "
+        f"{plural(outlier.jobs, 'job')}{mostly}; {outlier.rate:,.1f} a second of these, "
+        f"{outlier.typical_rate:,.2g} are usual."
+    )
+
+
+def _stands_out_lines(view: FleetView, paint: Paint) -> list[str]:
+    said = [*map(change_sentence, view.changes), *map(outlier_sentence, view.outliers)]
+    lines = []
+    for sentence in said[:MOST_SENTENCES]:
+        lines += textwrap.wrap(printable(f"* {sentence}"), paint.width, subsequent_indent="  ")
+    if len(said) > MOST_SENTENCES:
+        lines.append(f"  {len(said) - MOST_SENTENCES:,} more: --json")
+    return lines
+
+
+def _group_lines(kind: str, groups: Sequence[JobGroup], paint: Paint) -> list[str]:
+    """Gives a line for each of the groups that lose most."""
+    names = [printable(group.name) for group in groups[:MOST_GROUPS]]
+    width = min(max([len(kind), *map(len, names)]), WIDEST_NAME)
+    columns = Columns(-width, 9, 13, 10, 10, 10, 10, 12)
+    lines = [f"By {kind.replace('-', ' ')}; reads and metadata in hours of processes"]
+    lines.append(
+        paint.dim(columns.row("", "jobs", "lost node-h", "read h", "meta h", "read", "written", "open, stat"))
+    )
+    for name, group in zip(names, groups, strict=False):
+        lines.append(
+            columns.row(
+                shortened(name, width), group.jobs, f"{group.lost_node_hours:,.1f}",
+                f"{group.read_process_hours:,.1f}", f"{group.meta_process_hours:,.1f}",
+                human_bytes(group.bytes_read), human_bytes(group.bytes_written),
+                "-" if group.call_s is None else human_seconds(group.call_s),
+            )
+        )  # fmt: skip
+    if len(groups) > MOST_GROUPS:
+        lines.append(paint.dim(f"{len(groups) - MOST_GROUPS:,} more: --json"))
+    return lines
 
 
 def hours(value: float) -> str:
     """Gives hours as people read them, short times in their own units."""
+    if not value:
+        return "0 h"
     return (
         f"{value:,.0f} h" if value >= 100 else f"{value:.1f} h" if value >= 1 else human_seconds(value * 3600)
     )
@@ -119,7 +187,7 @@ def _sums(totals: Totals) -> list[str]:
 def _nodes(totals: Totals) -> str:
     if not totals.nodes_unknown:
         return ""
-    return f"nodes of {plural(totals.nodes_unknown, 'job')} unknown: --processes-per-node N, else one each"
+    return f"nodes of {plural(totals.nodes_unknown, 'job')} unknown: --processes-per-node"
 
 
 def _spread(spread: Sequence[Distribution], paint: Paint) -> list[str]:

@@ -52,6 +52,10 @@ class Redaction:
         """Gives a folder's path of tokens."""
         return "/".join(["", *(self._token("d", part) for part in path.split("/")[1:] if part)]) or "/"
 
+    def name(self, kind: str, name: str) -> str:
+        """Gives the token of a name that is no path; `kind` is a letter that says what it is of."""
+        return self._token(kind, name)
+
     def _make_token(self, kind: str, name: str) -> str:
         digest = hmac.new(self._key, name.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
         found = EXTENSION.search(name) if kind == "f" else None

@@ -1,0 +1,43 @@
+"""Writes the rows of jobs for other programs: Parquet as the catalogue has it, or CSV."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from tfdarshan.fleet.catalogue_folder import VERSION_KEY
+from tfdarshan.fleet.job_columns import CATALOGUE_VERSION
+from tfdarshan.output_file import output_file
+
+# Columns that CSV has as JSON.
+LISTS = ("mounts", "doubts")
+
+
+def write_parquet(table: Any, path: Path, *, force: bool) -> None:
+    """Writes rows with all columns of the catalogue.
+
+    Raises:
+        StorageError: The file is there, or cannot be written.
+    """
+    metadata = {VERSION_KEY: str(CATALOGUE_VERSION).encode()}
+    with output_file(path, force=force) as file:
+        pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
+
+
+def write_csv(table: Any, path: Path, *, force: bool) -> None:
+    """Writes rows as CSV with a header: empty is unknown, `mounts` and `doubts` are JSON.
+
+    Raises:
+        StorageError: The file is there, or cannot be written.
+    """
+    for name in LISTS:
+        place = table.schema.get_field_index(name)
+        texts = [None if value is None else json.dumps(value) for value in table[name].to_pylist()]
+        table = table.set_column(place, name, pa.array(texts, pa.string()))
+    with output_file(path, force=force) as file:
+        pa.csv.write_csv(table, file)
