@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,16 @@ from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from tfdarshan.fleet.attainable import Attainable
     from tfdarshan.fleet.catalogue_update import Update
+    from tfdarshan.fleet.job_table import JobTable
 
 TOP, FINDINGS = 10, 20
 KINDS = ("user", "project", "application", "mount", "file-system")
 SHOWN_BY = ("user", "mount")
+WHATIF = "whatif"
+QUESTIONS = ("storage_bandwidth", "stage_hot", "link")
+FAST, LINK_NOW = "2G", "25Gb"
 KEY_VARIABLE = "TFDARSHAN_REDACT_KEY"
 READING = "reading jobs"
 
@@ -29,17 +35,19 @@ def add_parser(verbs: Any) -> None:
         help="say what thousands of sessions and Darshan logs lose to I/O, and where",
         description="Read sessions and Darshan logs, however many, into a catalogue, and say what is true of "
         "all of them: sums, how figures are spread, and the jobs that lose most. Only inputs that are new or "
-        "have changed are read. What could not be read is said, and left out.",
+        "have changed are read. What could not be read is said, and left out. `tfdarshan fleet whatif` asks "
+        "what a faster part of the machine would save.",
     )
     parser.add_argument(
         "paths",
-        metavar="DIR|GLOB",
+        metavar="[whatif] DIR|GLOB",
         nargs="*",
         help="folders in which sessions and Darshan logs are, logs, or patterns of them in quotes; none: all "
         "that the catalogue has, as it has it",
     )
     _add_catalogue(parser)
     _add_views(parser)
+    _add_questions(parser)
     _add_output(parser)
     add_json(parser)
     parser.set_defaults(command=command)
@@ -86,6 +94,24 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("fleet whatif", "one of these:")
+    group.add_argument("--storage-bandwidth", metavar="FACTOR", help="such as 2x: storage twice as fast")
+    group.add_argument(
+        "--stage-hot", metavar="SIZE", help="such as 10TB: a fast tier for the hottest folders"
+    )
+    group.add_argument("--link", metavar="SPEED", help="such as 100Gb: another link of the nodes")
+    group.add_argument(
+        "--fast-bandwidth",
+        metavar="SIZE",
+        default=FAST,
+        help=f"bytes a second of a node's fast tier (default: {FAST})",
+    )
+    group.add_argument(
+        "--link-now", metavar="SPEED", default=LINK_NOW, help=f"the nodes' link today (default: {LINK_NOW})"
+    )
+
+
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--csv", type=Path, metavar="OUT", help="also write the rows of the jobs as CSV")
@@ -105,11 +131,68 @@ def command(arguments: argparse.Namespace) -> int:
     for option in ("processes", "processes_per_node"):
         if getattr(arguments, option) is not None:
             check_least(f"--{option.replace('_', '-')}", getattr(arguments, option), 1)
+    ask = _question(arguments)
     done = _updated(arguments)
     if arguments.redact:
         done = _redacted(done)
     _export(done, arguments)
-    return _overview(done, arguments)
+    return _overview(done, arguments) if ask is None else _answer(ask, done, arguments)
+
+
+def _question(arguments: argparse.Namespace) -> Callable[[JobTable], Attainable] | None:
+    """Gives what answers the what-if that was asked; None for the overview. Takes the word from the paths.
+
+    Raises:
+        ConfigurationError: A value cannot be used, or there is not exactly one question.
+    """
+    from tfdarshan.findings.whatif import parse_factor
+    from tfdarshan.fleet.attainable import faster_link, parse_link, stage_hot, storage_bandwidth
+    from tfdarshan.staging.capacity import parse_size
+
+    asked = [name for name in QUESTIONS if getattr(arguments, name) is not None]
+    if arguments.paths[:1] == [WHATIF]:
+        arguments.paths = arguments.paths[1:]
+    elif not asked:
+        return None
+    if len(asked) != 1:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in QUESTIONS)
+        raise ConfigurationError(f"fleet whatif takes one question: {options}.")
+    if asked == ["storage_bandwidth"]:
+        factor = parse_factor(arguments.storage_bandwidth, "--storage-bandwidth")
+        return lambda jobs: storage_bandwidth(jobs, factor)
+    if asked == ["stage_hot"]:
+        size, speed = parse_size(arguments.stage_hot), parse_size(arguments.fast_bandwidth)
+        check_least("--fast-bandwidth", speed, 1)
+        return lambda jobs: stage_hot(jobs, size, speed)
+    then, now = parse_link(arguments.link, "--link"), parse_link(arguments.link_now, "--link-now")
+    return lambda jobs: faster_link(jobs, then, now)
+
+
+def _answer(ask: Callable[[JobTable], Attainable], done: Update, arguments: argparse.Namespace) -> int:
+    from tfdarshan.reports.text.attainable_text import attainable_text
+    from tfdarshan.reports.text.fleet_text import notes_text
+    from tfdarshan.terminal.paint import paint_for
+
+    found = ask(_jobs(done, arguments))
+    if arguments.json:
+        print_json(_said(done) | dataclasses.asdict(found))
+    else:
+        sys.stdout.write(notes_text(done) + attainable_text(found, paint_for(sys.stdout)))
+    return 0
+
+
+def _jobs(done: Update, arguments: argparse.Namespace) -> JobTable:
+    from tfdarshan.fleet.job_table import job_table
+
+    return job_table(
+        done.table,
+        processes_per_node=arguments.processes_per_node,
+        with_vanished=arguments.with_vanished,
+    )
+
+
+def _said(done: Update) -> dict[str, Any]:
+    return {"inputs": done.inputs, "read": done.read, "vanished": done.vanished, "notes": done.notes}
 
 
 def _updated(arguments: argparse.Namespace) -> Update:
@@ -170,19 +253,13 @@ def _export(done: Update, arguments: argparse.Namespace) -> None:
 
 def _overview(done: Update, arguments: argparse.Namespace) -> int:
     from tfdarshan.fleet.fleet_view import fleet_view
-    from tfdarshan.fleet.job_table import job_table
     from tfdarshan.reports.text.fleet_text import overview_text
     from tfdarshan.terminal.paint import paint_for
 
-    jobs = job_table(
-        done.table,
-        processes_per_node=arguments.processes_per_node,
-        with_vanished=arguments.with_vanished,
-    )
-    view = fleet_view(jobs, arguments.top, arguments.by or (KINDS if arguments.json else SHOWN_BY))
+    by = arguments.by or (KINDS if arguments.json else SHOWN_BY)
+    view = fleet_view(_jobs(done, arguments), arguments.top, by)
     if arguments.json:
-        said = {"inputs": done.inputs, "read": done.read, "vanished": done.vanished, "notes": done.notes}
-        print_json(said | dataclasses.asdict(view))
+        print_json(_said(done) | dataclasses.asdict(view))
     else:
         sys.stdout.write(overview_text(done, view, paint_for(sys.stdout)))
     return 0

@@ -9,11 +9,11 @@ import pytest
 
 from tests import fleet_population
 from tests.fleet_population import FIRST_DAY_S, SLOW_SINCE_S, STORM_USER, MadeJob, write_log, write_population
+from tests.unit.fleet.made_jobs import made_jobs
 from tfdarshan.commands import main
-from tfdarshan.fleet.catalogue_folder import CatalogueFolder, as_table
+from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.catalogue_update import update
 from tfdarshan.fleet.input_list import find_inputs
-from tfdarshan.fleet.job_columns import READ
 from tfdarshan.fleet.job_groups import KINDS, group_jobs
 from tfdarshan.fleet.job_table import job_table
 from tfdarshan.fleet.outliers import find_outliers
@@ -93,24 +93,10 @@ def test_the_users_stat_storm_is_found(population, jobs):
 
 def jobs_of(rows):
     """Makes a table of jobs of one mount: (day, application, seconds of a call)."""
-    return job_table(
-        as_table(
-            [
-                {
-                    "input": str(place), "catalogued_ns": 0, "state": READ, "duration_s": 100.0,
-                    "processes": 1, "user": "u", "application": application,
-                    "start": (FIRST_DAY_S + day * 86_400) * 10**9, "opens": 100, "stats": 0,
-                    "bytes_read": 0, "bytes_written": 0, "read_s": 0.0, "write_s": 0.0,
-                    "meta_s": 100 * call_s,
-                    "mounts": [
-                        {"mount_point": "/m", "fs_type": "nfs", "opens": 100, "stats": 0, "bytes_read": 0,
-                         "bytes_written": 0, "read_s": 0.0, "write_s": 0.0, "meta_s": 100 * call_s}
-                    ],
-                }
-                for place, (day, application, call_s) in enumerate(rows)
-            ]
-        )
-    )  # fmt: skip
+    return made_jobs(
+        {"day": day, "application": application, "opens": 100, "meta_s": 100 * call_s}
+        for day, application, call_s in rows
+    )
 
 
 def test_noise_and_another_mix_of_applications_are_no_change():

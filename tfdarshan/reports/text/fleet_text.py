@@ -108,11 +108,10 @@ def _group_lines(kind: str, groups: Sequence[JobGroup], paint: Paint) -> list[st
 
 def hours(value: float) -> str:
     """Gives hours as people read them, short times in their own units."""
-    if not value:
-        return "0 h"
-    return (
-        f"{value:,.0f} h" if value >= 100 else f"{value:.1f} h" if value >= 1 else human_seconds(value * 3600)
-    )
+    size = abs(value)
+    if size >= 100 or not value:
+        return f"{value:,.0f} h"
+    return f"{value:.1f} h" if size >= 1 else human_seconds(value * 3600)
 
 
 def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
@@ -149,7 +148,16 @@ def _first(done: Update, totals: Totals, paint: Paint) -> list[str]:
             f"{hours(totals.lost_process_hours)} of process time"
         )
     lines.append(f"read {plural(done.read, 'input')} of {done.inputs:,}; the others are as they were")
-    return [*lines, *(f"! {printable(note)}" for note in done.notes)]
+    return [*lines, *_notes(done)]
+
+
+def notes_text(done: Update) -> str:
+    """Gives what the figures leave out, a line each; "" if nothing."""
+    return "".join(f"{line}\n" for line in [*_notes(done), *([""] if done.notes else [])])
+
+
+def _notes(done: Update) -> list[str]:
+    return [f"! {printable(note)}" for note in done.notes]
 
 
 def _sums(totals: Totals) -> list[str]:
