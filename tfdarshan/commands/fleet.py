@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfdarshan.fleet.job_table import JobTable
 
 TOP, FINDINGS = 10, 20
+LEAST_ON_PAGE = 50
 KINDS = ("user", "project", "application", "mount", "file-system")
 SHOWN_BY = ("user", "mount")
 WHATIF = "whatif"
@@ -114,6 +115,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
+    group.add_argument("--html", type=Path, metavar="OUT", help="also write one HTML file with all views")
     group.add_argument("--csv", type=Path, metavar="OUT", help="also write the rows of the jobs as CSV")
     group.add_argument("--parquet", type=Path, metavar="OUT", help="also write them as Parquet")
     group.add_argument("--force", action="store_true", help="replace files that are there")
@@ -244,11 +246,30 @@ def _redacted(done: Update) -> Update:
 
 
 def _export(done: Update, arguments: argparse.Namespace) -> None:
+    """Writes the files that were asked for.
+
+    Raises:
+        StorageError: One is there, or cannot be written.
+    """
     from tfdarshan.fleet.job_export import write_csv, write_parquet
 
     for path, write in ((arguments.csv, write_csv), (arguments.parquet, write_parquet)):
         if path is not None:
             write(done.table, path, force=arguments.force)
+    if arguments.html is not None:
+        from tfdarshan.fleet.attainable import parse_link
+        from tfdarshan.reports.fleet_report import write_fleet_report
+        from tfdarshan.staging.capacity import parse_size
+
+        write_fleet_report(
+            done,
+            _jobs(done, arguments),
+            arguments.html,
+            top=max(arguments.top, LEAST_ON_PAGE),
+            fast_bytes_per_s=max(parse_size(arguments.fast_bandwidth), 1),
+            link_now=parse_link(arguments.link_now, "--link-now"),
+            force=arguments.force,
+        )
 
 
 def _overview(done: Update, arguments: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from tfdarshan.fleet.job_groups import user_names
 from tfdarshan.fleet.job_table import HOUR_S, UNKNOWN, JobTable
 from tfdarshan.fleet.job_times import JobTimes, job_times
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.units import human_bytes
 
 LINK = re.compile(r"(\d+(?:\.\d+)?)\s*([GMT])(?:b(?:it)?(?:/s|ps)?)?")
 BITS = {"M": 1e6, "G": 1e9, "T": 1e12}
@@ -28,6 +29,7 @@ REMOTE = frozenset(
      "dvs", "daos", "juicefs", "glusterfs")
 )  # fmt: skip
 MOST_GAINERS = 8
+TOPICS = STORAGE, FAST_TIER, NETWORK = ("storage", "a fast tier", "the nodes' link")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Attainable:
     """What would be saved.
 
     Attributes:
+        topic: What is to be faster: one of TOPICS.
         question: What was asked, in words.
         jobs: The jobs asked about.
         gaining_jobs: Those that may gain anything.
@@ -60,6 +63,7 @@ class Attainable:
         assumptions: What the figures rest on.
     """
 
+    topic: str
     question: str
     jobs: int
     gaining_jobs: int
@@ -101,7 +105,7 @@ def storage_bandwidth(jobs: JobTable, factor: float) -> Attainable:
         "at least, only the waits that jobs say count, and nothing of any other job",
         "of these waits, what bytes take at the speed that their mount usually has",
     )
-    return _answer(jobs, times, f"storage bandwidth times {factor:g}", low, high, assumed)
+    return _answer(jobs, times, STORAGE, f"storage bandwidth times {factor:g}", low, high, assumed)
 
 
 def stage_hot(jobs: JobTable, capacity_bytes: int, fast_bytes_per_s: float) -> Attainable:
@@ -116,6 +120,7 @@ def stage_hot(jobs: JobTable, capacity_bytes: int, fast_bytes_per_s: float) -> A
     high = np.maximum(now - then, 0.0)
     waited = ~np.isnan(times.waited_s)
     high = np.where(waited, np.minimum(high, times.waited_s), high)
+    question = f"staging the hottest {human_bytes(capacity_bytes)}"
     folders, chosen, first = hot_folders(rows, high * times.nodes / HOUR_S, capacity_bytes)
     high = np.where(chosen, high, 0.0)
     # Somebody has to read the folder to make the copy.
@@ -126,7 +131,7 @@ def stage_hot(jobs: JobTable, capacity_bytes: int, fast_bytes_per_s: float) -> A
         "at most, all of the reads are waited for",
         "at least, only those of jobs that say so, and of none that is the first to read a folder",
     )
-    return _answer(jobs, times, "staging the hottest folders", low, high, assumed, folders)
+    return _answer(jobs, times, FAST_TIER, question, low, high, assumed, folders)
 
 
 def faster_link(jobs: JobTable, bits_per_s: float, now_bits_per_s: float) -> Attainable:
@@ -154,12 +159,13 @@ def faster_link(jobs: JobTable, bits_per_s: float, now_bits_per_s: float) -> Att
         "at least, only jobs count whose nodes and waits are known",
         "and only those whose calls take no more than twice what their bytes need on the link",
     )
-    return _answer(jobs, times, f"a link of {bits_per_s / 1e9:g} Gb/s", low, high, assumed)
+    return _answer(jobs, times, NETWORK, f"a link of {bits_per_s / 1e9:g} Gb/s", low, high, assumed)
 
 
 def _answer(
     jobs: JobTable,
     times: JobTimes,
+    topic: str,
     question: str,
     low_s: Array,
     high_s: Array,
@@ -173,6 +179,7 @@ def _answer(
         low_s, high_s = np.minimum(low_s, high_s), np.maximum(low_s, high_s)
     gaining = (low_s != 0) | (high_s != 0)
     return Attainable(
+        topic=topic,
         question=question,
         jobs=len(jobs),
         gaining_jobs=int(gaining.sum()),

@@ -9,7 +9,15 @@ from typing import Any
 from tfdarshan.fleet.job_groups import JobGroup, group_jobs
 from tfdarshan.fleet.job_table import JobTable
 from tfdarshan.fleet.outliers import Outlier, find_outliers
-from tfdarshan.fleet.population import Distribution, Totals, distributions, total_of, worst_jobs
+from tfdarshan.fleet.population import (
+    Distribution,
+    Totals,
+    WeekTotal,
+    distributions,
+    total_of,
+    weekly_totals,
+    worst_jobs,
+)
 from tfdarshan.fleet.trends import Change, Trend, find_trends
 
 
@@ -25,6 +33,7 @@ class FleetView:
         outliers: Users that stand out.
         changes: File systems that cost more, or less, since a day.
         trends: What file systems cost from week to week.
+        weeks: The jobs of each week.
     """
 
     totals: Totals
@@ -34,6 +43,7 @@ class FleetView:
     outliers: list[Outlier]
     changes: list[Change]
     trends: list[Trend]
+    weeks: list[WeekTotal]
 
 
 def fleet_view(jobs: JobTable, top: int, by: Sequence[str]) -> FleetView:
@@ -47,4 +57,5 @@ def fleet_view(jobs: JobTable, top: int, by: Sequence[str]) -> FleetView:
         outliers=find_outliers(jobs),
         changes=changes,
         trends=trends,
+        weeks=weekly_totals(jobs),
     )

@@ -83,6 +83,16 @@ class Distribution:
     values: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class WeekTotal:
+    """The jobs that began in a week, by its Monday: how many, their node-hours, and what is lost of them."""
+
+    monday: str
+    jobs: int
+    node_hours: float
+    lost_node_hours: float
+
+
 def total_of(jobs: JobTable) -> Totals:
     """Adds jobs up; bytes and calls are exact."""
     rows = jobs.rows
@@ -139,6 +149,24 @@ def distributions(jobs: JobTable) -> list[Distribution]:
             at = tuple(float(value) for value in np.quantile(known, QUANTILES))
             found.append(Distribution(name, unit, len(known), at))
     return found
+
+
+def weekly_totals(jobs: JobTable) -> list[WeekTotal]:
+    """Adds jobs up week by week (Mondays, UTC), of those whose start is known."""
+    rows = jobs.rows[jobs.rows["start"].notna()]
+    monday = (rows["start"] - pd.to_timedelta(rows["start"].dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
+    figures = pd.DataFrame(
+        {
+            "jobs": 1,
+            "node_hours": rows["duration_s"] * rows["node_count"] / HOUR_S,
+            "lost_node_hours": rows["lost_node_hours"],
+        }
+    )
+    sums = figures.groupby(monday).sum()
+    return [
+        WeekTotal(str(week), int(row["jobs"]), float(row["node_hours"]), float(row["lost_node_hours"]))
+        for week, row in sums.iterrows()
+    ]
 
 
 def worst_jobs(jobs: JobTable, most: int) -> list[dict[str, Any]]:

@@ -138,8 +138,8 @@ def _all_series(jobs: JobTable) -> Iterator[tuple[str, str, str, _Series]]:
     )
     start_s = mounts["start_s"].to_numpy(float)
     began = np.isfinite(start_s)
-    places = mounts.groupby(["mount_point", "fs_type"], dropna=False, sort=True).indices
-    for (point, fs_type), rows in places.items():
+    names = mounts[["mount_point", "fs_type"]].astype(object).fillna(UNKNOWN)
+    for (point, fs_type), rows in names.groupby(["mount_point", "fs_type"], sort=True).indices.items():
         for figure, seconds, amount, least, unit in figures:
             told = rows[(amount[rows] >= least) & (seconds[rows] > 0) & began[rows]]
             if len(told) < LEAST_OF_WEEK:
@@ -148,11 +148,7 @@ def _all_series(jobs: JobTable) -> Iterator[tuple[str, str, str, _Series]]:
             own = np.log(seconds[told] / amount[told] * unit)
             cost = _over_applications(own, application[told])
             day = np.floor(start_s[told] / DAY_S).astype(np.int64)
-            yield _name(point), _name(fs_type), figure, _Series(day, cost, own, amount[told] / unit)
-
-
-def _name(value: Any) -> str:
-    return UNKNOWN if value is None or value != value else str(value)
+            yield str(point), str(fs_type), figure, _Series(day, cost, own, amount[told] / unit)
 
 
 def _over_applications(own: Array, application: Any) -> Array:

@@ -84,13 +84,19 @@ def _view(name: str, title: str, sources: list[Source], panels: list[Panel]) -> 
 
 def _page(source: Source, data: dict[str, Any]) -> str:
     summary = source.summary
+    about = f"{summary.command}, on {summary.host}, engine {summary.engine.get('name', '')}"
+    return page_of(f"tfdarshan: {summary.session}", about, data)
+
+
+def page_of(title: str, about: str, data: dict[str, Any]) -> str:
+    """Gives a page of views: `data` has `config` and `templates` of figures, and `views`."""
     modules = static_file("panels.js").decode().replace("export ", "")
     main = "\n".join(
         line for line in static_file("report.js").decode().splitlines() if not line.startswith("import ")
     )
     return PAGE.format(
-        title=html.escape(f"tfdarshan: {summary.session}"),
-        about=html.escape(f"{summary.command}, on {summary.host}, engine {summary.engine.get('name', '')}"),
+        title=html.escape(title),
+        about=html.escape(about),
         style=static_file("style.css").decode(),
         plotly=plotly_js().decode("utf-8").replace("</script", "<\\/script"),
         data=json_in_html(data),

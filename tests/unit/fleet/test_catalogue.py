@@ -1,5 +1,6 @@
 """The catalogue: only what is new is read, whoever else writes, and whatever happens to a writer."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -29,12 +30,16 @@ def note_open(event, arguments):
             OPENED.append(path)
 
 
-sys.addaudithook(note_open)
+@functools.cache
+def watch_opens():
+    """Adds the hook, which cannot be taken away again, once."""
+    sys.addaudithook(note_open)
 
 
 @pytest.fixture
 def opened(tmp_path):
     """The files below `in` that were opened."""
+    watch_opens()
     OPENED.clear()
     WATCHED.append(str(tmp_path / "in"))
     yield OPENED

@@ -1,6 +1,7 @@
 """Rows of logs say what was written into the logs."""
 
 import bz2
+import sys
 import zlib
 
 import numpy as np
@@ -119,6 +120,20 @@ def test_records_that_are_missing_are_a_doubt(tmp_path):
     row = row_of_log(str(job.path), "")
 
     assert row["doubts"] == ["Darshan's POSIX module ran out of memory or records: some are missing"]
+
+
+def test_figures_stay_where_nobody_can_look_for_findings(tmp_path, monkeypatch):
+    # GIVEN a machine without PyDarshan
+    path = write_population(tmp_path, 1).jobs[0].path
+    monkeypatch.setitem(sys.modules, "darshan.backend.cffi_backend", None)
+
+    # WHEN
+    light, looked_at = (row_of_log(str(path), "", findings=findings) for findings in (False, True))
+
+    # THEN
+    assert (looked_at["state"], looked_at["opens"]) == ("read", light["opens"])
+    assert "verdict" not in looked_at
+    assert looked_at["doubts"][-1].startswith("nobody looked for findings: ")
 
 
 def damaged_logs(whole):

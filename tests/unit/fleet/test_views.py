@@ -114,6 +114,20 @@ def test_noise_and_another_mix_of_applications_are_no_change():
     assert find_trends(jobs_of(mixed))[1] == []
 
 
+def test_a_mount_that_nobody_knows_changes_as_others_do():
+    rng = np.random.default_rng(4)
+    rows = [
+        {"day": day, "opens": 100, "meta_s": (0.1 if day < 50 else 0.4) * rng.lognormal(0, 0.2)}
+        | {"mount_point": None, "fs_type": None}
+        for day in range(100)
+        for _ in range(2)
+    ]
+
+    (change,) = find_trends(made_jobs(rows))[1]
+
+    assert (change.mount_point, change.ratio) == ("(unknown)", pytest.approx(4, rel=0.2))
+
+
 def test_what_got_better_and_worse_again_are_two_changes():
     rng = np.random.default_rng(3)
     level = {0: 3e-3, 1: 1e-3, 2: 3e-3}
@@ -168,6 +182,19 @@ def test_the_overview_names_the_culprits_within_100_columns(folder, tmp_path, ca
     assert f"* {STORM_USER} made 9" in text
 
 
+def test_a_folder_without_jobs_is_answered_too(tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/torn.darshan").write_bytes(b"3.41\0")
+
+    for arguments in ((), ("--json",), ("--html", str(tmp_path / "a.html"))):
+        assert fleet(tmp_path / "in", tmp_path, *arguments) == 0
+    assert fleet(tmp_path / "in", tmp_path, "--stage-hot", "1T") == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out.startswith("0 jobs\n")
+    assert said.out.count("! 1 of 1 inputs left out: damaged") == 3
+
+
 def test_exports_have_what_the_catalogue_has(folder, population, tmp_path, capsys):
     duckdb = pytest.importorskip("duckdb")
     out = tmp_path / "jobs"
@@ -194,10 +221,12 @@ def test_redacted_output_has_no_names(folder, population, tmp_path, capsys):
     assert fleet(folder, tmp_path, "--redact", "--json", "--csv", str(out)) == 0
     plain_sums = json.loads(capsys.readouterr().out)
     said = json.dumps(plain_sums) + out.read_text()
-    assert fleet(folder, tmp_path, "--redact") == 0
+    page = tmp_path / "page.html"
+    assert fleet(folder, tmp_path, "--redact", "--html", str(page)) == 0
     said += capsys.readouterr().out
+    said += page.read_text().partition('id="report">')[2].partition("</script>")[0]
 
-    names = {STORM_USER, "scratch", "projects", "simulate", "resnet", "postproc", "train.py", "project-"}
+    names = {STORM_USER, "scratch", "projects", "simulate", "resnet", "postproc", "train.py", "project-0"}
     names |= {job.user for job in population.jobs} | {str(folder), "population"}
     assert [name for name in names if name in said] == []
     # What was found is found all the same.

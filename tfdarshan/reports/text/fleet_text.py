@@ -118,13 +118,13 @@ def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
     """Gives a line for each job, the worst first."""
     if not worst:
         return []
-    width = min(max(len(_name(job)) for job in worst), WIDEST_NAME)
+    width = min(max(len(job_name(job)) for job in worst), WIDEST_NAME)
     columns = Columns(-width, "  ", -10, 9, 10, 7, 9, "  ", 0)
     head = columns.row("job", "user", "lost", "node-h", "I/O", "read", "what stands out")
     lines = ["Jobs that lose most node-hours to I/O", paint.dim(head)]
     for job in worst:
         cells = (
-            shortened(_name(job), width),
+            shortened(job_name(job), width),
             printable(str(job["user"] or "-"))[:10],
             human_seconds(job["lost_s"]),
             f"{'' if job['nodes_known'] else '>= '}{job['lost_node_hours']:,.1f}",
@@ -202,12 +202,13 @@ def _spread(spread: Sequence[Distribution], paint: Paint) -> list[str]:
     columns = Columns(-30, *([11] * len(QUANTILE_NAMES)), 12)
     lines = [paint.dim(columns.row("", *QUANTILE_NAMES, "jobs"))]
     for one in spread:
-        cells = [_figure(value, one.unit) for value in one.values]
+        cells = [figure_text(value, one.unit) for value in one.values]
         lines.append(columns.row(one.name, *cells, one.jobs))
     return lines
 
 
-def _figure(value: float, unit: str) -> str:
+def figure_text(value: float, unit: str) -> str:
+    """Gives a figure of a distribution with its unit."""
     if unit == "s":
         return human_seconds(value)
     if unit == "B":
@@ -215,7 +216,7 @@ def _figure(value: float, unit: str) -> str:
     return percent(value, 1) if unit == "share" else f"{value:,.2f}"
 
 
-def _name(job: Mapping[str, Any]) -> str:
+def job_name(job: Mapping[str, Any]) -> str:
     """Gives a log's name up to the job's number, which Darshan puts after user and program; a session's."""
     name = posixpath.basename(str(job["input"])).removesuffix(".darshan")
     found = re.search(r".*?_id[0-9]+", name)
