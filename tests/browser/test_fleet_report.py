@@ -17,9 +17,9 @@ MARKUP = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory):
-    """The page of 300 jobs, one of which has markup for names, beside a log that is damaged."""
+    """The page of 150 jobs, one of which has markup for names, beside a log that is damaged."""
     folder = tmp_path_factory.mktemp("fleet")
-    made = write_population(folder / "in", 300)
+    made = write_population(folder / "in", 150)
     job = MadeJob(folder / "in/x_id9_1.darshan", "", f"{MARKUP}</script>", "/m", FIRST_DAY_S, 9e4, 64)
     write_log(job, [{"path": f"/scratch/{MARKUP}/x", "POSIX_F_READ_TIME": 5e6, "POSIX_OPENS": 1}])
     (folder / "in/torn.darshan").write_bytes(b"3.41\0")
@@ -43,7 +43,7 @@ def test_every_view_is_drawn_with_the_fleets_numbers(page_file, capsys):
             assert page.locator(".chart .main-svg").count() >= charts.count() > 0 or name == "whatif"
         page.get_by_role("tab", name="Jobs", exact=True).click()
         page.locator("#view[data-drawn='jobs']").wait_for()
-        assert page.locator("[data-label='Jobs'] .value").inner_text() == "301"
+        assert page.locator("[data-label='Jobs'] .value").inner_text() == "151"
         opens = sum(job.opens for job in made.jobs) + 1
         assert page.locator("[data-label='Opens'] .value").inner_text() == f"{opens:,}"
         rows = page.locator("[data-key='worst'] tbody tr")
@@ -51,7 +51,7 @@ def test_every_view_is_drawn_with_the_fleets_numbers(page_file, capsys):
         assert named >= {path.name.split("-1_")[0] for path in made.losers}
         # What is markup is shown as text, and what is left out is said.
         assert MARKUP.split()[0] in rows.first.inner_text()
-        assert "1 of 302 inputs left out: damaged" in page.locator("#view").inner_text()
+        assert "1 of 152 inputs left out: damaged" in page.locator("#view").inner_text()
         assert page.locator("img").count() == 0
         watched.check()
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from tfdarshan.errors import ConfigurationError, SessionDataError
-from tfdarshan.fleet.job_columns import LOG, UNREADABLE
-from tfdarshan.fleet.job_files import files_of_log
+from tfdarshan.fleet.job_columns import DAMAGED, LOG, UNREADABLE
+from tfdarshan.fleet.job_files import SECONDS, files_of_log
 from tfdarshan.fleet.job_row import (
     Row,
     application_of,
@@ -30,6 +30,8 @@ from tfdarshan.formats.importing.ranks import RANK_LIMIT, SHARED
 OF_JOB = re.compile(r"_id\d+")
 # Keys of a log's metadata that say which project a job is of.
 PROJECT_KEYS = ("project", "account")
+# What no job reaches: seconds, and calls or bytes.
+TEN_YEARS_S, MOST = 10 * 366 * 86_400, 1 << 60
 NO_RECORDS_SAID = "the log has no POSIX or STDIO records: nothing says what its job read or wrote"
 
 
@@ -58,7 +60,7 @@ def _figures(row: Row, path: Path) -> Row:
         return left_out(row, state_of(NO_RECORDS_SAID), NO_RECORDS_SAID)
     duration_s, clock_doubt = _duration(content, records)
     host = content.metadata.get("tfdarshan_host")
-    return row | {
+    figures = {
         "user": _user(path.name, content.command),
         "uid": content.user,
         "project": next((content.metadata[key] for key in PROJECT_KEYS if content.metadata.get(key)), None),
@@ -80,6 +82,20 @@ def _figures(row: Row, path: Path) -> Row:
             *clock_doubt,
         ],
     }
+    odd = _impossible(figures)
+    return left_out(row, DAMAGED, f"its figures cannot be: {odd}") if odd else row | figures
+
+
+def _impossible(figures: Row) -> str:
+    """Names a figure that no job has, which would drown those of all others; "" if there is none."""
+    most_s = TEN_YEARS_S * max(figures["processes"], 1)
+    for name in ("opens", "reads", "writes", "syncs", "stats", "bytes_read", "bytes_written"):
+        if not 0 <= (figures[name] or 0) < MOST:
+            return f"{name} {figures[name]}"
+    for name, most in (("duration_s", TEN_YEARS_S), *((name, most_s) for name in SECONDS)):
+        if not 0 <= figures[name] < most:
+            return f"{name} {figures[name]}"
+    return ""
 
 
 def _duration(content: LogContent, records: dict[str, Records]) -> tuple[float, list[str]]:
@@ -89,9 +105,11 @@ def _duration(content: LogContent, records: dict[str, Records]) -> tuple[float, 
     for module, part in records.items():
         for name, values in part.f_counters.items():
             if name.endswith("_TIMESTAMP"):
-                latest = max(latest, round(float(values.max(initial=0)) * 1e9) / 1e9)
+                latest = max(latest, float(values.max(initial=0)))
         for kind in ("READ", "WRITE", "META"):
             below_0 |= bool((part.f_counters[f"{module}_F_{kind}_TIME"] < 0).any())
+    # To the nanosecond, as an imported log has it.
+    latest = round(latest * 1e9) / 1e9 if latest < TEN_YEARS_S else latest
     return latest, ["a clock was set back: times below 0 are not counted"] if below_0 else []
 
 

@@ -122,6 +122,18 @@ def test_records_that_are_missing_are_a_doubt(tmp_path):
     assert row["doubts"] == ["Darshan's POSIX module ran out of memory or records: some are missing"]
 
 
+@pytest.mark.parametrize(
+    ("counter", "value"),
+    [("POSIX_OPENS", 1 << 61), ("POSIX_F_READ_TIME", 1e18), ("POSIX_F_META_TIME", float("nan")),
+     ("POSIX_F_READ_END_TIMESTAMP", float("inf"))],
+)  # fmt: skip
+def test_figures_that_no_job_has_do_not_count(tmp_path, counter, value):
+    row = written(tmp_path / "a.darshan", [{"path": "/a", counter: value}])
+
+    assert (row["state"], row.get("opens")) == ("damaged", None)
+    assert row["note"].startswith("its figures cannot be: ")
+
+
 def test_figures_stay_where_nobody_can_look_for_findings(tmp_path, monkeypatch):
     # GIVEN a machine without PyDarshan
     path = write_population(tmp_path, 1).jobs[0].path
