@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tfdarshan.durable.durable_file import durable_file, sync_folder
@@ -76,13 +77,23 @@ class CatalogueFolder:
         """
         if not rows:
             return
-        new = as_table(rows)
+        new = as_table(self._later_than_known(rows))
         self._parts.append(self._write(new))
         self.table = _newest([self.table, new])
         for part in self._damaged:
             with suppress(OSError):
                 part.unlink()
         self._damaged.clear()
+
+    def _later_than_known(self, rows: Sequence[Row]) -> list[Row]:
+        """Gives rows with times behind those of the rows that they replace: hosts' clocks differ."""
+        inputs = pa.array([row["input"] for row in rows], pa.string())
+        there = self.table.filter(pc.is_in(self.table["input"], inputs)).select(["input", "catalogued_ns"])
+        known = dict(zip(*(column.to_pylist() for column in there.columns), strict=True))
+        return [
+            row | {"catalogued_ns": max(row["catalogued_ns"], known.get(row["input"], -1) + 1)}
+            for row in rows
+        ]
 
     def put_together(self) -> None:
         """Makes one part of many.

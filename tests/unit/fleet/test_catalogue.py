@@ -276,6 +276,36 @@ def test_a_part_that_another_writer_put_away_while_it_was_read_loses_nothing(tmp
     assert seen.table.num_rows == catalogue_folder.MOST_PARTS + 2
 
 
+def test_a_row_counts_though_a_host_whose_clock_is_ahead_wrote_before(tmp_path):
+    # GIVEN
+    CatalogueFolder(tmp_path).add([{"input": "/a", "catalogued_ns": 2**62, "opens": 1}])
+
+    # WHEN
+    CatalogueFolder(tmp_path).add([{"input": "/a", "catalogued_ns": 5, "opens": 2}])
+
+    # THEN
+    assert CatalogueFolder(tmp_path).table["opens"].to_pylist() == [2]
+
+
+def test_two_that_put_parts_together_at_once_lose_nothing(tmp_path):
+    # GIVEN two writers that both know all parts, and one of which has added one more
+    first = CatalogueFolder(tmp_path)
+    for turn in range(catalogue_folder.MOST_PARTS + 1):
+        first.add([{"input": f"/{turn}", "catalogued_ns": turn, "opens": 0}])
+    one, two = CatalogueFolder(tmp_path), CatalogueFolder(tmp_path)
+    one.add([{"input": "/0", "catalogued_ns": 10**9, "opens": 7}])
+
+    # WHEN
+    for catalogue in (one, two):
+        catalogue.put_together()
+
+    # THEN
+    rows = CatalogueFolder(tmp_path).table.to_pylist()
+    assert {row["input"]: row["opens"] for row in rows} == {
+        f"/{turn}": 0 if turn else 7 for turn in range(catalogue_folder.MOST_PARTS + 1)
+    }
+
+
 KILLED = """
 import os, sys
 from pathlib import Path
