@@ -48,6 +48,18 @@ def hot_folders(
         saved=node_hours, place=np.arange(len(rows))
     )
     frame = frame[frame["input_folder"].notna() & (frame["input_unique_bytes"] > 0)]
+    sums = _sums(frame)
+    names = _that_fit(sums, capacity_bytes)
+    found = [_folder(str(name), row) for name, row in sums.loc[names].iterrows()]
+    chosen, first = (np.zeros(len(rows), bool) for _ in range(2))
+    mine = frame[frame["input_folder"].isin(names)].sort_values("start", kind="stable")
+    chosen[mine["place"].to_numpy()] = True
+    first[mine.drop_duplicates("input_folder")["place"].to_numpy()] = True
+    return tuple(sorted(found, key=lambda folder: -folder.high_node_hours)), chosen, first
+
+
+def _sums(frame: pd.DataFrame) -> pd.DataFrame:
+    """Adds jobs up by folder, of those from which anything would be saved."""
     grouped = frame.groupby("input_folder", sort=True)
     sums = pd.DataFrame(
         {
@@ -58,26 +70,26 @@ def hot_folders(
             "saved": grouped["saved"].sum(),
         }
     )
-    sums = sums[sums["saved"] > 0]
-    order = (sums["saved"] / sums["size"]).sort_values(ascending=False, kind="stable").index
+    return sums[sums["saved"] > 0]
+
+
+def _that_fit(sums: pd.DataFrame, capacity_bytes: int) -> list[str]:
+    """Names folders by what they save for each byte, as long as they fit."""
     left, names = capacity_bytes, []
-    for name in order:
-        if sums["size"][name] <= left:
-            left -= int(sums["size"][name])
+    for name in (sums["saved"] / sums["size"]).sort_values(ascending=False, kind="stable").index:
+        size = int(sums["size"][name])
+        if size <= left:
+            left -= size
             names.append(name)
-    found = [
-        HotFolder(
-            str(name),
-            int(row["size"]),
-            int(row["jobs"]),
-            int(row["users"]),
-            int(row["read"]),
-            float(row["saved"]),
-        )
-        for name, row in sums.loc[names].iterrows()
-    ]
-    chosen, first = (np.zeros(len(rows), bool) for _ in range(2))
-    mine = frame[frame["input_folder"].isin(names)].sort_values("start", kind="stable")
-    chosen[mine["place"].to_numpy()] = True
-    first[mine.drop_duplicates("input_folder")["place"].to_numpy()] = True
-    return tuple(sorted(found, key=lambda folder: -folder.high_node_hours)), chosen, first
+    return names
+
+
+def _folder(name: str, row: pd.Series[float]) -> HotFolder:
+    return HotFolder(
+        folder=name,
+        size_bytes=int(row["size"]),
+        jobs=int(row["jobs"]),
+        users=int(row["users"]),
+        bytes_read=int(row["read"]),
+        high_node_hours=float(row["saved"]),
+    )

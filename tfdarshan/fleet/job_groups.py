@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,8 +108,3 @@ def _group(name: str, row: pd.Series[float]) -> JobGroup:
         call_s=float(row["meta_s"] / calls) if calls > 0 else None,
         read_bytes_per_s=float(row["bytes_read"] / row["read_s"]) if row["read_s"] > 0 else None,
     )
-
-
-def lost_by(groups: Sequence[JobGroup]) -> float:
-    """Adds up what groups lose, in node-hours."""
-    return sum(group.lost_node_hours for group in groups)

@@ -11,6 +11,7 @@ from tests import fleet_population
 from tests.fleet_population import FIRST_DAY_S, SLOW_SINCE_S, STORM_USER, MadeJob, write_log, write_population
 from tests.unit.fleet.made_jobs import made_jobs
 from tfdarshan.commands import main
+from tfdarshan.commands.fleet import KINDS as command_kinds
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.catalogue_update import update
 from tfdarshan.fleet.input_list import find_inputs
@@ -214,6 +215,10 @@ def test_exports_have_what_the_catalogue_has(folder, population, tmp_path, capsy
     assert {row["io_s"] for row in rows} == {""}
     assert fleet(folder, tmp_path, "--csv", f"{out}.csv") == 1
     assert "--force" in capsys.readouterr().err
+
+
+def test_the_command_names_every_kind_of_group():
+    assert command_kinds == KINDS
 
 
 def test_redacted_output_has_no_names(folder, population, tmp_path, capsys):
