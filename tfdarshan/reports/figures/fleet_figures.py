@@ -14,6 +14,8 @@ from tfdarshan.units import human_seconds, shortened
 
 LINES = (READ, WRITE, COMPUTE, META, WAIT)
 MOST_LINES, WIDEST_NAME = 8, 30
+# A bar on an axis of time is as wide as a part of it.
+WEEK_MS = 7 * 24 * 3600 * 1000
 
 
 def weeks_figure(weeks: Sequence[WeekTotal]) -> Figure:
@@ -25,10 +27,16 @@ def weeks_figure(weeks: Sequence[WeekTotal]) -> Figure:
         "y": [round(week.lost_node_hours, 3) for week in weeks],
         "text": [f"{week.jobs:,} jobs, {week.node_hours:,.1f} node-hours" for week in weeks],
         "textposition": "none",
+        "offset": 0,
+        "width": 0.9 * WEEK_MS,
         "marker": {"color": WAIT},
         "hovertemplate": "week of %{x}: %{y:,.1f} of %{text}<extra></extra>",
     }
-    return figure([bar], yaxis={"title": {"text": "node-hours lost"}, "rangemode": "tozero"})
+    return figure(
+        [bar],
+        xaxis={"type": "date", "hoverformat": "%Y-%m-%d"},
+        yaxis={"title": {"text": "node-hours lost"}, "rangemode": "tozero"},
+    )
 
 
 def trend_figure(trends: Sequence[Trend], changes: Sequence[Change], unit: str) -> Figure:

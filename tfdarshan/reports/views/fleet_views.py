@@ -48,13 +48,10 @@ def jobs_view(done: Update, view: FleetView) -> list[Panel]:
     said = [*map(change_sentence, view.changes), *map(outlier_sentence, view.outliers)]
     if said:
         panels.append(Text(said, "What stands out"))
-    return [
-        *panels,
-        Tiles(_tiles(view.totals)),
-        Chart("weeks", "Node-hours lost to I/O, week by week", weeks_figure(view.weeks)),
-        _worst(view),
-        _spread(view.distributions),
-    ]
+    panels.append(Tiles(_tiles(view.totals)))
+    if len(view.weeks) > 1:
+        panels.append(Chart("weeks", "Node-hours lost to I/O, week by week", weeks_figure(view.weeks)))
+    return [*panels, _worst(view), _spread(view.distributions)]
 
 
 def groups_view(view: FleetView) -> list[Panel]:
