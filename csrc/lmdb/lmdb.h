@@ -71,8 +71,9 @@ const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size);
 int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error);
 
 /* Reads the values of `count` records into `to` of `room` bytes, each to its place there: in the order of the file
- * from the storage, neighbours by one call, by at most `threads` threads. */
+ * from the storage, neighbours by one call, by at most `threads` threads. `cached`: the page cache should have them,
+ * and bytes between neighbours are not worth copying. */
 int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
-                  char *to, uint64_t room, int threads, struct tfd_lmdb_error *error);
+                  char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error);
 
 #endif

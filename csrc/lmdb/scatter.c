@@ -11,7 +11,8 @@
 
 enum {
     GAP_BYTES = 64 << 10, /* read and dropped rather than asking again */
-    MOST_PIECES = 300,    /* of a call that reads each to its place: three vectors each, of IOV_MAX */
+    CACHED_GAP_BYTES = 4 << 10,
+    MOST_PIECES = 300, /* of a call that reads each to its place: three vectors each, of IOV_MAX */
     SMALL_PIECE_BYTES = 2048,
     LEAST_CALL_BYTES = 256 << 10,
     COPIED_CALL_BYTES = 1 << 20, /* what is copied should still be in the processor's cache */
@@ -44,6 +45,7 @@ static uint64_t begin_of(const struct tfd_lmdb_piece *piece)
 }
 
 struct limits {
+    uint64_t gap;
     uint64_t bytes;
     size_t pieces;
 };
@@ -51,7 +53,7 @@ struct limits {
 static bool fits(const struct tfd_lmdb_call *call, const struct tfd_lmdb_piece *piece, struct limits limits)
 {
     uint64_t begin = begin_of(piece), end = call->offset + call->size;
-    return begin >= end && begin - end <= GAP_BYTES && call->count < limits.pieces &&
+    return begin >= end && begin - end <= limits.gap && call->count < limits.pieces &&
            piece->offset + piece->size - call->offset <= limits.bytes;
 }
 
@@ -70,16 +72,18 @@ static size_t plan(const struct tfd_lmdb_piece *pieces, size_t count, struct lim
     return made;
 }
 
-static struct limits limits_of(uint64_t total, bool copied, bool direct, int threads)
+static struct limits limits_of(uint64_t total, bool copied, bool direct, int threads, bool cached)
 {
     uint64_t most = copied && !direct ? COPIED_CALL_BYTES : MOST_CALL_BYTES;
     uint64_t share = total / (uint64_t)(threads > 0 ? threads : 1);
     uint64_t bytes = share < LEAST_CALL_BYTES ? LEAST_CALL_BYTES : share > most ? most : share;
-    return (struct limits){.bytes = bytes, .pieces = copied ? SIZE_MAX : MOST_PIECES};
+    return (struct limits){.gap = cached ? CACHED_GAP_BYTES : GAP_BYTES,
+                           .bytes = bytes,
+                           .pieces = copied ? SIZE_MAX : MOST_PIECES};
 }
 
 int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_t count, int threads,
-                     struct tfd_lmdb_error *error)
+                     bool cached, struct tfd_lmdb_error *error)
 {
     if (!count)
         return 0;
@@ -88,7 +92,7 @@ int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_
     struct tfd_lmdb_call *calls = malloc(count * sizeof *calls);
     if (!calls)
         return tfd_lmdb_fail_system(error, ENOMEM, "no memory to plan reads");
-    struct limits limits = limits_of(total, copied, direct_fd >= 0, threads);
+    struct limits limits = limits_of(total, copied, direct_fd >= 0, threads, cached);
     struct tfd_lmdb_work work = {.fd = fd, .direct_fd = direct_fd, .copied = copied, .calls = calls};
     work.count = plan(pieces, count, limits, calls);
     for (size_t i = 0; i < work.count; i++)

@@ -3,6 +3,8 @@
 #ifndef TFD_LMDB_SCATTER_H
 #define TFD_LMDB_SCATTER_H
 
+#include <stdbool.h>
+
 #include "lmdb/lmdb.h"
 
 enum { TFD_LMDB_HEAD_BYTES = 16, TFD_LMDB_LARGEST_PIECE = 4 << 20 };
@@ -14,8 +16,8 @@ struct tfd_lmdb_piece {
     uint8_t *head; /* where the 16 bytes before the piece go, or NULL */
 };
 
-/* Sorts `pieces` and reads them. With direct_fd >= 0 past the page cache. */
+/* Sorts `pieces` and reads them. With direct_fd >= 0 past the page cache. `cached`: the page cache should have them. */
 int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_t count, int threads,
-                     struct tfd_lmdb_error *error);
+                     bool cached, struct tfd_lmdb_error *error);
 
 #endif

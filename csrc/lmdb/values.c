@@ -72,7 +72,7 @@ static int check_heads(const struct request *request, struct tfd_lmdb_error *err
 }
 
 int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
-                  char *to, uint64_t room, int threads, struct tfd_lmdb_error *error)
+                  char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error)
 {
     struct request request = {.file = file, .numbers = numbers, .places = places, .count = count};
     int64_t pieces = count_pieces(&request, room, error);
@@ -84,7 +84,7 @@ int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const ui
         request.pieces && request.heads ? 0 : tfd_lmdb_fail_system(error, ENOMEM, "no memory to read");
     if (!result)
         result = tfd_lmdb_scatter(file->fd, file->direct_fd, request.pieces,
-                                  make_pieces(&request, (uint8_t *)to), threads, error);
+                                  make_pieces(&request, (uint8_t *)to), threads, cached, error);
     if (!result)
         result = check_heads(&request, error);
     free(request.heads);

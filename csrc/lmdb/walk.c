@@ -42,7 +42,7 @@ static int read_window(struct tfd_lmdb_walk *walk, struct window *window, const 
     for (size_t i = 0; i < count; i++)
         window->pieces[i] =
             (struct tfd_lmdb_piece){numbers[i] * bytes, bytes, window->bytes + i * bytes, NULL};
-    return tfd_lmdb_scatter(walk->file->fd, -1, window->pieces, count, walk->threads, walk->error);
+    return tfd_lmdb_scatter(walk->file->fd, -1, window->pieces, count, walk->threads, false, walk->error);
 }
 
 static int check_page(struct tfd_lmdb_walk *walk, const struct mdb_page *page, int kind)

@@ -94,10 +94,16 @@ class PyLmdbFile:
         return int(self._environment.info()["last_txnid"])
 
     def read(
-        self, numbers: NDArray[np.uint64], places: NDArray[np.uint64], to: NDArray[np.uint8], threads: int
+        self,
+        numbers: NDArray[np.uint64],
+        places: NDArray[np.uint64],
+        to: NDArray[np.uint8],
+        threads: int,
+        *,
+        cached: bool = False,
     ) -> None:
         """Reads values one by one: py-lmdb has nothing for several threads to do."""
-        del threads
+        del threads, cached
         cursor = self._transaction.cursor(db=self._database)
         for number, at in zip(numbers.tolist(), places.tolist(), strict=True):
             row = self._records[number]

@@ -113,9 +113,22 @@ class LmdbFile:
         return int(transaction[0])
 
     def read(
-        self, numbers: NDArray[np.uint64], places: NDArray[np.uint64], to: NDArray[np.uint8], threads: int
+        self,
+        numbers: NDArray[np.uint64],
+        places: NDArray[np.uint64],
+        to: NDArray[np.uint8],
+        threads: int,
+        *,
+        cached: bool = False,
     ) -> None:
         """Reads the values of records into `to`, each to its place there.
+
+        Args:
+            numbers: Which records.
+            places: Where each goes in `to`, in bytes.
+            to: Has room for them.
+            threads: The most reads in flight.
+            cached: The page cache should have them: what lies between neighbours is not read.
 
         Raises:
             DataFileError: The file is damaged.
@@ -124,7 +137,8 @@ class LmdbFile:
         error = self._ffi.new("struct tfd_lmdb_error *")
         given, placed = (self._ffi.from_buffer("uint64_t[]", array) for array in (numbers, places))
         into = self._ffi.from_buffer("char[]", to, require_writable=True)
-        if self._lib.tfd_lmdb_read(self._file, given, placed, len(numbers), into, to.nbytes, threads, error):
+        count = len(numbers)
+        if self._lib.tfd_lmdb_read(self._file, given, placed, count, into, to.nbytes, threads, cached, error):
             raise self._raised(error)
 
     def _view(self, first: Any, size: int) -> NDArray[np.uint8]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tfdarshan.storage_probe.residency import is_resident
+from tfdarshan.native.residency import is_resident
 
 # What one read takes of a file at most; each range is read once, whole or its first bytes.
 RANGE_BYTES = 131_072

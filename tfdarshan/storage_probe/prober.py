@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.native.residency import is_resident
 from tfdarshan.storage_probe.file_ranges import RANGE_BYTES, FileRange, OpenFile, Ranges, open_file
 from tfdarshan.storage_probe.reader_threads import ReaderThreads
-from tfdarshan.storage_probe.residency import is_resident
 
 SMALL_BYTES = 4_096
 SECONDS, BYTES = 5.0, 64_000_000

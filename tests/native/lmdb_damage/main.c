@@ -162,7 +162,7 @@ static int64_t read_all(const struct tfd_lmdb *file, char **values)
         return -1;
     }
     *values = calloc(size + 1, 1);
-    int failed = tfd_lmdb_read(file, numbers, places, count, *values, size, 3, &error);
+    int failed = tfd_lmdb_read(file, numbers, places, count, *values, size, 3, 0, &error);
     if (failed)
         check_error(&error);
     free(numbers);

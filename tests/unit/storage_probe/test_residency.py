@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from tfdarshan.storage_probe import residency
-from tfdarshan.storage_probe.residency import is_resident
+from tfdarshan.native import residency
+from tfdarshan.native.residency import is_resident
 
 SIZE = 1 << 20
 
