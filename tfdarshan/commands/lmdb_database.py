@@ -42,7 +42,7 @@ def add_parser(verbs: Any) -> None:
     bench_parser = _add(actions, "bench", "measure reading it, and py-lmdb in a generator", bench, db=True)
     bench_parser.add_argument("--threads", type=int, default=16, metavar="N", help="most reads at once (16)")
     bench_parser.add_argument(
-        "--access", choices=("cached", "direct"), default="cached", help="through the page cache or past it"
+        "--access", choices=("auto", "cached", "direct"), default="auto", help="how: see docs/lmdb.md (auto)"
     )
     bench_parser.add_argument("--shuffle", choices=("blocks", "exact"), help="in a random order (in order)")
     bench_parser.add_argument(
@@ -117,7 +117,9 @@ def bench(arguments: argparse.Namespace) -> int:
 
 def _speed(speed: Speed) -> dict[str, Any]:
     medians = {what: speed.median_s(what) for what in ("opening_s", "elapsed_s", "processor_s")}
-    return dataclasses.asdict(speed) | {"value_bytes": speed.value_bytes, "median": medians}
+    reading = None if speed.reading is None else dataclasses.asdict(speed.reading)
+    found = {"value_bytes": speed.value_bytes, "reading": reading, "median": medians}
+    return dataclasses.asdict(speed) | found
 
 
 def _print(arguments: argparse.Namespace, found: dict[str, Any], text: Any) -> None:
@@ -134,6 +136,7 @@ def _name(arguments: argparse.Namespace) -> bytes | None:
 
 
 def _info(index: Index, name: str | None) -> dict[str, Any]:
+    index.is_cached()  # looks
     sizes, facts = index.sizes, dataclasses.asdict(index.facts)
     ordered = sorted(sizes.tolist())
     return {
@@ -147,6 +150,7 @@ def _info(index: Index, name: str | None) -> dict[str, Any]:
         "values_in_pages": int(index.in_pages.sum()),
         "kinds": [said for bit, said in KINDS.items() if facts["flags"] & bit],
         "databases": [os.fsdecode(database) for database in index.databases()],
+        "reading": dataclasses.asdict(index.reading),
         "read_by": "py-lmdb" if index.reads_by_py_lmdb else "tfdarshan",
         **facts,
     }

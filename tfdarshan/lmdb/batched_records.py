@@ -17,6 +17,8 @@ from tfdarshan.lmdb.record_order import Shuffle
 # A read ahead is of so much, so that neighbours are merged and all threads have something to do.
 READ_BYTES = 16 << 20
 READS_AHEAD = 2
+# What the page cache has is copied when it is asked for, so that it is in the processor's cache then.
+CACHED_READ_BYTES = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,12 @@ class Records:
         with ThreadPoolExecutor(readers, "tfdarshan-lmdb") as reader:
             ahead: list[Future[list[Batch]]] = []
             try:
-                for numbers in self._reads(order):
+                for numbers, is_cached in self._reads(order):
+                    if is_cached:
+                        while ahead:
+                            yield from ahead.pop(0).result()
+                        yield from self.index.read_batches(numbers, self.batch)
+                        continue
                     ahead.append(reader.submit(self.index.read_batches, numbers, self.batch))
                     if len(ahead) > READS_AHEAD:
                         yield from ahead.pop(0).result()
@@ -79,13 +86,15 @@ class Records:
                 for read in ahead:
                     read.cancel()
 
-    def _reads(self, order: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-        """Parts an order into reads of whole batches, each of some READ_BYTES."""
+    def _reads(self, order: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.uint64], bool]]:
+        """Parts an order into reads of whole batches; says of each whether the page cache should have it."""
         ends = np.cumsum(self.index.sizes[order], dtype=np.int64)
         first = 0
         while first < len(order):
+            is_cached = self.index.is_cached()
+            read_bytes = min(CACHED_READ_BYTES, READ_BYTES) if is_cached else READ_BYTES
             before = int(ends[first - 1]) if first else 0
-            fitting = int(np.searchsorted(ends, before + READ_BYTES, side="right")) - first
+            fitting = int(np.searchsorted(ends, before + read_bytes, side="right")) - first
             count = max(fitting // self.batch, 1) * self.batch
-            yield order[first : first + count]
+            yield order[first : first + count], is_cached
             first += count

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,13 @@ from tfdarshan.lmdb.held_snapshot import (
     py_lmdb,
     take_snapshot,
 )
+from tfdarshan.lmdb.measured_reading import MeasuredReading, Reading
 from tfdarshan.lmdb.py_lmdb_file import PyLmdbFile
 from tfdarshan.lmdb.record_order import Shuffle, record_order
 from tfdarshan.native.lmdb_file import IN_PAGES, SUB_DATABASE, LmdbFacts, LmdbFile, OtherFormatError
 from tfdarshan.notice import say
 
-Access = Literal["cached", "direct"]
+Access = Literal["auto", "cached", "direct"]
 THREADS = 16
 MOST_THREADS = 64
 # A writer may commit while the index is made; this often it is made anew.
@@ -50,7 +51,7 @@ class Index:
         db: bytes | str | None = None,
         *,
         threads: int = THREADS,
-        access: Access = "cached",
+        access: Access = "auto",
         snapshot: SnapshotKind = "auto",
         py_lmdb_options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -60,8 +61,10 @@ class Index:
             path: Its folder, or its data file.
             db: The sub-database; None is the main one.
             threads: The most reads that are in flight at once.
-            access: "cached" reads through the page cache; "direct" past it where the file system can, which
-                is faster from storage that waits and slower for what the cache has.
+            access: "auto" reads through the page cache, with as many reads in flight, up to `threads`, as
+                give most when they are tried, and with one where the page cache has the values; `reading`
+                says how. "cached" always has `threads` in flight. "direct" has them past the page cache, if
+                the file system can, which is slower for what the cache has.
             snapshot: "transaction" holds a read transaction by py-lmdb, so that a writer cannot change what
                 is read; "check" holds nothing and looks after each read whether one may have; "auto" holds
                 one where py-lmdb and a lock file are there.
@@ -74,8 +77,8 @@ class Index:
         """
         if not 1 <= threads <= MOST_THREADS:
             raise ConfigurationError(f"threads must be from 1 to {MOST_THREADS}, not {threads!r}.")
-        if access not in ("cached", "direct"):
-            raise ConfigurationError(f"access is 'cached' or 'direct', not {access!r}.")
+        if access not in get_args(Access):
+            raise ConfigurationError(f"access is 'auto', 'cached' or 'direct', not {access!r}.")
         self._asked: dict[str, Any] = {
             "path": os.fspath(path), "db": db, "threads": threads, "access": access, "snapshot": snapshot,
             "py_lmdb_options": py_lmdb_options,
@@ -90,6 +93,9 @@ class Index:
         # Those of duplicates share the bytes of their key.
         self._records = self._opened().records()
         self._keys = self._opened().keys()
+        self._measured: MeasuredReading | None = None
+        if access == "auto" and not self.reads_by_py_lmdb:
+            self._measured = MeasuredReading(os.fspath(self.path), self.offsets, threads)
 
     def _open(self) -> None:
         # Opened without a snapshot first: py-lmdb would say less clearly what is wrong.
@@ -180,6 +186,20 @@ class Index:
         return isinstance(self._file, PyLmdbFile)
 
     @property
+    def reading(self) -> Reading:
+        """How values are read now, and what was measured."""
+        if self._measured is not None:
+            return self._measured.reading()
+        return Reading(self._asked["access"], 1 if self.reads_by_py_lmdb else self.threads)
+
+    def is_cached(self) -> bool:
+        """Says whether the page cache has the values; with access="auto", which looks now and then."""
+        if self._measured is None:
+            return False
+        self._measured.look_at_cache()
+        return self._measured.from_cache
+
+    @property
     def sizes(self) -> NDArray[np.uint32]:
         """Sizes of all values in bytes, shape (n,)."""
         sizes: NDArray[np.uint32] = self._records["size"]
@@ -249,12 +269,23 @@ class Index:
         """
         file, room = self._opened(), BatchRoom(self._numbers(numbers), self.sizes, batch)
         try:
-            file.read(room.numbers, room.places, room.buffer, threads or self.threads)
+            self._read_into(file, room, threads)
         except DataFileError:
             self._check(file)  # a writer is the likelier cause
             raise
         self._check(file)
         return room.batches()
+
+    def _read_into(self, file: LmdbFile | PyLmdbFile, room: BatchRoom, threads: int | None) -> None:
+        numbers, places = room.numbers, room.places
+
+        def read(which: NDArray[np.intp], in_flight: int, cached: bool) -> None:
+            file.read(numbers[which], places[which], room.buffer, in_flight, cached=cached)
+
+        if threads or self._measured is None:
+            file.read(numbers, places, room.buffer, threads or self.threads)
+        else:
+            self._measured.read(read, self.offsets[numbers], self.sizes[numbers])
 
     def _numbers(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
         given = np.asarray(numbers)

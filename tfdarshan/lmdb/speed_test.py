@@ -16,6 +16,7 @@ from tfdarshan.lmdb.data_path import DataPath
 from tfdarshan.lmdb.dataset import Framework, dataset
 from tfdarshan.lmdb.held_snapshot import py_lmdb
 from tfdarshan.lmdb.index import Access, Index
+from tfdarshan.lmdb.measured_reading import Reading
 from tfdarshan.lmdb.record_order import Shuffle
 from tfdarshan.units import plural
 
@@ -33,12 +34,14 @@ class Run:
         opening_s: What opening took, in seconds: here it finds all records.
         elapsed_s: From the first value asked for to the last one had, in seconds.
         processor_s: The processor time of all threads meanwhile, in seconds.
+        reading: How it was read at the end; None of py-lmdb.
     """
 
     value_bytes: int
     opening_s: float
     elapsed_s: float
     processor_s: float
+    reading: Reading | None
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ class Speed:
         """What each run read, in bytes of values."""
         return self.runs[0].value_bytes
 
+    @property
+    def reading(self) -> Reading | None:
+        """How the last run was read at its end; None of py-lmdb."""
+        return self.runs[-1].reading
+
     def median_s(self, what: str) -> float:
         """Gives the median of the runs' `opening_s`, `elapsed_s` or `processor_s`."""
         return float(statistics.median(getattr(run, what) for run in self.runs))
@@ -70,7 +78,7 @@ class Trial:
     Attributes:
         path: The database.
         db: Its sub-database, or None.
-        access: Through the page cache or past it.
+        access: As `Index` takes it.
         threads: The most reads in flight.
         shuffle: In which order; py-lmdb gets the keys in such an order and reads each as it comes.
         most_bytes: What a run reads at most, in bytes of values.
@@ -92,8 +100,9 @@ class Trial:
         return Index(self.path.given, self.db, access=self.access, threads=self.threads, snapshot="check")
 
 
-# Opens a database; what it gives reads values up to so many bytes and gives how many those were.
-Reader = Callable[[Trial], Callable[[], int]]
+# Opens a database; what it gives reads values up to so many bytes, and gives how many those were, and how.
+Read = Callable[[], tuple[int, Reading | None]]
+Reader = Callable[[Trial], Read]
 
 
 def measure_speed(trial: Trial, runs: int) -> list[Speed]:
@@ -134,9 +143,9 @@ def _timed(reader: Reader, trial: Trial) -> Run:
     start_s = time.perf_counter()
     read = reader(trial)
     opened_s, processor_s = time.perf_counter(), time.process_time()
-    value_bytes = read()
+    value_bytes, reading = read()
     elapsed_s, processor_s = time.perf_counter() - opened_s, time.process_time() - processor_s
-    return Run(value_bytes, opened_s - start_s, elapsed_s, processor_s)
+    return Run(value_bytes, opened_s - start_s, elapsed_s, processor_s, reading)
 
 
 def _forget(data: Path) -> None:
@@ -148,13 +157,13 @@ def _forget(data: Path) -> None:
         os.close(number)
 
 
-def _open_ours(trial: Trial, *, strings: bool = False) -> Callable[[], int]:
+def _open_ours(trial: Trial, *, strings: bool = False) -> Read:
     index = trial.index()
     mean_bytes = int(index.sizes.mean()) if len(index) else 1
     batch = max(BATCH_BYTES // max(mean_bytes, 1), 1)
     batches = dataset(index, batch=batch, shuffle=trial.shuffle, framework=trial.framework, strings=strings)
 
-    def read() -> int:
+    def read() -> tuple[int, Reading | None]:
         done = 0
         for batch in batches:
             if trial.framework == "python":
@@ -164,16 +173,16 @@ def _open_ours(trial: Trial, *, strings: bool = False) -> Callable[[], int]:
             if done >= trial.most_bytes:
                 break
         index.close()
-        return done
+        return done, index.reading
 
     return read
 
 
-def _open_our_strings(trial: Trial) -> Callable[[], int]:
+def _open_our_strings(trial: Trial) -> Read:
     return _open_ours(trial, strings=True)
 
 
-def _open_py_lmdb(module: ModuleType, trial: Trial) -> Callable[[], int]:
+def _open_py_lmdb(module: ModuleType, trial: Trial) -> Read:
     keys = None
     if trial.shuffle:
         with trial.index() as index:
@@ -189,7 +198,7 @@ def _open_py_lmdb(module: ModuleType, trial: Trial) -> Callable[[], int]:
             else:
                 yield from (transaction.get(key) for key in keys)
 
-    def read() -> int:
+    def read() -> tuple[int, Reading | None]:
         sizes = _sizes_in_tf_data(values) if trial.framework == "tensorflow" else map(len, values())
         done = 0
         for size in sizes:
@@ -197,7 +206,7 @@ def _open_py_lmdb(module: ModuleType, trial: Trial) -> Callable[[], int]:
             if done >= trial.most_bytes:
                 break
         environment.close()
-        return done
+        return done, None
 
     return read
 

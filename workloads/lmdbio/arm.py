@@ -33,6 +33,7 @@ class ArmKind:
         method: What each reader does.
         stands: What of tfdarshan it is, or what stands in for it.
         direct: With the index: past the page cache.
+        auto: With the index: what is in flight is chosen by what was measured.
         coalesced: With the index: neighbours are read by calls of up to 4 MiB, not record by record.
         staggered: Only one reader reads at a time.
         in_flight: The most reads of one reader that are under way at once.
@@ -42,6 +43,7 @@ class ArmKind:
     method: Method
     stands: str
     direct: bool = False
+    auto: bool = False
     coalesced: bool = False
     staggered: bool = False
     in_flight: int = 1
@@ -94,14 +96,21 @@ OURS = ArmKind(
     name="dataset",
     method="dataset",
     in_flight=IN_FLIGHT,
-    stands="dataset(path, shard=(i, n)), as it comes: the same through the page cache",
+    auto=True,
+    stands="dataset(path, shard=(i, n)), as it comes: through the page cache, with as many in flight as help",
+)
+OURS_MANY = ArmKind(
+    name="dataset, 16 in flight",
+    method="dataset",
+    in_flight=IN_FLIGHT,
+    stands='dataset(Index(path, access="cached"), shard=(i, n)): the same, with 16 however slow it gets',
 )
 OURS_ALONE = ArmKind(
     name="dataset, threads=1",
     method="dataset",
     stands="dataset(Index(path, threads=1), shard=(i, n)): through the page cache, one read at a time",
 )
-ARMS = (LMDB, LMM, DM, DIO, COAL, STAG, OURS, OURS_ALONE, OURS_DIRECT)
+ARMS = (LMDB, LMM, DM, DIO, COAL, STAG, OURS, OURS_MANY, OURS_ALONE, OURS_DIRECT)
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,7 @@ def opened(job: Job, *, shared: bool) -> Iterator[Callable[[int, Tally], None]]:
         shared: Threads read: what cannot be used in a forked child is opened now, too.
     """
     if job.arm.method in ("index", "dataset"):
-        access: Any = "direct" if job.arm.direct else "cached"
+        access: Any = "direct" if job.arm.direct else "auto" if job.arm.auto else "cached"
         # Nobody writes to it: no transaction need be held, which no forked child may use.
         with Index(job.database.folder, access=access, threads=job.arm.in_flight, snapshot="check") as index:
             yield lambda which, tally: _READERS[job.arm.method](job, index, which, tally)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfdarshan.file_name import printable
+from tfdarshan.lmdb.measured_reading import Reading
 from tfdarshan.lmdb.speed_test import PY_LMDB, Speed
 from tfdarshan.lmdb.verification import Verified, printable_name
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, plural
@@ -23,11 +24,33 @@ def info_text(info: dict[str, Any]) -> str:
         ("tree", f"{plural(info['depth'], 'level')}, {plural(info['leaf_pages'], 'leaf page')}"),
         ("transaction", f"{info['transaction']:,}"),
         ("read by", info["read_by"]),
+        ("page cache", _cached(info["reading"])),
     ]
     if info["databases"]:
         rows.append(("sub-databases", ", ".join(info["databases"])))
     lines = [f"{info['path']}, {info['database'] or 'the main database'}"]
     return "".join(f"{line}\n" for line in [*lines, *(f"  {name:<27}{said}" for name, said in rows)])
+
+
+def _cached(reading: dict[str, Any]) -> str:
+    if reading["cached_share"] is None:
+        return "unknown"
+    how = "read from there" if reading["from_cache"] else "what is in flight is measured while it is read"
+    return f"has {100 * reading['cached_share']:.0f} % of it: {how}"
+
+
+def reading_text(reading: Reading) -> str:
+    """Says how a database was read, and what that was chosen by; nothing if it was told how."""
+    if reading.access != "auto":
+        return ""
+    if reading.from_cache and reading.cached_share is not None:
+        return f"read from the page cache, which has {100 * reading.cached_share:.0f} % of it"
+    in_flight = plural(reading.in_flight, "read")
+    if not reading.looks:
+        return f"read with {in_flight} in flight: too little to measure more"
+    tried = ", ".join(f"{depth}: {human_rate(speed, 1)}" for depth, speed in sorted(reading.speeds.items()))
+    turns = "; readers of a process take turns" if reading.takes_turns else ""
+    return f"read with {in_flight} in flight, which gave most of those tried: {tried}{turns}"
 
 
 def _sizes(info: dict[str, Any]) -> str:
@@ -60,6 +83,8 @@ def speed_text(path: str, speeds: Sequence[Speed]) -> str:
         if other not in (None, speed):
             said += f"; {other.median_s('elapsed_s') / elapsed_s:.1f}x"
         lines.append(said)
+        if speed.reading is not None and (how := reading_text(speed.reading)):
+            lines.append(f"    {how}")
     if other is None:
         lines.append("  py-lmdb is not installed: there is nothing to compare with (pip install lmdb).")
     return "\n".join(lines) + "\n"

@@ -1,0 +1,50 @@
+"""Storage in simulated time: how long a read with so many in flight lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+# What one request to the storage asks for.
+REQUEST_BYTES = 128 << 10
+
+# Gives seconds for bytes read in `calls` places with so many in flight.
+Storage = Callable[[int, int, int], float]
+
+
+def _requests(read_bytes: int, calls: int) -> int:
+    return max(read_bytes // REQUEST_BYTES, calls)
+
+
+def late(latency_s: float = 3e-3, bandwidth: float = 2e9) -> Storage:
+    """Answers each request after a while, as many at once as one likes."""
+
+    def elapsed_s(read_bytes: int, calls: int, depth: int) -> float:
+        waits = -(-_requests(read_bytes, calls) // depth)
+        return max(waits * latency_s, read_bytes / bandwidth)
+
+    return elapsed_s
+
+
+def narrow(bandwidth: float = 163e6) -> Storage:
+    """Gives so much, however it is asked."""
+    return lambda read_bytes, calls, depth: read_bytes / bandwidth
+
+
+def seeking(exponent: float, *, seek_s: float = 8e-3, bandwidth: float = 163e6) -> Storage:
+    """One head: a read in order seeks once, several at once at each request; an elevator shortens seeks."""
+
+    def elapsed_s(read_bytes: int, calls: int, depth: int) -> float:
+        seeks = calls if depth == 1 else _requests(read_bytes, calls)
+        return seeks * seek_s * depth**-exponent + read_bytes / bandwidth
+
+    return elapsed_s
+
+
+def memory(bandwidth: float = 5e9, call_s: float = 2e-5) -> Storage:
+    """Copies; each thread that is started costs, and gains nothing."""
+    return lambda read_bytes, calls, depth: read_bytes / bandwidth + depth * call_s
+
+
+def shared_with(others: int, storage: Storage) -> Storage:
+    """The same with other processes that have so many in flight: each in flight has its share of the time."""
+    return lambda read_bytes, calls, depth: storage(read_bytes, calls, depth) * (others + depth) / depth

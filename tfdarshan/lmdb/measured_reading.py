@@ -1,0 +1,230 @@
+"""Reading as the storage wants it: what the page cache has at once, else with as much in flight as helps."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfdarshan.lmdb.depth_search import DepthSearch
+from tfdarshan.native.residency import PAGE, is_resident
+
+# What lies nearer is one call.
+CALL_GAP_BYTES = 64 << 10
+# Where the page cache is asked, and after how much it is asked again.
+PLACES = 64
+CACHE_LOOK_BYTES = 64 << 20
+# It has the database if it has so many of them.
+CACHED_SHARE = 0.95
+
+# Reads some of the records asked for, by their places: with so many in flight, or as the page cache has them.
+Read = Callable[[NDArray[np.intp], int, bool], None]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a database is read, and why.
+
+    Attributes:
+        access: As it was asked for: "auto", "cached" or "direct".
+        in_flight: The most reads that are in flight at once.
+        cached_share: What share of the places looked at was in the page cache; None if nobody looked, or
+            the kernel does not say.
+        from_cache: Whether it is read as what the page cache has.
+        takes_turns: Whether reads of this process wait for each other, as two at once were slower.
+        speeds: What each number in flight gave when it was last tried, in bytes per second.
+        looks: How often two numbers in flight were compared.
+    """
+
+    access: str
+    in_flight: int
+    cached_share: float | None = None
+    from_cache: bool = False
+    takes_turns: bool = False
+    speeds: dict[int, float] = field(default_factory=dict)
+    looks: int = 0
+
+
+class Turns:
+    """Reads that go on together, or one alone, which then has the storage to itself."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._together = 0
+        self._waiting = 0
+        self._alone = False
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Waits until nobody reads; nobody begins before it ends."""
+        with self._changed:
+            self._waiting += 1
+            try:
+                self._changed.wait_for(lambda: not self._alone and not self._together)
+                self._alone = True
+            finally:
+                self._waiting -= 1
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Waits until nobody reads alone or wants to."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone and not self._waiting)
+            self._together += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._together -= 1
+                self._changed.notify_all()
+
+
+class MeasuredReading:
+    """Decides for one open database in one process.
+
+    Several threads may read; a forked child goes on by itself.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        offsets: NDArray[np.uint64],
+        most: int,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Plans reading of a data file.
+
+        Args:
+            path: The data file.
+            offsets: Where values begin, in bytes.
+            most: The most reads in flight.
+            clock: Gives seconds.
+        """
+        self._path, self._offsets, self._clock = path, offsets, clock
+        self._search = DepthSearch(most)
+        self._turns, self._process = Turns(), os.getpid()
+        self.cached_share: float | None = None
+        self._looks_after = 0  # bytes
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether the page cache has the database."""
+        return self.cached_share is not None and self.cached_share >= CACHED_SHARE
+
+    def reading(self) -> Reading:
+        """Gives how it reads now."""
+        search = self._search
+        return Reading(
+            "auto",
+            1 if self.from_cache else search.depth,
+            self.cached_share,
+            self.from_cache,
+            search.harmed and search.depth == 1,
+            dict(search.speeds),
+            search.looks,
+        )
+
+    def look_at_cache(self, read_bytes: int = 0) -> None:
+        """Asks the page cache, at most once in a while.
+
+        Args:
+            read_bytes: What is going to be read.
+        """
+        self._looks_after -= read_bytes
+        if self._looks_after <= 0:
+            self._looks_after = CACHE_LOOK_BYTES
+            self.cached_share = cached_share(self._path, self._offsets)
+
+    def read(self, read: Read, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
+        """Reads records whose values lie at `offsets` and have `sizes`."""
+        if os.getpid() != self._process:
+            # A thread of the parent's may have had its turn when this process was forked.
+            self._turns, self._process = Turns(), os.getpid()
+        total = int(sizes.sum(dtype=np.int64))
+        self.look_at_cache(total)
+        order = np.argsort(offsets, kind="stable")
+        if self.from_cache:
+            read(order, 1, True)
+            return
+        done = self._read_parts(read, order, offsets[order], sizes[order]) if self._search.is_due else 0
+        if done < len(order):
+            self._read_rest(read, order[done:], int(sizes[order[done:]].sum(dtype=np.int64)))
+
+    def _read_rest(self, read: Read, order: NDArray[np.intp], read_bytes: int) -> None:
+        search = self._search
+        takes_turns = search.harmed and search.depth == 1
+        with self._turns.alone() if takes_turns else self._turns.together():
+            start_s, depth = self._clock(), search.depth
+            read(order, depth, False)
+            if depth == search.depth:
+                search.add_settled(read_bytes, self._clock() - start_s)
+
+    def _read_parts(
+        self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
+    ) -> int:
+        """Reads parts as the search wants them; returns how many records were read."""
+        parts, search = _Parts(offsets.astype(np.int64), sizes), self._search
+        if parts.end(0, search) is None:
+            return 0
+        done = 0
+        with self._turns.alone():
+            while search.is_due and (end := parts.end(done, search)) is not None:
+                depth, start_s = search.next, self._clock()
+                read(order[done:end], depth, False)
+                search.add_part(depth, parts.bytes_of(done, end), self._clock() - start_s)
+                done = end
+        return done
+
+
+class _Parts:
+    """Parts of what is read, in the order of the file, large enough to tell what storage gives."""
+
+    def __init__(self, offsets: NDArray[np.int64], sizes: NDArray[np.uint32]) -> None:
+        ends = offsets + sizes
+        begins_call = np.append(True, offsets[1:] - ends[:-1] > CALL_GAP_BYTES)
+        self._bytes = np.append(0, np.cumsum(sizes, dtype=np.int64))
+        self._calls = np.append(0, np.cumsum(begins_call))
+
+    def end(self, first: int, search: DepthSearch) -> int | None:
+        """Gives where the part ends that begins with record `first`; None where too little is left."""
+        full = np.searchsorted(self._bytes, self._bytes[first] + search.part_bytes)
+        many = np.searchsorted(self._calls, self._calls[first] + search.part_calls)
+        end = int(min(full, many))
+        return end if end < len(self._bytes) else None
+
+    def bytes_of(self, first: int, end: int) -> int:
+        """Gives the sum of sizes."""
+        return int(self._bytes[end] - self._bytes[first])
+
+
+def cached_share(path: str, offsets: NDArray[np.uint64]) -> float | None:
+    """Gives what share of some places of a file is in the page cache, without reading any.
+
+    None where the kernel does not say, or there is no place.
+    """
+    if not len(offsets):
+        return None
+    places = np.unique(offsets[np.linspace(0, len(offsets) - 1, PLACES).astype(np.intp)] // PAGE * PAGE)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        found = [is_resident(handle, place, PAGE) for place in places.tolist()]
+    finally:
+        os.close(handle)
+    return None if None in found else sum(map(bool, found)) / len(found)
