@@ -17,8 +17,9 @@ from tfdarshan.lmdb.record_order import Shuffle
 # A read ahead is of so much, so that neighbours are merged and all threads have something to do.
 READ_BYTES = 16 << 20
 READS_AHEAD = 2
-# What the page cache has is copied when it is asked for, so that it is in the processor's cache then.
-CACHED_READ_BYTES = 2 << 20
+# What the page cache has is copied when it is asked for. NumPy asks for huge pages from 4 MiB on; much more
+# has left the processor's cache before it is used.
+CACHED_READ_BYTES = 5 << 20
 
 
 @dataclass(frozen=True)

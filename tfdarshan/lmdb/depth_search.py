@@ -11,7 +11,7 @@ LEAST_PART_BYTES = MIB
 # More in flight must give so much more; what is kept is given up for fewer where it gives no more than that.
 WORTH_MORE = 1.25
 WORTH_KEEPING = 1.1
-# One pair of parts is enough where they differ by this; else so many.
+# One pair of parts is enough where more in flight give so much less; two where so much more; else so many.
 CLEARLY_MORE = 1.6
 CLEARLY_LESS = 0.7
 MOST_PAIRS = 3
@@ -28,20 +28,22 @@ OTHER_LOOK_BYTES = 32 * MIB
 
 @dataclass
 class _Sum:
-    """What was read with one number in flight."""
+    """What was read with one number in flight.
+
+    Attributes:
+        speed: Of the fastest part, in bytes per second: a machine that stalls makes others slow.
+    """
 
     parts: int = 0
     read_bytes: int = 0
     elapsed_s: float = 0.0
+    speed: float = 0.0
 
     def add(self, read_bytes: int, elapsed_s: float) -> None:
         self.parts += 1
         self.read_bytes += read_bytes
         self.elapsed_s += elapsed_s
-
-    @property
-    def speed(self) -> float:
-        return self.read_bytes / max(self.elapsed_s, 1e-9)
+        self.speed = max(self.speed, read_bytes / max(elapsed_s, 1e-9))
 
 
 @dataclass
@@ -68,7 +70,7 @@ class _Pair:
         if not pairs:
             return None
         ratio = high.speed / low.speed
-        is_clear = not CLEARLY_LESS < ratio < CLEARLY_MORE
+        is_clear = ratio <= CLEARLY_LESS or (ratio >= CLEARLY_MORE and pairs >= 2)
         return ratio if is_clear or pairs >= MOST_PAIRS else None
 
 
@@ -113,12 +115,12 @@ class DepthSearch:
     @property
     def part_bytes(self) -> int:
         """How much a part is, in bytes."""
-        return LEAST_PART_BYTES if self._pair is None else max(self._pair.high * PART_BYTES, LEAST_PART_BYTES)
+        return max(self.next * PART_BYTES, LEAST_PART_BYTES)
 
     @property
     def part_calls(self) -> int:
         """Of how many calls a part is where that is reached sooner."""
-        return 4 * (self.depth if self._pair is None else self._pair.high)
+        return 4 * self.next
 
     def add_part(self, depth: int, read_bytes: int, elapsed_s: float) -> None:
         """Takes what a part gave."""

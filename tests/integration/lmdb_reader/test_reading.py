@@ -17,7 +17,7 @@ from tfdarshan.lmdb import Index, dataset, measured_reading
 from tfdarshan.workloads.cache_clearing import drop_from_cache
 
 HDD = {"seek_s": 8e-3, "bandwidth": 163e6, "concurrency": 1, "page_cache": 1}
-RECORDS = 90
+RECORDS = 400
 VALUE_BYTES = 40_000
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.unit.lmdb.simulated_storage import (
+from tests.unit.lmdb_reading.simulated_storage import (
     REQUEST_BYTES,
     late,
     memory,
@@ -120,6 +120,17 @@ def test_what_does_not_change_is_looked_at_less_and_less():
     first = search.looks
     read(search, narrow(), 8 * GIB)
     assert 0 < search.looks - first <= first
+
+
+def test_a_stall_of_the_machine_does_not_mislead_it():
+    # GIVEN a disk that seeks, and a machine that stands still while the first part is read
+    search, stalls = DepthSearch(MOST), iter([0.3])
+    storage = seeking(0)
+    # WHEN
+    read(search, lambda *asked: storage(*asked) + next(stalls, 0), READ_BYTES)
+    # THEN
+    assert search.depth == 1
+    assert search.harmed
 
 
 def test_others_that_share_the_storage_cost_it_little():
