@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import lmdb
 import pytest
 
 import tfdarshan
@@ -58,6 +59,8 @@ TYPICAL = {
     "files --json": "files --json --limit 0 {logs}",
     "compare": "compare {logs} {odd}",
     "fleet": "fleet {logs} {damaged} {odd} --catalogue {out}/catalogue",
+    "lmdb info": "lmdb info {database}",
+    "lmdb verify": "lmdb verify {database}",
     "report": "report {logs} -o {out}/report.html --force",
     "export --darshan": "export --darshan {out}/log.darshan --force {logs}",
     "export --trace": "export --trace {out}/trace.json --force {logs}",
@@ -94,6 +97,8 @@ WRONG = (
     (2, "compare {logs} {odd} --fail-if colour", "colour"),
     (1, "fleet {missing} --catalogue {out}/catalogue", "{missing} cannot be read"),
     (1, "fleet {closed} --catalogue {out}/catalogue", "Permission denied"),
+    (1, "lmdb info {missing}", "{missing}: cannot be opened"),
+    (1, "lmdb verify {foreign}", "{foreign} is not an LMDB data file"),
     (1, "report {missing} -o {out}/r.html", "{missing}"),
     (1, "report {logs} -o {missing}/r.html", "{missing}"),
     (1, "report {logs} -o {pipe} --force", "{pipe} cannot be written: it is a device, a pipe or a socket"),
@@ -147,6 +152,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
         "plan": top / "plan.json",
         "log": top / "job.darshan",
         "data": top / "data_of_the_job",
+        "database": top / "database",
     }
     for name in ("empty", "out", "fast", "closed", "data"):
         places[name].mkdir()
@@ -157,6 +163,11 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     files.append(places["data"] / ODD)
     for path in files:
         path.write_bytes(bytes(20_000))
+    with (
+        lmdb.open(str(places["database"]), map_size=1 << 20) as database,
+        database.begin(write=True) as write,
+    ):
+        write.put(b"key", b"value")
     for name in ("logs", "odd"):
         with tfdarshan.profile(places[name], engine="builtin", tf_profiler=False):
             for path in files:
