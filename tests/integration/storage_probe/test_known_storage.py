@@ -125,9 +125,10 @@ def test_a_share_in_the_page_cache_is_left_out(capsys, server, backing, tmp_path
 
 @tried_again
 def test_its_own_reads_leave_it_nothing_twice(capsys, server, tmp_path):
-    # GIVEN 2 MB of files on a mount that keeps pages, all of which one probe reads
+    # GIVEN 2 MB of files on a mount that keeps pages, all of which one probe reads through the page cache
     backing = make_files(tmp_path / "few", 4, 500_000)
-    with storage(server, backing, tmp_path / "m", page_cache=1, read_s=0.005) as folder:
+    model = {"page_cache": 1, "refuses_direct": 1, "read_s": 0.005}
+    with storage(server, backing, tmp_path / "m", **model) as folder:
         main(["probe", str(folder)])
         capsys.readouterr()
 
@@ -137,6 +138,20 @@ def test_its_own_reads_leave_it_nothing_twice(capsys, server, tmp_path):
     # THEN it does not take the first one's reads for storage
     assert code == 1
     assert "page cache" in capsys.readouterr().err
+
+
+@tried_again
+def test_reads_past_the_page_cache_leave_nothing_in_it(capsys, server, backing, tmp_path):
+    # GIVEN a mount that keeps pages, and takes O_DIRECT
+    with storage(server, backing, tmp_path / "m", page_cache=1, read_s=0.005) as folder:
+        probed(capsys, folder)
+
+        # WHEN another probe comes
+        found = probed(capsys, folder)
+
+    # THEN it finds nothing of the first one's, and measures storage
+    assert found["cached_share"] == 0
+    assert found["latency_s"] >= 0.005
 
 
 @tried_again

@@ -27,6 +27,7 @@ static struct {
     double path_times;
     double server_cache;
     double page_cache;
+    double refuses_direct;
     char slow_path[256];
 } model = {.concurrency = 64, .slow_times = 1, .path_times = 1, .page_cache = 1};
 
@@ -52,6 +53,7 @@ static const struct {
     {"path_times", &model.path_times},
     {"server_cache", &model.server_cache},
     {"page_cache", &model.page_cache},
+    {"refuses_direct", &model.refuses_direct},
 };
 
 /* When each part of the device is free again, on the clock of now_s(). A request is given its times when it
@@ -213,6 +215,11 @@ size_t device_missing(uint64_t file, off_t offset, size_t bytes)
 bool device_keeps_pages(void)
 {
     return model.page_cache > 0;
+}
+
+bool device_refuses_direct(void)
+{
+    return model.refuses_direct > 0;
 }
 
 /* Where asking for a file costs something, every question is asked. */

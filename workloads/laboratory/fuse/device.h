@@ -40,3 +40,6 @@ size_t device_missing(uint64_t file, off_t offset, size_t bytes);
 /* Whether the kernel may keep pages, and whether it may keep names and attributes. */
 bool device_keeps_pages(void);
 bool device_keeps_names(void);
+
+/* Whether opens with O_DIRECT fail with EINVAL, as on file systems that know none. */
+bool device_refuses_direct(void);

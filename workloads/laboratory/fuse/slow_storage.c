@@ -75,6 +75,8 @@ static int backing_flags(const struct fuse_file_info *info)
 
 static int slow_open(const char *path, struct fuse_file_info *info)
 {
+    if (info->flags & O_DIRECT && device_refuses_direct())
+        return -EINVAL;
     int fd = openat(root, below(path), backing_flags(info));
     if (fd < 0)
         return -errno;
