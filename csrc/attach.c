@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "attach.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/attach_lock.h"
@@ -20,6 +22,7 @@
 #include "hooks/definitions.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
+#include "hooks/trigger.h"
 #include "mapping/mappings.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_filter.h"
@@ -28,6 +31,7 @@
 #include "recorder/recording.h"
 #include "recorder/thread_chunks.h"
 #include "spool/join_offer.h"
+#include "spool/rendezvous.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "tfdarshan.h"
@@ -35,6 +39,8 @@
 #include "wrappers/wrapper_table.h"
 
 static void (*reset_above)(void); /* in a child, what is built on sessions */
+static bool is_initialized;
+static bool trigger_is_known, children_can_wait;
 
 void tfd_attach_set_reset_in_child(void (*reset)(void))
 {
@@ -49,6 +55,7 @@ void tfd_attach_set_reset_in_child(void (*reset)(void))
  * the child does not record. */
 static void after_fork_in_child(void)
 {
+    int saved_errno = errno;
     tfd_attach_lock_reset_in_child();
     bool interrupted = tfd_is_interrupted();
     pthread_mutex_init(&tfd_tables_lock, NULL);
@@ -64,16 +71,38 @@ static void after_fork_in_child(void)
     if (interrupted)
         tfd_spool_replace_in_child(&tfd_session.spool);
     tfd_session.active = tfd_session.active && tfd_session.follow_children && !interrupted;
-    if (!tfd_session.active)
-        return;
     tfd_got_distrust_list_in_child();
-    atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
+    if (children_can_wait && !interrupted)
+        tfd_trigger_arm();
+    if (tfd_session.active)
+        atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
+    errno = saved_errno;
+}
+
+static void prepare_children(void);
+
+/* What a child needs to wait for sessions is there before it is forked: it may not look at the loader's list. */
+static void before_fork(void)
+{
+    int saved_errno = errno;
+    if (tfd_attach_lock_before_fork() && trigger_is_known && !children_can_wait)
+        prepare_children();
+    errno = saved_errno;
+}
+
+static int handle_forks(void)
+{
+    if (tfd_fork_is_handled)
+        return 0;
+    if (pthread_atfork(before_fork, tfd_attach_lock_after_fork, after_fork_in_child))
+        return tfd_fail(ENOMEM, "no memory for the fork handlers");
+    tfd_fork_is_handled = true;
+    return 0;
 }
 
 static int initialize_once(void)
 {
-    static bool done;
-    if (done)
+    if (is_initialized)
         return 0;
     tfd_clock_initialize();
     tfd_recording_calibrate();
@@ -83,11 +112,9 @@ static int initialize_once(void)
     if (status)
         return status;
     tfd_definitions_find(tfd_wrapper_table);
-    if (pthread_atfork(tfd_attach_lock_before_fork, tfd_attach_lock_after_fork, after_fork_in_child))
-        return tfd_fail(ENOMEM, "no memory for the fork handlers");
-    tfd_fork_is_handled = true;
-    done = true;
-    return 0;
+    status = handle_forks();
+    is_initialized = !status;
+    return status;
 }
 
 int tfd_attach_initialize(void)
@@ -142,8 +169,11 @@ static void offer_to_programs(const struct tfd_options *options)
 {
     char core[TFD_SPOOL_PATH_MAX];
     snprintf(core, sizeof core, "%s/" TFD_JOIN_CORE_NAME, options->spool_directory);
-    if (options->follow_children && !access(core, F_OK) && !tfd_join_offer_write(options))
-        tfd_environment_offer(options->spool_directory, options->program_library);
+    if (!options->follow_children || access(core, F_OK) || tfd_join_offer_write(options))
+        return;
+    tfd_environment_offer(options->spool_directory, options->program_library);
+    if (tfd_rendezvous_open())
+        tfd_rendezvous_announce(options->spool_directory);
 }
 
 static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_report *report)
@@ -155,6 +185,7 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
     tfd_emulation_install();
     if (!status)
         status = tfd_got_patch(report);
+    tfd_trigger_use_wrappers();
     if (!status) {
         if (options->mapped)
             tfd_mappings_begin();
@@ -228,17 +259,111 @@ static int join_offered(const char *directory, const struct tfd_join_offer *offe
     return status;
 }
 
-int tfd_session_join(const char *directory)
+static int join_in(const char *directory)
 {
     size_t mapped_bytes = 0;
     const struct tfd_join_offer *offer = tfd_join_offer_map(directory, &mapped_bytes);
     if (!offer)
         return tfd_fail(ENOENT, "no session can be joined in %s", directory);
-    pthread_mutex_lock(&tfd_attach_lock);
-    int status = tfd_session.active ? 0 : join_offered(directory, offer);
-    pthread_mutex_unlock(&tfd_attach_lock);
+    int status = join_offered(directory, offer);
     munmap((void *)offer, mapped_bytes);
     return status;
+}
+
+int tfd_session_join(const char *directory)
+{
+    pthread_mutex_lock(&tfd_attach_lock);
+    int status = tfd_session.active ? 0 : join_in(directory);
+    pthread_mutex_unlock(&tfd_attach_lock);
+    return status;
+}
+
+/* The spool of a session that is over, to which a thread may still write: false then. */
+static bool leave_last_spool(void)
+{
+    if (!tfd_session.spool.header || tfd_session.pid != tfd_own_pid()) /* a parent's is not mapped here */
+        return true;
+    bool quiet = tfd_quiesce();
+    if (quiet)
+        tfd_spool_unmap(&tfd_session.spool);
+    return quiet;
+}
+
+static void leave_and_join(void)
+{
+    char directory[TFD_SPOOL_PATH_MAX];
+    if (tfd_is_recording_here() && tfd_stop_was_requested())
+        tfd_abandon();
+    if (tfd_session.active || !tfd_rendezvous_find(directory, sizeof directory) || !leave_last_spool())
+        return;
+    join_in(directory);
+}
+
+/* A session began or ended. What comes while this looks is seen at the next call. */
+static void meet_sessions(void)
+{
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    if (tfd_attach_lock_with_patience()) {
+        uint32_t counter = atomic_load(tfd_rendezvous_counter());
+        leave_and_join();
+        tfd_trigger_set_seen(counter);
+        pthread_mutex_unlock(&tfd_attach_lock);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+static void find_trigger(const void *interpreter)
+{
+    if (trigger_is_known || handle_forks())
+        return;
+    tfd_trigger_prepare(interpreter, meet_sessions);
+    trigger_is_known = true;
+}
+
+static bool watch_page(void)
+{
+    if (!tfd_rendezvous_open())
+        return false;
+    tfd_trigger_watch(tfd_rendezvous_counter());
+    return true;
+}
+
+static bool has_threads(void)
+{
+    struct stat status;
+    return stat("/proc/self/task", &status) || status.st_nlink != 3; /* with itself and its parent */
+}
+
+/* The loader's locks are not waited for where another thread may hold them, and want what this one holds. */
+static void prepare_children(void)
+{
+    static bool tried;
+    if (tried || (!is_initialized && has_threads()))
+        return;
+    tried = true;
+    children_can_wait = !initialize_once() && watch_page();
+}
+
+void tfd_job_wait_for_sessions(const void *interpreter)
+{
+    pthread_mutex_lock(&tfd_attach_lock);
+    bool is_new = !trigger_is_known;
+    find_trigger(interpreter);
+    if (is_new && trigger_is_known && watch_page())
+        tfd_trigger_arm();
+    pthread_mutex_unlock(&tfd_attach_lock);
+}
+
+void tfd_job_begin(const void *interpreter)
+{
+    Dl_info core;
+    pthread_mutex_lock(&tfd_attach_lock);
+    if (!trigger_is_known && dladdr(&trigger_is_known, &core) && !initialize_once()) {
+        tfd_rendezvous_name_job(core.dli_fname);
+        find_trigger(interpreter);
+    }
+    pthread_mutex_unlock(&tfd_attach_lock);
 }
 
 static uint64_t elapsed_ns_since(const struct tfd_clock_sample *begin)
@@ -274,8 +399,10 @@ static int stop(struct tfd_attach_report *report)
     tfd_session.active = false;
     tfd_environment_withdraw();
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED); /* before the request: see tfd_child_begin */
-    if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children)
+    if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children) {
         tfd_request_stop(tfd_session.directory, tfd_session.pid);
+        tfd_rendezvous_withdraw();
+    }
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
         return tfd_fail(EAGAIN,
                         "a thread did not leave the recorder within a second; its memory stays mapped");

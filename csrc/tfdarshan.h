@@ -41,6 +41,12 @@ int tfd_session_stop(struct tfd_attach_report *report);
 /* In a process that was started while a session records: has it recorded into the spools in that folder, which its
  * environment names (TFDARSHAN_SESSION). 0 also where it is recorded already. */
 int tfd_session_join(const char *spool_directory);
+/* Has sessions that begin later recorded in this process, too, when one of its ancestors starts them and follows its
+ * children: from its next open or read on. `interpreter` is an address in the library that makes these calls. */
+void tfd_job_wait_for_sessions(const void *interpreter);
+/* Names this process's job in its environment, so that programs which it starts wait for its sessions; children that
+ * it forks do so too. */
+void tfd_job_begin(const void *interpreter);
 int tfd_session_active(void);
 /* As tfd_session_join, in an interpreter that the library for programs has recorded from its start: that one leaves it,
  * and what it recorded is kept. -ENOENT where it does not record this process. */

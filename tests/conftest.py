@@ -19,6 +19,10 @@ from tfdarshan.recording.tensorflow import tf_profiler
 # Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
 LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
 
+# What tests start waits for no session of the process that runs them: those that are about it name their own
+# jobs.
+os.environ.pop("TFDARSHAN_RENDEZVOUS", None)
+
 # A shell without job control starts what goes to its background with SIGINT ignored, which every program that
 # a test starts, and interrupts, would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -1,12 +1,15 @@
 """tfdarshan: see a job's file I/O with one line, counted by Darshan's definitions.
 
-Importing this package does nothing: no library is loaded, no TensorFlow is imported.
+Importing this package records and patches nothing, and imports no TensorFlow. It names the job in the
+environment (TFDARSHAN_RENDEZVOUS), so that workers which are started before a session can join it.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from tfdarshan.native.job_name import begin_job
 
 if TYPE_CHECKING:
     from tfdarshan.errors import (
@@ -78,3 +81,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+begin_job()

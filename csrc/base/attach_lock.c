@@ -59,13 +59,14 @@ bool tfd_attach_lock_with_patience(void)
 
 /* On a busy machine a thread that holds the lock may not run for a while, and
  * others would take it before this one runs again: so they make way. */
-void tfd_attach_lock_before_fork(void)
+bool tfd_attach_lock_before_fork(void)
 {
     if (fork_depth++)
-        return;
+        return false;
     atomic_fetch_add(&forks_waiting, 1);
     locked_for_fork = lock_within(FORK_PATIENCE_NS);
     atomic_fetch_sub(&forks_waiting, 1);
+    return locked_for_fork;
 }
 
 void tfd_attach_lock_after_fork(void)

@@ -28,9 +28,9 @@ static void publish(char **variables)
 }
 
 /* False where there is no memory for a larger array. */
-static bool put_into_environment(char *text)
+static bool put_into_environment(const char *name, char *text)
 {
-    unsetenv(TFD_SESSION_VARIABLE); /* one that this process was given, of a session that is over */
+    unsetenv(name); /* one that this process was given, of what is over; moves pointers, frees nothing */
     size_t count = count_of(environ);
     if (environ == own && count + 2 <= own_places) {
         __atomic_store_n(&own[count], text, __ATOMIC_RELEASE); /* behind it is NULL already */
@@ -47,6 +47,15 @@ static bool put_into_environment(char *text)
     return true;
 }
 
+bool tfd_environment_set(const char *name, const char *value)
+{
+    char *text = NULL;
+    bool is_set = asprintf(&text, "%s=%s", name, value) >= 0 && put_into_environment(name, text);
+    if (!is_set)
+        free(text);
+    return is_set;
+}
+
 /* The texts stay for good, too: somebody may have taken a pointer to them. */
 bool tfd_environment_offer(const char *directory, const char *library)
 {
@@ -54,7 +63,7 @@ bool tfd_environment_offer(const char *directory, const char *library)
     const char *there = getenv(TFD_SESSION_VARIABLE);
     if (asprintf(&text, TFD_SESSION_VARIABLE "=%s", directory) < 0)
         return false;
-    if ((!there || strcmp(there, directory)) && !put_into_environment(text)) {
+    if ((!there || strcmp(there, directory)) && !put_into_environment(TFD_SESSION_VARIABLE, text)) {
         free(text);
         return false;
     }

@@ -6,9 +6,12 @@
 #include <stdbool.h>
 
 #define TFD_SESSION_VARIABLE "TFDARSHAN_SESSION"
+#define TFD_RENDEZVOUS_VARIABLE "TFDARSHAN_RENDEZVOUS"
 
-/* Sets it. setenv would free the array of variables that other threads' getenv may be reading just now: this one
- * puts another array in its place and frees none. `library` may be NULL. False where there is no memory. */
+/* Sets a variable. setenv would free the array of variables that other threads' getenv may be reading just now: this
+ * one puts another array in its place and frees none. False where there is no memory. */
+bool tfd_environment_set(const char *name, const char *value);
+/* Sets TFDARSHAN_SESSION so. `library` may be NULL. */
 bool tfd_environment_offer(const char *directory, const char *library);
 void tfd_environment_withdraw(void);
 /* "TFDARSHAN_SESSION=<directory>" while it is offered, else NULL: for those who are given another environment. */

@@ -14,8 +14,10 @@
 #include "hooks/definitions.h"
 #include "hooks/elf_image.h"
 #include "hooks/hook_index.h"
+#include "hooks/inherited_objects.h"
 #include "hooks/object_list.h"
 #include "hooks/page_protection.h"
+#include "hooks/trigger.h"
 
 /* A slot found, and later patched. */
 struct slot {
@@ -76,6 +78,8 @@ static void collect_slot(void *context, const struct tfd_image *image, const str
     if (hook < 0 || !tfd_next[hook] || (uintptr_t)place->address % sizeof(void *))
         return;
     void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind it just now */
+    if (tfd_is_trigger(value, (unsigned)hook))                       /* leads to our wrapper itself */
+        return;
     scan->unready |= !is_relocated(image, value, (unsigned)hook);
     if (!value)
         return;
@@ -252,10 +256,21 @@ static void wait_for_loader(void)
         dlclose(handle);
 }
 
+static bool distrusts_list(void)
+{
+    if (inherited_tail && __atomic_load_n(&inherited_tail->l_next, __ATOMIC_ACQUIRE))
+        inherited_tail = NULL;
+    return inherited_tail;
+}
+
 /* A library is in the loader's list before it is relocated. Who loads it holds the loader's lock until it is. */
 static void scan_objects(struct scan *scan)
 {
     scan->waits = true;
+    if (distrusts_list()) {
+        tfd_inherited_objects_visit(visit_object, scan);
+        return;
+    }
     dl_iterate_phdr(visit_object, scan);
     if (!scan->left_out)
         return;
@@ -315,9 +330,8 @@ void tfd_got_distrust_list_in_child(void)
 bool tfd_got_stale(void)
 {
     bool stale = false;
-    if (inherited_tail && !__atomic_load_n(&inherited_tail->l_next, __ATOMIC_ACQUIRE))
+    if (distrusts_list())
         return false;
-    inherited_tail = NULL;
     dl_iterate_phdr(compare_loads, &stale);
     return stale;
 }

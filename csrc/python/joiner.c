@@ -1,5 +1,6 @@
-/* The module tfdarshan._joiner: its import joins the session that the environment names. It is in the same library
- * as the core, so that a process that starts needs no package of Python's for it. */
+/* Modules whose import has a process recorded: of the session that its environment names, and of those that its job
+ * begins later. They are in the same library as the core, so that a process that starts needs no package of
+ * Python's for them. What cannot be done is left: the process goes on as without it. */
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
@@ -9,25 +10,55 @@
 #include "python/take_over.h"
 #include "tfdarshan.h"
 
+/* An address in the interpreter, which an executable may hold, or a library. */
+static const void *interpreter(void)
+{
+    return (const void *)PyModuleDef_Init;
+}
+
+/* tfdarshan._joiner, of a program that starts. */
 static int join(PyObject *module)
 {
     const char *directory = getenv(TFD_SESSION_VARIABLE);
     (void)module;
-    if (!directory)
-        return 0;
-    tfd_library_leaves(false); /* what it has is the interpreter's own start, as it is left out without it */
-    tfd_session_join(directory); /* what cannot join goes on as without it */
+    if (directory) {
+        tfd_library_leaves(
+            false); /* what it has is the interpreter's own start, as it is left out without it */
+        tfd_session_join(directory);
+    }
+    if (getenv(TFD_RENDEZVOUS_VARIABLE))
+        tfd_job_wait_for_sessions(interpreter());
     return 0;
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)join}, {0, NULL}};
-static struct PyModuleDef definition = {
+/* tfdarshan._job, of a process that may record later; `name` is what its environment says. */
+static int begin_job(PyObject *module)
+{
+    tfd_job_begin(interpreter());
+    const char *name = getenv(TFD_RENDEZVOUS_VARIABLE);
+    return name ? PyModule_AddStringConstant(module, "name", name) : 0;
+}
+
+static PyModuleDef_Slot join_slots[] = {{Py_mod_exec, (void *)join}, {0, NULL}};
+static struct PyModuleDef joiner = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_joiner",
-    .m_slots = slots,
+    .m_slots = join_slots,
 };
 
 PyMODINIT_FUNC PyInit__joiner(void)
 {
-    return PyModuleDef_Init(&definition);
+    return PyModuleDef_Init(&joiner);
+}
+
+static PyModuleDef_Slot job_slots[] = {{Py_mod_exec, (void *)begin_job}, {0, NULL}};
+static struct PyModuleDef job = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_job",
+    .m_slots = job_slots,
+};
+
+PyMODINIT_FUNC PyInit__job(void)
+{
+    return PyModuleDef_Init(&job);
 }

@@ -17,9 +17,11 @@
 
 #define MAGIC "TFDJOIN"
 #define STATE_FIELD 3
+#define PARENT_FIELD 4
 #define START_FIELD 22
 
-uint64_t tfd_process_start(int32_t pid)
+/* Field `wanted` of /proc/<pid>/stat, from the third on; 0: there is no such process, or it has ended. */
+static uint64_t stat_field(int32_t pid, int wanted)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -33,7 +35,7 @@ uint64_t tfd_process_start(int32_t pid)
     text[length] = '\0';
     /* The second field is the program's name in brackets, and may hold anything. */
     const char *field = strrchr(text, ')');
-    for (int number = STATE_FIELD - 1; field && number < START_FIELD; number++) {
+    for (int number = STATE_FIELD - 1; field && number < wanted; number++) {
         field = strchr(field + 1, ' ');
         if (field && number == STATE_FIELD - 1 && (field[1] == 'Z' || field[1] == 'X'))
             return 0;
@@ -41,7 +43,17 @@ uint64_t tfd_process_start(int32_t pid)
     return field ? strtoull(field + 1, NULL, 10) : 0;
 }
 
-static uint64_t own_pid_namespace(void)
+uint64_t tfd_process_start(int32_t pid)
+{
+    return stat_field(pid, START_FIELD);
+}
+
+int32_t tfd_process_parent(int32_t pid)
+{
+    return (int32_t)stat_field(pid, PARENT_FIELD);
+}
+
+uint64_t tfd_own_pid_namespace(void)
 {
     struct stat status;
     return stat("/proc/self/ns/pid", &status) ? 0 : (uint64_t)status.st_ino;
@@ -76,7 +88,7 @@ static void fill_numbers(struct tfd_join_offer *offer, const struct tfd_options 
     offer->version = TFD_SPOOL_VERSION;
     offer->owner_pid = (int32_t)getpid();
     offer->owner_start = tfd_process_start(offer->owner_pid);
-    offer->pid_namespace = own_pid_namespace();
+    offer->pid_namespace = tfd_own_pid_namespace();
     offer->capacity_bytes = options->capacity_bytes;
     offer->trace_limit_bytes = options->trace_limit_bytes;
     offer->include_count = (uint32_t)options->include_count;
@@ -123,7 +135,7 @@ static bool is_whole(const struct tfd_join_offer *offer, size_t bytes)
 
 static bool is_owner_there(const struct tfd_join_offer *offer)
 {
-    return offer->pid_namespace == own_pid_namespace() &&
+    return offer->pid_namespace == tfd_own_pid_namespace() &&
            tfd_process_start(offer->owner_pid) == offer->owner_start && offer->owner_start;
 }
 

@@ -35,5 +35,8 @@ const char *tfd_join_offer_patterns(const struct tfd_join_offer *offer, const ch
 
 /* When a process began, in clock ticks since boot; 0: there is none, or it has ended. */
 uint64_t tfd_process_start(int32_t pid);
+/* 0: there is no such process, it has ended, or nobody started it. */
+int32_t tfd_process_parent(int32_t pid);
+uint64_t tfd_own_pid_namespace(void);
 
 #endif

@@ -328,12 +328,14 @@ def test_a_program_is_as_without_us(tools, tmp_path):
     inside = run_job(commands, "programs", tmp_path / "logs", env=environment)
     outside = run_job(commands, "without", tmp_path / "logs", env=environment)
 
-    # THEN each sees one variable more and nothing else, and ends as it did
+    # THEN each sees the session's variable and nothing else but the one of an import; it ends as it did
     variable = "TFDARSHAN_SESSION="
+    ours = (variable, "TFDARSHAN_RENDEZVOUS=")
     for name, one, other in zip(VIEWS, inside, outside, strict=True):
-        seen = "".join(line for line in one[1].splitlines(True) if not line.startswith(variable))
+        seen = "".join(line for line in one[1].splitlines(True) if not line.startswith(ours))
+        without = "".join(line for line in other[1].splitlines(True) if not line.startswith(ours))
         assert (one[0], sorted(seen.splitlines()), one[2]) == (
-            other[0], sorted(other[1].splitlines()), other[2]), name  # fmt: skip
+            other[0], sorted(without.splitlines()), other[2]), name  # fmt: skip
     assert variable in inside[0][1]
     session = tfdarshan.open_session(tmp_path / "logs")
     assert session.meta[0]["programs"]["recorded"]["env"] >= 3

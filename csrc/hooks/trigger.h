@@ -1,0 +1,25 @@
+/* Slots of the interpreter's own image, in a process that may have to join a session later: their functions look at
+ * a counter in shared memory and pass the call on. Nothing else of such a process is patched.
+ *
+ * Only calls are taken that an interpreter makes as ordinary code, holding no lock of the C library or the loader:
+ * opens, looked at before the call, and reads, after it: what comes next is the work that was read. */
+#ifndef TFD_TRIGGER_H
+#define TFD_TRIGGER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Finds the slots of the object that `address` lies in, and writes none. `notice` is called, in the process that
+ * armed them, when the counter has another value than was seen. Takes the loader's locks, and allocates memory. */
+void tfd_trigger_prepare(const void *address, void (*notice)(void));
+/* None before this. */
+void tfd_trigger_watch(const _Atomic uint32_t *counter);
+/* Patches them for the calling process. Allocates nothing and waits for nothing: for a child of fork. */
+void tfd_trigger_arm(void);
+/* Lets calls go on through our wrappers, which are there. */
+void tfd_trigger_use_wrappers(void);
+void tfd_trigger_set_seen(uint32_t value);
+bool tfd_is_trigger(const void *value, unsigned hook);
+
+#endif
