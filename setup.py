@@ -11,6 +11,7 @@ from setuptools.command.build_py import build_py
 JOIN = ("tfdarshan_join.pth", "tfdarshan_join.py")
 CORE = runpy.run_path("csrc/build_core.py")
 PROGRAMS = "tfdarshan.native.libtfdarshan_programs"
+WAITING = "tfdarshan.native.libtfdarshan_waiting"
 
 
 class BuildPy(build_py):
@@ -27,15 +28,15 @@ class BuildPy(build_py):
 
 
 class BuildExt(build_ext):
-    """Also builds a library that is no extension: it has no Python in it, and a name of its own."""
+    """Also builds libraries that are no extensions: they have names of their own."""
 
     def get_ext_filename(self, fullname):
-        if fullname.endswith("libtfdarshan_programs"):
+        if fullname in (PROGRAMS, WAITING) or f"tfdarshan.native.{fullname}" in (PROGRAMS, WAITING):
             return str(Path(*fullname.split(".")).with_suffix(".so"))
         return super().get_ext_filename(fullname)
 
     def get_export_symbols(self, ext):
-        return ext.export_symbols if ext.name == PROGRAMS else super().get_export_symbols(ext)
+        return ext.export_symbols if ext.name in (PROGRAMS, WAITING) else super().get_export_symbols(ext)
 
 
 program_library = Extension(
@@ -48,8 +49,18 @@ program_library = Extension(
     extra_link_args=["-Wl,-z,defs"],
 )
 
+waiting_library = Extension(
+    WAITING,
+    sources=[f"csrc/{source}" for source in CORE["WAITING_LIBRARY_SOURCES"]],
+    depends=CORE["dependencies"](),
+    include_dirs=["csrc"],
+    libraries=["dl", "pthread"],
+    extra_compile_args=CORE["COMPILE_ARGS"],
+    extra_link_args=CORE["WAITING_LIBRARY_LINK_ARGS"],
+)
+
 setup(
     cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe", "csrc/build_core.py:lmdb"],
-    ext_modules=[program_library],
+    ext_modules=[program_library, waiting_library],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/attach_lock.h"
 #include "base/error.h"
 #include "base/own_environment.h"
 #include "base/path_room.h"
+#include "base/process_identity.h"
 #include "counters/fold.h"
 #include "darshan/engine.h"
 #include "darshan/library.h"
@@ -30,6 +30,7 @@
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
 #include "recorder/thread_chunks.h"
+#include "spool/job_page.h"
 #include "spool/join_offer.h"
 #include "spool/rendezvous.h"
 #include "spool/spool_file.h"
@@ -112,6 +113,8 @@ static int initialize_once(void)
     if (status)
         return status;
     tfd_definitions_find(tfd_wrapper_table);
+    tfd_trigger_use_wrappers(
+        &(struct tfd_trigger_wrappers){tfd_wrapper_table, tfd_is_definition, tfd_may_patch});
     status = handle_forks();
     is_initialized = !status;
     return status;
@@ -172,7 +175,7 @@ static void offer_to_programs(const struct tfd_options *options)
     if (!options->follow_children || access(core, F_OK) || tfd_join_offer_write(options))
         return;
     tfd_environment_offer(options->spool_directory, options->program_library);
-    if (tfd_rendezvous_open())
+    if (tfd_job_page_open())
         tfd_rendezvous_announce(options->spool_directory);
 }
 
@@ -185,7 +188,6 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
     tfd_emulation_install();
     if (!status)
         status = tfd_got_patch(report);
-    tfd_trigger_use_wrappers();
     if (!status) {
         if (options->mapped)
             tfd_mappings_begin();
@@ -305,7 +307,7 @@ static void meet_sessions(void)
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (tfd_attach_lock_with_patience()) {
-        uint32_t counter = atomic_load(tfd_rendezvous_counter());
+        uint32_t counter = atomic_load(&tfd_job_page()->counter);
         leave_and_join();
         tfd_trigger_set_seen(counter);
         pthread_mutex_unlock(&tfd_attach_lock);
@@ -323,23 +325,17 @@ static void find_trigger(const void *interpreter)
 
 static bool watch_page(void)
 {
-    if (!tfd_rendezvous_open())
-        return false;
-    tfd_trigger_watch(tfd_rendezvous_counter());
-    return true;
-}
-
-static bool has_threads(void)
-{
-    struct stat status;
-    return stat("/proc/self/task", &status) || status.st_nlink != 3; /* with itself and its parent */
+    const struct tfd_job_page *page = tfd_job_page_open();
+    if (page)
+        tfd_trigger_watch(&page->counter);
+    return page;
 }
 
 /* The loader's locks are not waited for where another thread may hold them, and want what this one holds. */
 static void prepare_children(void)
 {
     static bool tried;
-    if (tried || (!is_initialized && has_threads()))
+    if (tried || (!is_initialized && !tfd_has_one_thread()))
         return;
     tried = true;
     children_can_wait = !initialize_once() && watch_page();
@@ -355,13 +351,22 @@ void tfd_job_wait_for_sessions(const void *interpreter)
     pthread_mutex_unlock(&tfd_attach_lock);
 }
 
+void tfd_job_meet(const void *interpreter)
+{
+    tfd_job_wait_for_sessions(interpreter);
+    if (tfd_job_page())
+        meet_sessions();
+}
+
 void tfd_job_begin(const void *interpreter)
 {
+    static bool has_begun;
     Dl_info core;
     pthread_mutex_lock(&tfd_attach_lock);
-    if (!trigger_is_known && dladdr(&trigger_is_known, &core) && !initialize_once()) {
+    if (!has_begun && dladdr(&has_begun, &core) && !initialize_once()) {
         tfd_rendezvous_name_job(core.dli_fname);
         find_trigger(interpreter);
+        has_begun = true;
     }
     pthread_mutex_unlock(&tfd_attach_lock);
 }

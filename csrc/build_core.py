@@ -59,13 +59,27 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 
 def core_sources() -> list[Path]:
-    """Returns all C files but those of other extensions and of the library for programs alone."""
-    return sources_without("lmdb", "probe", "programs")
+    """Returns all C files but those of other extensions and of the other libraries alone."""
+    return sources_without("lmdb", "probe", "programs", "waiting")
 
 
 def program_library_sources() -> list[Path]:
     """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
-    return sources_without("lmdb", "probe", "python", "reader", "tensorflow")
+    return sources_without("lmdb", "probe", "python", "reader", "tensorflow", "waiting")
+
+
+# What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.
+WAITING_LIBRARY_SOURCES = (
+    "base/kernel_io.c",
+    "base/process_identity.c",
+    "hooks/elf_image.c",
+    "hooks/protected_range.c",
+    "hooks/trigger.c",
+    "spool/job_page.c",
+    "waiting/waiting.c",
+)
+# Fewer pages to map and to protect: half of the time that loading it takes.
+WAITING_LIBRARY_LINK_ARGS = ["-Wl,-z,noseparate-code", "-Wl,-z,norelro"]
 
 
 def sources_without(*rooms: str) -> list[Path]:

@@ -44,6 +44,8 @@ int tfd_session_join(const char *spool_directory);
 /* Has sessions that begin later recorded in this process, too, when one of its ancestors starts them and follows its
  * children: from its next open or read on. `interpreter` is an address in the library that makes these calls. */
 void tfd_job_wait_for_sessions(const void *interpreter);
+/* The same, where a session may record already that this process has not joined. */
+void tfd_job_meet(const void *interpreter);
 /* Names this process's job in its environment, so that programs which it starts wait for its sessions; children that
  * it forks do so too. */
 void tfd_job_begin(const void *interpreter);

@@ -31,7 +31,8 @@ ROOMS_BELOW = {
     "lmdb": "",
     "probe": "hooks",
     "programs": "base spool recorder mapping attach",
-    "python": "base programs",
+    "waiting": "base spool hooks",
+    "python": "base spool programs waiting",
 }
 OPEN = "tfdarshan"
 DEFINED = "BCDRTVW"

@@ -136,6 +136,11 @@ static void visit_table(const struct tfd_image *image, const struct tfd_relocati
     }
 }
 
+void tfd_image_visit_jump_slots(const struct tfd_image *image, tfd_visit_slot *visit, void *context)
+{
+    visit_table(image, &image->tables[1], visit, context);
+}
+
 size_t tfd_image_visit_slots(const struct tfd_image *image, tfd_visit_slot *visit, void *context)
 {
     for (size_t i = 0; i < 2; i++)

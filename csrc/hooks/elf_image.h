@@ -34,7 +34,9 @@ typedef void tfd_visit_slot(void *context, const struct tfd_image *image, const 
 
 /* False for an object without dynamic symbols (the vDSO, static programs). */
 bool tfd_image_read(const struct dl_phdr_info *info, struct tfd_image *image);
-/* Calls `visit` for every slot that holds the address of an undefined symbol. Returns relocations looked at. */
+/* Calls `visit` for every slot of the procedure linkage table that holds the address of an undefined symbol. */
+void tfd_image_visit_jump_slots(const struct tfd_image *image, tfd_visit_slot *visit, void *context);
+/* The same for every slot. Returns relocations looked at. */
 size_t tfd_image_visit_slots(const struct tfd_image *image, tfd_visit_slot *visit, void *context);
 
 #endif

@@ -5,22 +5,20 @@
 #include <errno.h>
 #include <link.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "hooks/definitions.h"
-#include "hooks/elf_image.h"
-#include "hooks/hook_index.h"
 #include "hooks/libc_functions.h"
-#include "hooks/page_protection.h"
+#include "hooks/protected_range.h"
 
 #define MAX_SLOTS 32
 
 struct trigger_slot {
     void **address;
     void *found; /* in it, when it was looked at */
-    unsigned hook;
+    unsigned kind;
     int protection;
 };
 
@@ -32,8 +30,7 @@ static const _Atomic uint32_t *watched = &never_changes;
 static _Atomic uint32_t seen;
 static void (*tell)(void);
 static _Atomic int32_t armed_pid; /* a child of vfork has this memory and another number */
-static void *definition[TFD_HOOK_COUNT];
-static _Atomic(void *) target[TFD_HOOK_COUNT];
+static struct tfd_trigger_wrappers ours;
 
 /* Not getpid(): old C libraries remember it, also across a vfork. */
 static int32_t own_pid(void)
@@ -57,9 +54,6 @@ static inline void look(void)
         tell_in_own_process();
 }
 
-#define NEXT(symbol)                                                                                         \
-    ((tfd_##symbol##_function *)atomic_load_explicit(&target[TFD_HOOK_##symbol], memory_order_acquire))
-
 /* By the column `emulated` of the hook table. The mode that an open may leave out is passed on as it was found. */
 #define KIND(symbol, operation, emulated, darshan, ...) KIND_##emulated(symbol, __VA_ARGS__)
 #define KIND_NO(...)
@@ -75,6 +69,27 @@ static inline void look(void)
 #define KIND_PATH(...)
 #define KIND_PATH_AT(...)
 #define KIND_SYNC(...)
+
+#define OPENS(symbol, ...) KIND_OF_##symbol,
+#define READS OPENS
+enum { TFD_HOOKS(KIND) KINDS };
+#undef OPENS
+
+static void *definition[KINDS];
+static _Atomic(void *) target[KINDS];
+
+/* Not pointers, which the loader would have to relocate. */
+#define OPENS(symbol, ...) #symbol,
+static const char name_of[KINDS][16] = {TFD_HOOKS(KIND)};
+#undef OPENS
+
+#define OPENS(symbol, ...) TFD_HOOK_##symbol,
+static const unsigned short hook_of[KINDS] = {TFD_HOOKS(KIND)};
+#undef OPENS
+#undef READS
+
+#define NEXT(symbol)                                                                                         \
+    ((tfd_##symbol##_function *)atomic_load_explicit(&target[KIND_OF_##symbol], memory_order_acquire))
 
 #define OPENS(symbol, result, parameters, arguments)                                                         \
     static result trigger_##symbol parameters                                                                \
@@ -93,15 +108,26 @@ TFD_HOOKS(KIND)
 #undef OPENS
 #undef READS
 
-#define OPENS(symbol, ...) [TFD_HOOK_##symbol] = (void *)trigger_##symbol,
-#define READS(symbol, ...) [TFD_HOOK_##symbol] = (void *)trigger_##symbol,
-static void *const trigger_of[TFD_HOOK_COUNT] = {TFD_HOOKS(KIND)};
+#define OPENS(symbol, ...) (void *)trigger_##symbol,
+#define READS OPENS
+static void *const trigger_of[KINDS] = {TFD_HOOKS(KIND)};
 #undef OPENS
 #undef READS
 
 bool tfd_is_trigger(const void *value, unsigned hook)
 {
-    return value && value == trigger_of[hook];
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        if (hook_of[kind] == hook)
+            return value == trigger_of[kind];
+    return false;
+}
+
+static unsigned kind_of(const char *symbol)
+{
+    unsigned kind = 0;
+    while (kind < KINDS && (name_of[kind][0] != symbol[0] || strcmp(name_of[kind], symbol)))
+        kind++;
+    return kind;
 }
 
 static bool is_inside(const struct tfd_image *image, const void *value)
@@ -111,28 +137,36 @@ static bool is_inside(const struct tfd_image *image, const void *value)
 
 /* The function that the slot stands for. A program that is not position independent may have made its own stub stand
  * for it, which comes back to the slot: then none. */
-static void *definition_for(const struct tfd_image *image, unsigned hook)
+static void *definition_for(const struct tfd_image *image, unsigned kind)
 {
-    if (!definition[hook])
-        definition[hook] = dlsym(RTLD_DEFAULT, tfd_hooks[hook].symbol);
-    return definition[hook] && !is_inside(image, definition[hook]) ? definition[hook] : NULL;
+    if (!definition[kind])
+        definition[kind] = dlsym(RTLD_DEFAULT, name_of[kind]);
+    return definition[kind] && !is_inside(image, definition[kind]) ? definition[kind] : NULL;
 }
 
-static bool is_known(const void *value, unsigned hook)
+static bool is_known(const void *value, unsigned kind)
 {
-    return value == definition[hook] || (tfd_wrapper && tfd_is_definition(value, hook));
+    return value == definition[kind] || (ours.wrapper && ours.is_definition(value, hook_of[kind]));
 }
 
 static void collect(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
     (void)context;
-    int hook = tfd_hook_by_name(place->symbol);
-    if (hook < 0 || !trigger_of[hook] || slot_count == MAX_SLOTS || !definition_for(image, (unsigned)hook) ||
+    unsigned kind = kind_of(place->symbol);
+    if (kind == KINDS || slot_count == MAX_SLOTS || !definition_for(image, kind) ||
         (uintptr_t)place->address % sizeof(void *))
         return;
     void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE);
-    if (value && (is_inside(image, value) || is_known(value, (unsigned)hook)))
-        slots[slot_count++] = (struct trigger_slot){place->address, value, (unsigned)hook, 0};
+    if (value && (is_inside(image, value) || is_known(value, kind)))
+        slots[slot_count++] = (struct trigger_slot){place->address, value, kind, 0};
+}
+
+/* An interpreter has tens of thousands of relocations, and these calls in its linkage table, if it has one. */
+static void collect_slots(const struct tfd_image *image)
+{
+    tfd_image_visit_jump_slots(image, collect, NULL);
+    if (!slot_count)
+        tfd_image_visit_slots(image, collect, NULL);
 }
 
 static int find_image(struct dl_phdr_info *info, size_t size, void *context)
@@ -147,29 +181,27 @@ static int find_image(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Pages that cannot be written, or hold code, are left alone. */
+/* Pages that hold code, or of which nothing is known, are left alone. */
 static void keep_writable(void)
 {
-    struct tfd_protection_map map;
+    struct tfd_range range = {0};
     unsigned kept = 0;
-    if (tfd_protection_map_read(&map)) {
-        slot_count = 0;
-        return;
-    }
     for (unsigned i = 0; i < slot_count; i++) {
-        uintptr_t end;
-        slots[i].protection = tfd_protection_at(&map, (uintptr_t)slots[i].address, &end);
-        if (slots[i].protection >= 0 && !(slots[i].protection & PROT_EXEC))
+        uintptr_t address = (uintptr_t)slots[i].address;
+        bool is_known_range = address >= range.start && address < range.end;
+        if (!is_known_range && !tfd_range_of(slots[i].address, &range))
+            continue;
+        slots[i].protection = range.protection;
+        if (!(range.protection & PROT_EXEC))
             slots[kept++] = slots[i];
     }
     slot_count = kept;
-    tfd_protection_map_free(&map);
 }
 
 static void aim(void)
 {
-    for (unsigned hook = 0; hook < TFD_HOOK_COUNT; hook++)
-        atomic_store(&target[hook], tfd_wrapper ? tfd_wrapper[hook] : definition[hook]);
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        atomic_store(&target[kind], ours.wrapper ? ours.wrapper[hook_of[kind]] : definition[kind]);
 }
 
 /* Its symbols are resolved after the look at the list, whose lock dlsym may take. */
@@ -178,9 +210,8 @@ void tfd_trigger_prepare(const void *address, void (*notice)(void))
     struct tfd_image image = {.dynamic = address};
     tell = notice;
     slot_count = 0;
-    tfd_hook_index_build();
-    if (dl_iterate_phdr(find_image, &image) && !(tfd_wrapper && !tfd_may_patch(&image)))
-        tfd_image_visit_slots(&image, collect, NULL);
+    if (dl_iterate_phdr(find_image, &image) && !(ours.wrapper && !ours.may_patch(&image)))
+        collect_slots(&image);
     keep_writable();
     aim();
 }
@@ -195,23 +226,28 @@ void tfd_trigger_set_seen(uint32_t value)
     atomic_store(&seen, value);
 }
 
-/* A slot that somebody else patched since is left to them. */
-static bool may_take(const struct trigger_slot *slot)
-{
-    const void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
-    return held != trigger_of[slot->hook] && (held == slot->found || is_known(held, slot->hook));
-}
-
-static void arm_slot(const struct trigger_slot *slot)
+static void write_slot(const struct trigger_slot *slot, void *value)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *start = (void *)((uintptr_t)slot->address & ~(page - 1));
     bool locked = !(slot->protection & PROT_WRITE);
     if (locked && mprotect(start, page, PROT_READ | PROT_WRITE))
         return;
-    __atomic_store_n(slot->address, trigger_of[slot->hook], __ATOMIC_RELEASE);
+    __atomic_store_n(slot->address, value, __ATOMIC_RELEASE);
     if (locked)
         mprotect(start, page, slot->protection);
+}
+
+static void *held_by(const struct trigger_slot *slot)
+{
+    return __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
+}
+
+/* A slot that somebody else patched since is left to them. */
+static bool may_take(const struct trigger_slot *slot)
+{
+    const void *held = held_by(slot);
+    return held != trigger_of[slot->kind] && (held == slot->found || is_known(held, slot->kind));
 }
 
 void tfd_trigger_arm(void)
@@ -220,10 +256,33 @@ void tfd_trigger_arm(void)
     aim();
     for (unsigned i = 0; i < slot_count; i++)
         if (may_take(&slots[i]))
-            arm_slot(&slots[i]);
+            write_slot(&slots[i], trigger_of[slots[i].kind]);
 }
 
-void tfd_trigger_use_wrappers(void)
+void tfd_trigger_disarm(void)
 {
+    atomic_store(&armed_pid, 0);
+}
+
+void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers)
+{
+    ours = *wrappers;
     aim();
+}
+
+void tfd_trigger_leave(void)
+{
+    tfd_trigger_disarm();
+    for (unsigned i = 0; i < slot_count; i++)
+        if (held_by(&slots[i]) == trigger_of[slots[i].kind])
+            write_slot(&slots[i], slots[i].found);
+}
+
+void tfd_trigger_follow(void)
+{
+    for (unsigned i = 0; i < slot_count; i++) {
+        void *held = held_by(&slots[i]);
+        if (held != trigger_of[slots[i].kind])
+            atomic_store(&target[slots[i].kind], held);
+    }
 }

@@ -2,7 +2,9 @@
  * a counter in shared memory and pass the call on. Nothing else of such a process is patched.
  *
  * Only calls are taken that an interpreter makes as ordinary code, holding no lock of the C library or the loader:
- * opens, looked at before the call, and reads, after it: what comes next is the work that was read. */
+ * opens, looked at before the call, and reads, after it: what comes next is the work that was read.
+ *
+ * It is in the core and in the library that is loaded before it (waiting/), and each has slots of its own. */
 #ifndef TFD_TRIGGER_H
 #define TFD_TRIGGER_H
 
@@ -10,16 +12,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hooks/elf_image.h"
+
+/* What is known of the hooked functions where they have wrappers. */
+struct tfd_trigger_wrappers {
+    void *const *wrapper;                                    /* of each hook */
+    bool (*is_definition)(const void *value, unsigned hook); /* hooks/definitions.h */
+    bool (*may_patch)(const struct tfd_image *image);
+};
+
 /* Finds the slots of the object that `address` lies in, and writes none. `notice` is called, in the process that
- * armed them, when the counter has another value than was seen. Takes the loader's locks, and allocates memory. */
+ * armed them, when the counter has another value than was seen. Takes the loader's locks; allocates no memory. */
 void tfd_trigger_prepare(const void *address, void (*notice)(void));
 /* None before this. */
 void tfd_trigger_watch(const _Atomic uint32_t *counter);
 /* Patches them for the calling process. Allocates nothing and waits for nothing: for a child of fork. */
 void tfd_trigger_arm(void);
+/* In a child of fork that is not to look. */
+void tfd_trigger_disarm(void);
 /* Lets calls go on through our wrappers, which are there. */
-void tfd_trigger_use_wrappers(void);
+void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers);
 void tfd_trigger_set_seen(uint32_t value);
+/* Puts back what was found; a slot that somebody else patched since is left to them. */
+void tfd_trigger_leave(void);
+/* After that: calls that are in the middle go on to what their slots hold now. */
+void tfd_trigger_follow(void);
 bool tfd_is_trigger(const void *value, unsigned hook);
 
 #endif

@@ -34,6 +34,8 @@ static int join(PyObject *module)
 /* tfdarshan._job, of a process that may record later; `name` is what its environment says. */
 static int begin_job(PyObject *module)
 {
+    if (tfd_waiting_library_leaves())
+        tfd_job_meet(interpreter());
     tfd_job_begin(interpreter());
     const char *name = getenv(TFD_RENDEZVOUS_VARIABLE);
     return name ? PyModule_AddStringConstant(module, "name", name) : 0;

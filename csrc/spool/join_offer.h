@@ -33,10 +33,4 @@ const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *m
 /* Fills an array of the offer's include and then exclude patterns; returns the library for programs, or NULL. */
 const char *tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns);
 
-/* When a process began, in clock ticks since boot; 0: there is none, or it has ended. */
-uint64_t tfd_process_start(int32_t pid);
-/* 0: there is no such process, it has ended, or nobody started it. */
-int32_t tfd_process_parent(int32_t pid);
-uint64_t tfd_own_pid_namespace(void);
-
 #endif

@@ -50,27 +50,45 @@ def test_every_source_is_compiled_into_what_it_is_for(build_core):
     library = {str(source) for source in build_core.program_library_sources()}
 
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.c")}
-    assert {room_of(name) for name in sources - core} == {"lmdb", "probe", "programs"}
-    left_out = {"lmdb", "probe", "python", "reader", "tensorflow"}
+    assert {room_of(name) for name in sources - core} == {"lmdb", "probe", "programs", "waiting"}
+    left_out = {"lmdb", "probe", "python", "reader", "tensorflow", "waiting"}
     assert {room_of(name) for name in sources - library} == left_out
     assert core < sources
     assert library < sources
 
 
-@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
-def test_the_library_for_programs_stands_in_for_nothing():
-    # GIVEN the library that the loader loads into programs, before theirs
-    library = ROOT / "tfdarshan" / "native" / "libtfdarshan_programs.so"
-
-    # WHEN its symbols are read
+def dynamic_symbols(name):
+    """Gives the names that a library defines for others, and those that it takes from others."""
+    library = ROOT / "tfdarshan" / "native" / name
     listed = subprocess.run(
-        ["nm", "-D", "--format=posix", library], capture_output=True, text=True, check=True
+        ["nm", "-D", "--without-symbol-versions", "--format=posix", library],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     symbols = [line.split()[:2] for line in listed.stdout.splitlines()]
+    defined = [name for name, kind in symbols if kind not in "Uwv"]
+    return sorted(defined), {name for name, kind in symbols if kind in "Uwv"}
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+def test_the_library_for_programs_stands_in_for_nothing():
+    # WHEN the symbols are read of the library that the loader loads into programs, before theirs
+    defined, taken = dynamic_symbols("libtfdarshan_programs.so")
 
     # THEN it defines one name, which is its own, and knows nothing of Python
-    assert [name for name, kind in symbols if kind not in "Uwv"] == ["tfdarshan_leave_program"]
-    assert not [name for name, _kind in symbols if name.startswith(("Py", "_Py"))]
+    assert defined == ["tfdarshan_leave_program"]
+    assert not [name for name in taken if name.startswith(("Py", "_Py"))]
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+def test_the_library_that_waits_takes_one_function_of_python():
+    # WHEN the symbols are read of the library that starting interpreters load
+    defined, taken = dynamic_symbols("libtfdarshan_waiting.so")
+
+    # THEN
+    assert defined == ["PyInit__waiting", "tfdarshan_leave_waiting"]
+    assert {name for name in taken if name.startswith(("Py", "_Py"))} == {"PyModuleDef_Init"}
 
 
 def test_every_header_is_a_dependency(build_core):
@@ -83,7 +101,7 @@ def test_every_header_is_a_dependency(build_core):
 def test_the_core_needs_only_the_c_library():
     # GIVEN the extensions, which are loaded into jobs that have libraries of their own
     built = sorted((ROOT / "tfdarshan" / "native").glob("*.so"))
-    assert len(built) == 4
+    assert len(built) == 5
 
     # WHEN the loader's view of them is read
     read = [

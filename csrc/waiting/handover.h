@@ -1,0 +1,14 @@
+/* What the library that waits for a session and the core know of each other: a name each. */
+#ifndef TFD_HANDOVER_H
+#define TFD_HANDOVER_H
+
+/* In that library: puts back what it patched. 0: it patched nothing. */
+#define TFD_LEAVE_WAITING "tfdarshan_leave_waiting"
+typedef int tfd_leave_waiting_function(void);
+
+/* In the core: waits for sessions in its place, and joins the one that records now. `interpreter` is as in
+ * tfd_job_wait_for_sessions. */
+#define TFD_TAKE_OVER_WAITING "tfdarshan_take_over_waiting"
+typedef void tfd_take_over_waiting_function(const void *interpreter, tfd_leave_waiting_function *leave);
+
+#endif

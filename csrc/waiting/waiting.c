@@ -1,0 +1,103 @@
+/* What an interpreter loads that starts in a job while no session records, tfdarshan_join.pth says where: a hundredth
+ * of the core, which it loads when a session begins. It reads the job's page, patches a few slots of the interpreter's
+ * own, and calls nothing of Python's but what makes it a module. What cannot be done is left. */
+#define _GNU_SOURCE
+#define Py_LIMITED_API 0x030A0000
+#include <Python.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/process_identity.h"
+#include "hooks/trigger.h"
+#include "spool/job_page.h"
+#include "waiting/handover.h"
+
+static char core_path[TFD_SPOOL_PATH_MAX];
+static bool forks_alone; /* the process that forks has one thread */
+static bool waits;
+
+/* An address in the interpreter, which an executable may hold, or a library. */
+static const void *interpreter(void)
+{
+    return (const void *)PyModuleDef_Init;
+}
+
+static int leave(void)
+{
+    bool waited = waits;
+    waits = false;
+    tfd_trigger_leave();
+    return waited;
+}
+
+static void hand_over(void)
+{
+    void *core = dlopen(core_path, RTLD_NOW | RTLD_LOCAL);
+    tfd_take_over_waiting_function *take_over =
+        core ? (tfd_take_over_waiting_function *)(uintptr_t)dlsym(core, TFD_TAKE_OVER_WAITING) : NULL;
+    if (take_over)
+        take_over(interpreter(), leave);
+    else
+        leave();
+    tfd_trigger_follow();
+}
+
+/* A session began or ended. Other threads go on without waiting for this one. */
+static void load_core(void)
+{
+    static atomic_flag is_loading;
+    int cancel_state;
+    if (atomic_flag_test_and_set(&is_loading))
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    hand_over();
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+static void before_fork(void)
+{
+    forks_alone = waits && tfd_has_one_thread();
+}
+
+/* Another thread of the parent may have held locks of the loader that nobody releases here: then it does not wait. */
+static void after_fork_in_child(void)
+{
+    waits = forks_alone;
+    if (waits)
+        tfd_trigger_arm();
+    else
+        tfd_trigger_disarm();
+}
+
+static void wait_for_sessions(void)
+{
+    const struct tfd_job_page *page = tfd_job_page_open();
+    if (!page || !tfd_job_core(core_path, sizeof core_path) ||
+        pthread_atfork(before_fork, NULL, after_fork_in_child))
+        return;
+    tfd_trigger_prepare(interpreter(), load_core);
+    tfd_trigger_set_seen(tfd_job_page_quiet_counter());
+    tfd_trigger_watch(&page->counter);
+    tfd_trigger_arm();
+    waits = true;
+}
+
+__attribute__((visibility("default"))) int tfdarshan_leave_waiting(void)
+{
+    return leave();
+}
+
+static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_waiting"};
+
+/* An interpreter may come here twice, as in a virtual environment. */
+PyMODINIT_FUNC PyInit__waiting(void)
+{
+    static bool has_begun;
+    if (!has_begun)
+        wait_for_sessions();
+    has_begun = true;
+    return PyModuleDef_Init(&definition);
+}
