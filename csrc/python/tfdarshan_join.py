@@ -14,7 +14,7 @@ from _frozen_importlib import ModuleSpec
 
 
 def core() -> str:
-    """Gives the core that the recording process runs: of the session, else of the job, "process:core:library"."""
+    """Gives the core that the recording process runs: the session's, else that of "job:core:library"."""
     spool_folder = os.environ["TFDARSHAN_SESSION"]
     if os.access(f"{spool_folder}/core", os.F_OK):
         return os.path.realpath(f"{spool_folder}/core")

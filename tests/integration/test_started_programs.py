@@ -357,7 +357,7 @@ def test_libraries_that_are_preloaded_already_stay(tools, tmp_path):
 
     # THEN a program has it, and knows of no other
     assert str(mine) in inside[0][1]
-    assert "libtfdarshan" not in inside[0][1] + inside[1][1]
+    assert "libtfdarshan_programs" not in inside[0][1] + inside[1][1]
     assert inside[1] == outside[1]
     assert inside[1][1].splitlines()[1] != "0"
     session = tfdarshan.open_session(tmp_path / "logs")
