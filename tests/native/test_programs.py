@@ -38,7 +38,8 @@ MEMORY_BYTES = 2 << 30
 # The sanitizers take no preloaded library before theirs, no small stacks, and misread the stack of a
 # cancelled thread; what valgrind does to limits, mappings and stacks is its own. The environment that a
 # libdarshan is loaded with stays on purpose: leak checks would name it.
-# ThreadSanitizer, which is "thread", makes a fork of vfork, wraps dlopen, allows no threads in the child of
+# ThreadSanitizer, which is "thread", makes a fork of vfork, wraps dlopen, in which it looks at the list of
+# libraries that older_child must not wait for, allows no threads in the child of
 # a process with threads, allocates in a child that a signal handler forks, and needs memory where a limit
 # leaves none or a stack is small; it cannot follow a library that is not relocated yet; and stepped through
 # one instruction at a time, fold_kill takes hours and shows nothing, for it has one thread.
@@ -74,7 +75,7 @@ HAZARDS = {
     "nested_sessions": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "no_pie": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "no_plt": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
-    "older_child": {"plain": ""},
+    "older_child": {"plain": "", "sanitize": "", "valgrind": "3"},
     "open_while_loading": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "packed_event": {"plain": "", "sanitize": "", "thread": "97", "valgrind": "97"},
     "path_hash": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},

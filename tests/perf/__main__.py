@@ -23,6 +23,7 @@ from tests.perf.disk_cost import disk_cost
 from tests.perf.findings_cost import findings_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
+from tests.perf.start_cost import start_cost
 from tests.perf.stop_cost import stop_cost
 from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
@@ -32,6 +33,7 @@ from tfdarshan.workloads.machine import this_machine
 
 PART_NAMES = (
     "calls",
+    "starts",
     "attach",
     "detached",
     "stop",
@@ -54,6 +56,7 @@ class Repetitions:
     """How often things are measured, and how much there is of them."""
 
     pairs: int = 45
+    starts: int = 300
     processes: int = 7
     control_pairs: int = 11
     stops: int = 5
@@ -71,6 +74,7 @@ class Repetitions:
 FULL_ADVISED_FILES = 10_000_000
 QUICK = Repetitions(
     pairs=3,
+    starts=5,
     processes=2,
     control_pairs=2,
     stops=1,
@@ -92,6 +96,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
     """Gives the parts of a run by the name that --only takes."""
     return {
         "calls": partial(call_cost, pairs=repetitions.pairs),
+        "starts": partial(start_cost, pairs=repetitions.starts),
         "attach": partial(attach_cost, processes=repetitions.processes),
         "detached": partial(detached_cost, pairs=repetitions.control_pairs),
         "stop": partial(

@@ -1,0 +1,1 @@
+LDFLAGS_older_child = -Wl,-z,now,-z,relro
