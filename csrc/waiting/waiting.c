@@ -9,11 +9,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "base/process_identity.h"
 #include "hooks/trigger.h"
 #include "spool/job_page.h"
 #include "waiting/handover.h"
+
+#define PATIENCE_MS 50
 
 static char core_path[TFD_SPOOL_PATH_MAX];
 static bool forks_alone; /* the process that forks has one thread */
@@ -45,15 +48,25 @@ static void hand_over(void)
     tfd_trigger_follow();
 }
 
-/* A session began or ended. Other threads go on without waiting for this one. */
+static void load_once(void)
+{
+    enum { NOT_YET, LOADING, LOADED };
+    static _Atomic int state;
+    int before = NOT_YET;
+    if (atomic_compare_exchange_strong(&state, &before, LOADING)) {
+        hand_over();
+        atomic_store(&state, LOADED);
+    }
+    for (int slept_ms = 0; atomic_load(&state) == LOADING && slept_ms < PATIENCE_MS; slept_ms++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* A session began or ended. Threads whose calls come meanwhile wait, so that these are recorded, too. */
 static void load_core(void)
 {
-    static atomic_flag is_loading;
     int cancel_state;
-    if (atomic_flag_test_and_set(&is_loading))
-        return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    hand_over();
+    load_once();
     pthread_setcancelstate(cancel_state, NULL);
 }
 

@@ -4,67 +4,17 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import textwrap
-import venv
 from pathlib import Path
 
 import pytest
 
 import tfdarshan
+from tests.integration.older.jobs import TWO_SESSIONS, per_file
 
 # The page of a job is there.
 pytestmark = pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="/dev/shm cannot be written")
 
-ROOT = Path(__file__).parents[2]
-FILES = 20
-JOB = """\
-import glob, multiprocessing, os, sqlite3, subprocess, sys, threading
-import tfdarshan
-
-DATA = os.environ["JOB_DATA"]
-
-def read(number):
-    with open(f"{DATA}/{number}", "rb", buffering=0) as file:
-        return len(file.read(1000))
-
-def ask(_):
-    connection = sqlite3.connect("numbers.db")
-    try:
-        return connection.execute("select * from numbers").fetchone()
-    finally:
-        connection.close()
-
-def pool_of(way):
-    pool = multiprocessing.get_context(way).Pool(2)
-    assert sum(pool.map(read, range(20), chunksize=1)) == 2000
-    return pool
-
-def read_all(pool, times=1):
-    for _ in range(times):
-        assert sum(pool.map(read, range(20), chunksize=1)) == 2000
-
-def PAGES():
-    return glob.glob(f"/dev/shm/tfdarshan-job-*-{os.getpid()}-*")
-
-def main():
-BODY
-
-if __name__ == "__main__":
-    main()
-"""
-TWO_SESSIONS = """\
-pool = pool_of(sys.argv[1])
-with tfdarshan.profile("first"):
-    read_all(pool)
-read_all(pool)
-with tfdarshan.profile("second"):
-    read_all(pool, 2)
-read_all(pool)
-pool.close()
-pool.join()
-"""
 A_THREAD = """\
 over = threading.Event()
 thread = threading.Thread(target=over.wait)
@@ -72,71 +22,8 @@ thread.start()
 """
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory):
-    """An environment in which tfdarshan is as a wheel installs it: with what a starting interpreter runs."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, symlinks=True, with_pip=False)
-    packages = next(folder.glob("lib/python3*/site-packages"))
-    ours = [path for path in sys.path if path.endswith("site-packages")]
-    (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
-    for name in ("tfdarshan_join.py", "tfdarshan_join.pth"):
-        shutil.copy(ROOT / "csrc" / "python" / name, packages)
-    return folder / "bin" / "python"
-
-
-@pytest.fixture
-def data(tmp_path):
-    folder = tmp_path / "data"
-    folder.mkdir()
-    for number in range(FILES):
-        (folder / str(number)).write_bytes(bytes(100))
-    return folder
-
-
-@pytest.fixture
-def spools(tmp_path):
-    folder = tmp_path / "spools"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def run(python, data, spools):
-    """A function that runs a job with a body, and gives what it printed."""
-
-    def run(body, *arguments, returns=0, **environment):
-        (data.parent / "job.py").write_text(JOB.replace("BODY", textwrap.indent(body, "    ")))
-        ran = subprocess.run(
-            [python, "job.py", *arguments],
-            cwd=data.parent,
-            env={
-                **{name: value for name, value in os.environ.items() if name != "TFDARSHAN_RENDEZVOUS"},
-                "JOB_DATA": str(data),
-                "TFDARSHAN_SPOOL_DIR": str(spools),
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
-        assert ran.returncode == returns, ran.stdout + ran.stderr
-        assert "rror" not in ran.stderr
-        return ran.stdout
-
-    return run
-
-
 def pages_of(pid):
     return list(Path("/dev/shm").glob(f"tfdarshan-job-*-{pid}-*"))
-
-
-def per_file(session, data):
-    """Gives the sets of opens and of bytes that files have: one number each where all are alike."""
-    files = session.files
-    mine = files[files["path"].str.startswith(f"{data}/")].groupby("path")
-    assert len(mine) == FILES
-    return set(mine["POSIX_OPENS"].sum()), set(mine["POSIX_BYTES_READ"].sum())
 
 
 @pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
