@@ -56,7 +56,7 @@ class Repetitions:
     """How often things are measured, and how much there is of them."""
 
     pairs: int = 45
-    starts: int = 300
+    starts: int = 40
     processes: int = 7
     control_pairs: int = 11
     stops: int = 5
@@ -74,7 +74,7 @@ class Repetitions:
 FULL_ADVISED_FILES = 10_000_000
 QUICK = Repetitions(
     pairs=3,
-    starts=5,
+    starts=1,
     processes=2,
     control_pairs=2,
     stops=1,
@@ -96,7 +96,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
     """Gives the parts of a run by the name that --only takes."""
     return {
         "calls": partial(call_cost, pairs=repetitions.pairs),
-        "starts": partial(start_cost, pairs=repetitions.starts),
+        "starts": partial(start_cost, runs=repetitions.starts),
         "attach": partial(attach_cost, processes=repetitions.processes),
         "detached": partial(detached_cost, pairs=repetitions.control_pairs),
         "stop": partial(

@@ -118,6 +118,17 @@ def test_workers_stay_out_where_children_are_not_followed(run, data):
     assert per_file(tfdarshan.open_session(data.parent / "second"), data) == ({2}, {200})
 
 
+def test_nothing_waits_where_the_name_is_taken_away(run, data):
+    # WHEN a job takes its name out of the environment, and its workers are older than a session
+    body = 'del os.environ["TFDARSHAN_RENDEZVOUS"]\n'
+    run(body + TWO_SESSIONS + "assert not PAGES()\n", "fork")
+
+    # THEN they are in none
+    for name in ("first", "second"):
+        session = tfdarshan.open_session(data.parent / name)
+        assert not session.files["path"].str.startswith(f"{data}/").any()
+
+
 def test_what_waits_has_no_thread_descriptor_or_module_more(run):
     # WHEN programs say what they have, where the job's name is in their environment and where it is not
     body = """\
