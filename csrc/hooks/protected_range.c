@@ -48,16 +48,27 @@ static bool is_it(const struct line *line, uintptr_t address)
     return line->part == REST && line->range.start <= address && address < line->range.end;
 }
 
-/* Since Linux 5.14 the kernel says in a microsecond that a page can be written; its list of mappings takes fifty. */
-static bool is_writable_page(const void *address, struct tfd_range *range)
+static bool is_writable(uintptr_t start, uintptr_t size)
 {
-    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)address & ~(size - 1);
-    *range = (struct tfd_range){start, start + size, PROT_READ | PROT_WRITE};
     return !madvise((void *)start, size, MADV_POPULATE_WRITE);
 }
 
-/* Reads the list as far as the address. */
-static bool find_in_list(const void *address, struct tfd_range *range)
+/* Since Linux 5.14 the kernel says in a microsecond whether a page can be written; its list of mappings takes fifty. */
+bool tfd_page_range_of(const void *address, const struct tfd_image *image, struct tfd_range *range)
+{
+    static char known[2]; /* can be written, which the kernel has to say */
+    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)address & ~(size - 1);
+    bool is_locked = image->relro_start <= start && start < image->relro_end;
+    *range = (struct tfd_range){start, start + size, PROT_READ | PROT_WRITE};
+    if (is_writable(start, size))
+        return true;
+    if (!is_locked || !is_writable((uintptr_t)known & ~(size - 1), size))
+        return tfd_range_of(address, range);
+    range->protection = PROT_READ;
+    return true;
+}
+
+bool tfd_range_of(const void *address, struct tfd_range *range)
 {
     char text[4096];
     struct line line = {0};
@@ -75,9 +86,4 @@ static bool find_in_list(const void *address, struct tfd_range *range)
         close(fd);
     *range = line.range;
     return found;
-}
-
-bool tfd_range_of(const void *address, struct tfd_range *range)
-{
-    return is_writable_page(address, range) || find_in_list(address, range);
 }

@@ -182,14 +182,14 @@ static int find_image(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 /* Pages that hold code, or of which nothing is known, are left alone. */
-static void keep_writable(void)
+static void keep_writable(const struct tfd_image *image)
 {
     struct tfd_range range = {0};
     unsigned kept = 0;
     for (unsigned i = 0; i < slot_count; i++) {
         uintptr_t address = (uintptr_t)slots[i].address;
         bool is_known_range = address >= range.start && address < range.end;
-        if (!is_known_range && !tfd_range_of(slots[i].address, &range))
+        if (!is_known_range && !tfd_page_range_of(slots[i].address, image, &range))
             continue;
         slots[i].protection = range.protection;
         if (!(range.protection & PROT_EXEC))
@@ -212,7 +212,7 @@ void tfd_trigger_prepare(const void *address, void (*notice)(void))
     slot_count = 0;
     if (dl_iterate_phdr(find_image, &image) && !(ours.wrapper && !ours.may_patch(&image)))
         collect_slots(&image);
-    keep_writable();
+    keep_writable(&image);
     aim();
 }
 

@@ -81,6 +81,7 @@ HAZARDS = {
     "path_hash": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "preloaded_interposer": {"plain": "", "thread": ""},
     "pressure": {"plain": "", "sanitize": "", "thread": "60000", "valgrind": "60000"},
+    "protected_range": {"plain": "", "sanitize": "", "valgrind": ""},
     "raw_fork": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "refused_library": {"plain": "", "sanitize": "", "thread": ""},
     "relro": {"plain": "", "sanitize": "", "thread": ""},
