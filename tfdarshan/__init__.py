@@ -7,9 +7,8 @@ environment (TFDARSHAN_RENDEZVOUS), so that workers which are started before a s
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
-
-from tfdarshan.native.job_name import begin_job
 
 if TYPE_CHECKING:
     from tfdarshan.errors import (
@@ -83,4 +82,8 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-begin_job()
+# pytest imports the plug-ins of all packages that are installed, for tests that are about anything.
+if "_pytest" not in sys.modules:
+    from tfdarshan.native.job_name import begin_job
+
+    begin_job()

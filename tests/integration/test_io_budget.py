@@ -216,11 +216,18 @@ def test_pytest_knows_the_marker_and_the_fixture(tmp_path):
 
 def test_the_plugin_imports_nothing_of_tfdarshan(tmp_path):
     code = (
-        "import sys, tfdarshan.pytest_plugin\n"
-        "print(sorted(n for n in sys.modules if n.startswith('tfdarshan') or n in ('numpy', 'pandas')))"
+        "import os, sys, pytest, tfdarshan.pytest_plugin\n"
+        "print(sorted(n for n in sys.modules if n.startswith('tfdarshan') or n in ('numpy', 'pandas')))\n"
+        "assert 'TFDARSHAN_RENDEZVOUS' not in os.environ"
     )
+    environment = {name: value for name, value in os.environ.items() if name != "TFDARSHAN_RENDEZVOUS"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert done.stdout.strip() == "['tfdarshan', 'tfdarshan.pytest_plugin']"
 
