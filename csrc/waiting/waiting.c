@@ -1,7 +1,7 @@
 /* What an interpreter loads that starts in a job while no session records, tfdarshan_join.pth says where: a hundredth
  * of the core, which it loads when a session begins. It reads the job's page, patches a few slots of the interpreter's
  * own, and calls nothing of Python's but what makes it a module. What cannot be done is left. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
