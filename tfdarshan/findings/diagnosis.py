@@ -15,7 +15,11 @@ from tfdarshan.findings import (
     checkpoint_stall,
     fsync,
     input_bound,
+    shard_imbalance,
+    slow_node,
+    slow_rank,
     small_writes,
+    unsharded_input,
     validation,
 )
 from tfdarshan.findings.all_findings import FINDINGS
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.05
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
+# What sets one rank apart from the others.
+OF_RANKS = (unsharded_input.NAME, slow_node.NAME, slow_rank.NAME, shard_imbalance.NAME)
 # A cure that saves so many times as much, or makes the job so many times as fast, comes first; one that is
 # more work has to give more.
 FAR_BETTER, MORE_WORK = 1.2, 2.0
@@ -111,7 +117,11 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     found = _all_charged(made, measures)
     best = _far_better(made, found, measures)
     if best is not None:
-        found = _all_charged([best, *(finding for finding in made if finding is not best)], measures)
+        # What one rank has more of than the others is a cause of its own, whatever makes all of them faster.
+        others = [finding for finding in made if finding is not best]
+        first = [finding for finding in others if finding.name in OF_RANKS]
+        rest = [finding for finding in others if finding.name not in OF_RANKS]
+        found = _all_charged([*first, best, *rest], measures)
     cured = best_cure(_worth_naming(made, found, measures))
     verdict = _of_rank(make_verdict(measures, found, unknown, cured), measures)
     summary = measures.summary

@@ -24,7 +24,7 @@ from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.segments import Segments, load_segments
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_model import NOISE, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData, summary_of
@@ -59,7 +59,6 @@ LEAST_SHARE = 0.02
 LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
 FIT_AT_MOST = 200_000
-NOISE = 0.01
 # A session of fewer steps, or that is shorter, says nothing about the next one.
 LEAST_STEPS, LEAST_S = 5, 0.1
 # What of the first batch's wait no cure shortens: lower bound, expectation, upper bound of the gain.

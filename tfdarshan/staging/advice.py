@@ -110,7 +110,10 @@ class Advice:
     def expected_at(self, point: CurvePoint) -> Expectation:
         """Gives what to expect of the files of a point of the capacity curve."""
         time = ThreadTime(
-            point.slow_s, point.slow_s - point.saved_s, relative_doubt(self.slow_tiers, point.files)
+            point.slow_s,
+            point.slow_s - point.saved_s,
+            relative_doubt(self.slow_tiers, point.files),
+            point.waits,
         )
         return expect(self.facts, self.session_epochs, time, self.question.input_wait)
 
@@ -242,7 +245,7 @@ def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
         units,
         choice,
         small,
-        capacity_curve(order, value, weight, units.total(valuation.slow_s)),
+        capacity_curve(order, value, weight, units.total(valuation.slow_s), units.total(valuation.waits)),
     )
 
 

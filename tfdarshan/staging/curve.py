@@ -16,16 +16,19 @@ POINTS = 96
 class CurvePoint:
     """The best files (or folders) that fit into `bytes`: how many, and thread seconds of an epoch.
 
-    `saved_s` is what they save; `slow_s` is what they take where they are.
+    `saved_s` is what they save; `slow_s` is what they take where they are, in so many `waits` for storage.
     """
 
     bytes: int
     files: int
     saved_s: float
     slow_s: float
+    waits: float
 
 
-def capacity_curve(order: Array, value: Array, weight: Array, slow_s: Array) -> tuple[CurvePoint, ...]:
+def capacity_curve(
+    order: Array, value: Array, weight: Array, slow_s: Array, waits: Array
+) -> tuple[CurvePoint, ...]:
     """Gives points from one file to all of them, evenly spread over the bytes and over their logarithm.
 
     Args:
@@ -33,12 +36,12 @@ def capacity_curve(order: Array, value: Array, weight: Array, slow_s: Array) -> 
         value: Thread seconds per epoch that each item saves.
         weight: Bytes of each item.
         slow_s: Thread seconds per epoch that each item takes where it is.
+        waits: Calls per epoch of each item for which a thread waited.
     """
     if not len(order):
         return ()
     filled = np.cumsum(weight[order], dtype=np.float64)
-    saved = np.cumsum(value[order], dtype=np.float64)
-    slow = np.cumsum(slow_s[order], dtype=np.float64)
+    saved, slow, waited = (np.cumsum(each[order], dtype=np.float64) for each in (value, slow_s, waits))
     spots = np.r_[
         np.linspace(filled[0], filled[-1], POINTS // 2),
         np.geomspace(max(filled[0], 1), filled[-1], POINTS // 2),
@@ -47,7 +50,8 @@ def capacity_curve(order: Array, value: Array, weight: Array, slow_s: Array) -> 
         np.clip(np.searchsorted(filled, spots * (1 + 1e-12), side="right") - 1, 0, len(order) - 1)
     )
     return tuple(
-        CurvePoint(int(filled[i]), int(i) + 1, float(saved[i]), float(slow[i])) for i in places.tolist()
+        CurvePoint(int(filled[i]), int(i) + 1, float(saved[i]), float(slow[i]), float(waited[i]))
+        for i in places.tolist()
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tfdarshan.analysis.step_model import NOISE
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -13,6 +14,11 @@ BUSY_READERS = 0.5
 FAST_DOUBT = 2.0
 # What is not waited for any more may be worked for: this share of what is saved is sure.
 SURE = 0.75
+# A thread that waited goes on later than its call ended, and with cold caches: in the lower bound, the
+# expectation and the upper bound.
+WAKE_S = (0.0, 20e-6, 100e-6)
+# Of what is left, the most that runs differ by.
+NOISE_LEFT = 0.2
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,14 @@ class Expectation:
 class ThreadTime:
     """Seconds of threads per epoch that a choice of files takes: on the slow tier, and then on the fast one.
 
-    `doubt` is the relative uncertainty of `slow_s`, from the scatter of single files.
+    `doubt` is the relative uncertainty of `slow_s`, from the scatter of single files; `waits` are calls for
+    which a thread waited on the slow tier.
     """
 
     slow_s: float
     fast_s: float
     doubt: float = 0.0
+    waits: float = 0.0
 
 
 def gain(before_s: float, saved_s: float) -> float:
@@ -82,13 +90,16 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
 
     def saved(place: int, at_a_time: float) -> float:
         """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole."""
-        less_s = max(thread_s[place], 0.0) * epochs
+        woken_s = min(WAKE_S[place] * time.waits * epochs, readers * model.other_s)
+        less_s = max(thread_s[place], 0.0) * epochs + woken_s
         waited_s = model.saved_s((1 - loop) * less_s / at_a_time)
         return min(min(waited_s, model.most_of_wait[place] * model.most_wait_s) + loop * less_s, whole_s)
 
     whole_s = facts.training_s
     low_s = saved(0, readers) if model.certain else loop * max(slower, 0.0) * epochs
     likely_s, high_s = saved(1, readers), saved(2, together)
-    return Expectation(
-        whole_s / epochs, likely_s / epochs, min(low_s, likely_s) / epochs, max(likely_s, high_s) / epochs
-    )
+    noise_s = NOISE * whole_s if likely_s > 0 else 0.0
+    low_s = max(0.0, min(low_s, likely_s) - noise_s)
+    high_s = max(likely_s, high_s)
+    high_s += min(noise_s, NOISE_LEFT * (whole_s - high_s))
+    return Expectation(whole_s / epochs, likely_s / epochs, low_s / epochs, high_s / epochs)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.step_model import MOST_OF_WAIT
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.expectation import Expectation, ThreadTime, gain, readers_idle
 from tfdarshan.staging.later_epochs import LaterEpochs
@@ -120,10 +119,11 @@ def _little(best: Expectation, facts: RunFacts, everything: ThreadTime, question
     wait = question.input_wait
     waits = "" if wait is None else f"training waits for input {100 * wait:.1f} % of the time"
     gains = f"with every file staged an epoch would be {100 * best.gain:.1f} % faster"
-    if wait is not None and gain(1.0, MOST_OF_WAIT[1] * wait) < question.least_gain:
+    model = facts.model_with(wait)
+    if wait is not None and gain(1.0, model.most_of_wait[1] * wait) < question.least_gain:
         return Reason("not_io", f"{waits}, so what it does besides is the limit: {gains}")
     waits = f"{waits}; " if waits else ""
-    if wait is not None and facts.model_with(wait).held_back:
+    if wait is not None and model.held_back:
         beside = "reading and all other work together fit beside what the steps compute"
         return Reason("not_io", f"{waits}{beside}, so the wait has another cause: {gains}")
     if readers_idle(facts):

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from tfdarshan.analysis.step_model import NOISE
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings import full_storage, page_cache, read_parallelism, too_many_threads
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.finding import speedup as times_faster
 from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
-from tfdarshan.findings.measures import NOISE, Measures, measure
+from tfdarshan.findings.measures import Measures, measure
 from tfdarshan.findings.staging import LEAST_BYTES
 from tfdarshan.findings.staging import NAME as STAGING
 from tfdarshan.findings.verdict import Verdict
