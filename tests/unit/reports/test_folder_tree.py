@@ -66,6 +66,30 @@ def test_what_is_in_a_box_adds_up_to_it(source):
             assert not inside or sum(inside) == pytest.approx(value)
 
 
+def test_the_first_division_is_drawn_however_deep_it_lies(tmp_path):
+    # GIVEN classes of images, deep in a folder that holds nearly all beside a little of the system's
+    classes = [f"/home/user/job/data/train/class{number}" for number in range(4)]
+    sizes = {f"{folder}/{number}.jpg": 1_000 for folder in classes for number in range(10)}
+    little = {"/usr/share/zone": 10, "/home/user/job/train.py": 10, "/home/user/notes.txt": 10}
+
+    # WHEN
+    panels = files_view(Source(session_of(tmp_path, sizes | little)))
+
+    # THEN
+    (trace,) = next(panel.figure["data"] for panel in panels if getattr(panel, "key", "") == "treemap-bytes")
+    around = dict(zip(trace["ids"], trace["parents"], strict=True))
+    for folder in classes:
+        levels = 1
+        while folder:
+            folder, levels = around[folder], levels + bool(around[folder])
+        assert levels <= trace["maxdepth"]
+
+
+def test_two_levels_are_drawn_in_what_is_divided_at_once(source):
+    (trace,) = files_view(source)[1].figure["data"]
+    assert trace["maxdepth"] == 3
+
+
 def test_branches_have_colours_of_their_own(source):
     (trace,) = files_view(source)[1].figure["data"]
     colours = dict(zip(trace["ids"], trace["marker"]["colors"], strict=True))

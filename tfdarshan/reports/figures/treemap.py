@@ -12,6 +12,9 @@ from tfdarshan.units import human_bytes, human_seconds, plural, shortened
 NAME_WIDTH = 60
 # Boxes in boxes in a box are drawn; a click on one draws what is in it.
 LEVELS = 3
+# A folder with so much of the one around it is no division of that: one level more is drawn, so many at most.
+NEARLY_ALL = 0.95
+MOST_LEVELS_MORE = 4
 
 
 FOLDER, FILE, OTHERS = "folder", "file", "others"
@@ -57,7 +60,7 @@ def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
         "texttemplate": "<b>%{label}</b><br>%{text}",
         "customdata": [[box.kind, _path(box), box.value / whole] for box in boxes],
         "hovertemplate": "%{customdata[1]}<br>%{label}: %{text}, %{customdata[2]:.1%} of all<extra></extra>",
-        "maxdepth": LEVELS,
+        "maxdepth": LEVELS + _undivided(boxes),
         # Its boxes are as light on dark paper.
         "pathbar": {"textfont": {"color": INK[LIGHT]}},
         "outsidetextfont": {"color": INK[LIGHT]},
@@ -65,6 +68,23 @@ def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
         "tiling": {"pad": 2, "squarifyratio": 1.6},
     }
     return figure([trace], height=400, margin={"l": 4, "r": 4, "t": 4, "b": 4})
+
+
+def _undivided(boxes: Sequence[Box]) -> int:
+    """Counts the outermost levels in which one folder has nearly all."""
+    inside: dict[str, list[Box]] = {}
+    for box in boxes:
+        inside.setdefault(box.parent, []).append(box)
+    around, levels = inside.get("", []), 0
+    while len(around) == 1 and levels < MOST_LEVELS_MORE:
+        (outer,) = around
+        around = [
+            box
+            for box in inside.get(outer.id, [])
+            if box.kind == FOLDER and box.value >= NEARLY_ALL * outer.value
+        ]
+        levels += len(around)
+    return levels
 
 
 def _text(box: Box, worded: str) -> str:
