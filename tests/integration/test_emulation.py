@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import html
 import os
 import time
 from collections.abc import Callable
@@ -357,3 +358,9 @@ def test_paths_that_no_file_matched_are_said(tmp_path: Path, data: Path, matched
     said = f"as_if_paths matched no file that the job used ({folder}/): nothing was emulated"
     assert (said in session.meta[0]["bounds"]) != matched
     assert ("nothing was emulated." in " ".join(session.summary().split())) != matched
+    # AND times are called a model's if calls were slowed, and only then
+    for text in (session.summary(), session.summary(verbose=True), html.unescape(session._repr_html_())):
+        text = " ".join(text.split())
+        assert ("a model's" in text) == matched
+        assert ("emulated storage" in text.lower()) == matched
+        assert ("nothing emulated" in text.lower()) != matched

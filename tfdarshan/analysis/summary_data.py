@@ -186,6 +186,11 @@ def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
     return emulation
 
 
+def slowed_calls(emulation: dict[str, Any] | None) -> bool:
+    """Says whether emulated storage slowed a call, so that times are a model's; True where that is unknown."""
+    return emulation is not None and emulation.get("delayed_calls") != 0
+
+
 def _not_emulated(owner: dict[str, Any], mapped: MappedReads) -> list[str]:
     """Says that emulated storage slows calls alone, where a file that it is for was mapped."""
     emulation = emulation_of(owner)

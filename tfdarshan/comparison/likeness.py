@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.comparison.file_set import FileSets
 from tfdarshan.comparison.measured_run import Run
 from tfdarshan.comparison.metric import find_metric
@@ -130,7 +131,7 @@ def _steps(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
 
 
 def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
-    emulated = [name for name, run in zip(names, both, strict=True) if run.summary.emulation is not None]
+    emulated = [name for name, run in zip(names, both, strict=True) if slowed_calls(run.summary.emulation)]
     if emulated:
         why = f"emulated storage, as in {' and '.join(emulated)}, has no page cache"
         return Check("cache state", SAME if len(emulated) == len(both) else NOTED, why)

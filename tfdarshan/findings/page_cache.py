@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.findings.cache_share import SERVED, opens_take_long
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -19,7 +20,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if measures.imported:
         return Unknown(NAME, "what the page cache served: the log does not have the kernel's figures")
     read = float(measures.costs.read_bytes.sum())
-    if read < LEAST_BYTES or measures.summary.emulation is not None:
+    if read < LEAST_BYTES or slowed_calls(measures.summary.emulation):
         return None
     storage, stored = measures.summary.coverage.read.storage, measures.figures.stored_bytes
     served = 1 - measures.costs.storage_share

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
-from tfdarshan.reports.text.summary_text import emulated_as, emulated_times
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 
@@ -99,7 +99,7 @@ def _template() -> Template:
 def _sentences(data: SummaryData) -> Iterator[str]:
     if data.emulation is not None:
         storage = emulated_as(data.emulation, MOST_CHARACTERS)
-        yield f"Emulated storage, {storage}. {emulated_times(data.emulation)}"
+        yield f"{emulated_title(data.emulation)}, {storage}. {emulated_times(data.emulation)}"
     if data.trace_span is not None:
         yield data.trace_span.sentence
 

@@ -320,6 +320,7 @@ def test_emulation_that_met_no_call_is_another_condition(tmp_path):
     assert (
         state(comparison, "storage emulation").sentence == "lustre in slow, lustre that no call met in missed"
     )
+    assert state(comparison, "cache state").sentence == "emulated storage, as in slow, has no page cache"
 
 
 def test_files_that_all_have_another_size_are_other_work(tmp_path):

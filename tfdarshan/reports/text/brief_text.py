@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.summary_data import SummaryData
+from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.reports.text.answer_text import answer_text
@@ -17,7 +17,7 @@ from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.mapped_text import mapped_fact
 from tfdarshan.reports.text.process_text import kinds_text
 from tfdarshan.reports.text.ranks_text import rank_lines
-from tfdarshan.reports.text.summary_text import emulated_as
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_title
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import WIDTH, Paint
@@ -55,7 +55,8 @@ def _warnings(data: SummaryData, paint: Paint) -> list[str]:
     said = []
     if data.emulation is not None:
         as_if = emulated_as(data.emulation, paint.width // 2)
-        said.append(f"EMULATED STORAGE: {as_if}; times are a model's.")
+        slowed = "times are a model's" if slowed_calls(data.emulation) else "it slowed no call"
+        said.append(f"{emulated_title(data.emulation).upper()}: {as_if}; {slowed}.")
     if not data.finished:
         said.append(
             "The process ended without stopping the session: this is what it had recorded until then."

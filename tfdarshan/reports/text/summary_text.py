@@ -12,7 +12,7 @@ from tfdarshan.analysis.access_sizes import SizeBucket
 from tfdarshan.analysis.coverage import Coverage, Direction
 from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.process_list import labels_by_pid
-from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData
+from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData, slowed_calls
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
@@ -112,7 +112,7 @@ def _header(data: SummaryData) -> list[str]:
     lines += overlap_lines([Path(path) for path in data.overlapping_sessions])
     if data.emulation is not None:
         as_if = emulated_as(data.emulation, WIDTH - 42)
-        lines += [f"EMULATED STORAGE: {as_if}", emulated_times(data.emulation)]
+        lines += [f"{emulated_title(data.emulation).upper()}: {as_if}", emulated_times(data.emulation)]
     if not data.finished:
         lines.append(
             "The process ended without stopping the session: this is what it had recorded until then."
@@ -120,6 +120,11 @@ def _header(data: SummaryData) -> list[str]:
     if data.trace_span is not None:
         lines += textwrap.wrap(data.trace_span.sentence, WIDTH)
     return lines
+
+
+def emulated_title(emulation: dict[str, Any]) -> str:
+    """Says whether storage was emulated."""
+    return "Emulated storage" if slowed_calls(emulation) else "Nothing emulated"
 
 
 def emulated_as(emulation: dict[str, Any], most_characters: int) -> str:
@@ -131,6 +136,8 @@ def emulated_as(emulation: dict[str, Any], most_characters: int) -> str:
 
 def emulated_times(emulation: dict[str, Any]) -> str:
     """Says that times are a model's, and of how many calls where that is known."""
+    if not slowed_calls(emulation):
+        return "It slowed no call: times are this storage's own."
     times = "Times are a model's, not this storage's"
     if "delayed_ns" not in emulation:
         return f"{times}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.reports.text.summary_text import emulated_as, emulated_times
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title
 from tfdarshan.reports.views.panel import Panel, Text
 from tfdarshan.reports.views.view_source import Source
 
@@ -19,7 +19,7 @@ def emulation_banner(*sources: Source) -> list[Panel]:
 def _warning(source: Source, *, named: bool) -> Text:
     emulation = source.emulation
     assert emulation is not None
-    title = f"Emulated storage, {emulated_as(emulation, MOST_CHARACTERS)}"
+    title = f"{emulated_title(emulation)}, {emulated_as(emulation, MOST_CHARACTERS)}"
     if named:
         title = f"{source.whole.path.name}: {title}"
     return Text([emulated_times(emulation)], title, tone="warning", inline=True)

@@ -8,6 +8,7 @@ from tfdarshan.analysis.process_list import ProcessEntry
 from tfdarshan.analysis.rereads import Rereads
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
@@ -162,7 +163,7 @@ def _shares(source: Source) -> list[Panel]:
         panels.append(Chart("coverage", title, shares_figure(bars), note, half=True))
     split = storage_share(coverage)
     # What is under emulated storage says nothing of it.
-    if source.emulation is not None:
+    if slowed_calls(source.emulation):
         return panels
     if split.asked_bytes and split.storage_bytes is not None and split.cached_bytes is not None:
         parts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.latency import latency
 from tfdarshan.analysis.read_passes import read_passes
-from tfdarshan.analysis.summary_data import SummaryData
+from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.reports.figures.distribution import (
     access_sizes_figure,
     file_sizes_figure,
@@ -40,7 +40,7 @@ def patterns_view(source: Source) -> list[Panel]:
     passes = read_passes(source.segments, source.files)
     if len(passes):
         note = "A later pass that is much faster came from the page cache."
-        if source.emulation is not None:
+        if slowed_calls(source.emulation):
             note = NO_CACHE
         panels.append(
             Chart("passes", "First reading against later ones", passes_figure(passes), note, half=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.step_time import StepSummary, step_summary
+from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
     means_of_steps,
@@ -85,7 +86,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         *(_io_tiles(whole) if source.traced else []),
     ]
     storage = source.step_storage
-    if len(storage) and source.emulation is None:
+    if len(storage) and not slowed_calls(source.emulation):
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
         note = f"{percent(asked - cached, asked)} of reads"
         tiles.append(Tile("From storage", size(asked - cached), note))
@@ -145,7 +146,7 @@ def _share(part_s: float | None, whole: StepSummary) -> str:
 def _storage(source: Source) -> list[Panel]:
     storage = source.step_storage
     # What is under emulated storage says nothing of it.
-    if len(storage) == 0 or source.emulation is not None:
+    if len(storage) == 0 or slowed_calls(source.emulation):
         return []
     note = (
         "By the kernel (/proc/self/io): read_bytes of a step against rchar. Read-ahead that serves a later "
@@ -185,7 +186,7 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     paging = Paging(
         query.offset, query.limit, len(table), tuple(SORTS), query.sort, descending=query.descending
     )
-    real = {} if source.emulation is None else {"from storage": "from real storage"}
+    real = {"from storage": "from real storage"} if slowed_calls(source.emulation) else {}
     columns = [(real.get(name, name), kind) for name, kind in COLUMNS]
     note += ", the slowest first" if slowest else ""
     return Table("step-table", "Steps", columns, rows, note, paging=paging)
