@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
@@ -24,7 +24,7 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
-from tfdarshan.findings.finding import KINDS, Finding, Unknown
+from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
@@ -113,7 +113,7 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     """Finds it in what was measured already."""
     results = [rule(measures) for _, rule in FINDINGS]
     unknown = [result for result in results if isinstance(result, Unknown)]
-    made = [result for result in results if isinstance(result, Finding)]
+    made = [_in_its_language(result, measures) for result in results if isinstance(result, Finding)]
     found = _all_charged(made, measures)
     best = _far_better(made, found, measures)
     if best is not None:
@@ -128,6 +128,14 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
     return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs)
+
+
+def _in_its_language(finding: Finding, measures: Measures) -> Finding:
+    """Leaves out lines of Python where a log is of a program that is none; commands stay."""
+    way, cure = measures.recorded, finding.cure
+    if way.started_by != "darshan" or way.is_python or cure is None or cure.line.startswith("tfdarshan "):
+        return finding
+    return replace(finding, cure=Cure(cure.what))
 
 
 def _worth_naming(made: Sequence[Finding], found: Sequence[Finding], measures: Measures) -> list[Finding]:

@@ -22,7 +22,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return Unknown(
             NAME,
             "how much of the I/O was not seen: the kernel's figures are missing",
-            "record with tfdarshan.profile(), which keeps them" if measures.imported else "",
+            measures.recorded.to_see_more if measures.imported else "",
         )
     for name, direction, taken_s in (
         ("read", coverage.read, data.wall_clock.read_s),

@@ -39,7 +39,7 @@ from tfdarshan.findings.model_assumptions import (
     waits_for_input,
 )
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
-from tfdarshan.findings.way_of_recording import WayOfRecording
+from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
@@ -167,8 +167,12 @@ class Measures:
     def recorded(self) -> WayOfRecording:
         """How it was recorded, in whose words to say what to record instead."""
         owner = self.run.session.meta[0]
+        started_by = "darshan" if self.imported else owner.get("started_by", "")
         return WayOfRecording(
-            owner.get("started_by", ""), owner.get("options") or {}, "tensorflow" in self.versions
+            started_by,
+            owner.get("options") or {},
+            "tensorflow" in self.versions,
+            is_python(self.summary.command),
         )
 
     def untraced(self, name: str, what: str) -> Unknown:
@@ -180,7 +184,7 @@ class Measures:
         if not self.imported:
             return Unknown(name, f"{what}: there is no trace of single calls", self.recorded.to_keep_calls)
         why = "does not tell kinds of calls apart" if self.traced else "has no single calls"
-        return Unknown(name, f"{what}: the log {why}", "record with tfdarshan.profile()")
+        return Unknown(name, f"{what}: the log {why}", self.recorded.to_see_more)
 
     def group(self, *kinds: str) -> CallGroup:
         """Gives calls of some kinds together."""

@@ -15,9 +15,11 @@ MOST_MEMORY = 0.5
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where a bound dropped segments."""
     if measures.imported:
+        # Darshan's own trace is of reads and writes alone.
         what = "single calls of STDIO, opens and stats" if measures.traced else "single calls"
-        record = "record with DXT_ENABLE_IO_TRACE=1, or with tfdarshan"
-        return Unknown(NAME, f"{what}: the log has no trace of them", record)
+        ways = [] if measures.traced else ["record with DXT_ENABLE_IO_TRACE=1"]
+        ways += [measures.recorded.to_see_more] if measures.recorded.is_python else []
+        return Unknown(NAME, f"{what}: the log has no trace of them", ", or ".join(ways))
     dropped, made = measures.trace_room.dropped_calls, measures.summary.calls
     if not made or dropped < LEAST_SHARE * made:
         return None

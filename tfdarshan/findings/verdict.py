@@ -17,7 +17,9 @@ HEALTHY_SHARE = 0.05
 MUCH_OF_WAIT = 0.3
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
-RECORD_MORE = "record some seconds of training, 20 steps or more"
+RECORD_MORE = "record some seconds, 20 steps or more"
+# Nothing says that a job without steps trains.
+RECORD_LONGER = "record a longer run, of some seconds"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def make_verdict(
     ]
     if measures.too_short:
         text = " ".join([*doubts, f"Too short to tell: {measures.too_short}."])
-        return Verdict(text, "unknown", model.wait_share, "", None, RECORD_MORE)
+        more = RECORD_LONGER if measures.windows is None else RECORD_MORE
+        return Verdict(text, "unknown", model.wait_share, "", None, more)
     if first is not None:
         named = cured or first
         why = " ".join([*doubts, _lost(measures, first), *_in_place_of(first, named)])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
+
+from tfdarshan.sessions.process_role import INTERPRETER
 
 MARK_STEPS = (
     "mark steps with `with tfdarshan.step() as step:` and the request for a batch with "
     "`with step.input_wait():`"
 )
+RUN_IT = "record the job with `tfdarshan run`"
 
 
 @dataclass(frozen=True)
@@ -17,14 +21,17 @@ class WayOfRecording:
     """How a session was recorded.
 
     Attributes:
-        started_by: What the metadata says: "run", "profile", "keras", "tensorflow"; "" for older sessions.
+        started_by: What the metadata says: "run", "profile", "keras", "tensorflow"; "" for older sessions;
+            "darshan" for a log of Darshan's.
         options: The session's options, as they are in the metadata.
         uses_tensorflow: Whether the job has loaded TensorFlow.
+        is_python: Whether Python runs the job, so that tfdarshan can record it.
     """
 
     started_by: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     uses_tensorflow: bool = False
+    is_python: bool = True
 
     def spelled(self, **options: Any) -> str:
         """Words options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
@@ -45,7 +52,9 @@ class WayOfRecording:
 
     @property
     def to_see_waits(self) -> str:
-        """Says how to record what steps wait for."""
+        """Says how to record what steps wait for; "" if nothing can."""
+        if self.started_by == "darshan":
+            return RUN_IT if self.is_python else ""
         if not self.uses_tensorflow or self.options.get("tf_profiler", "auto") is not False:
             where = "in the script, " if self.started_by == "run" else ""
             return f"{where}{MARK_STEPS}"
@@ -54,7 +63,9 @@ class WayOfRecording:
 
     @property
     def to_mark_steps(self) -> str:
-        """Says how to record steps."""
+        """Says how to record steps; "" if nothing can."""
+        if self.started_by == "darshan":
+            return RUN_IT if self.is_python else ""
         where = "in the script, " if self.started_by == "run" else ""
         return f"{where}mark steps with tfdarshan.step()"
 
@@ -64,9 +75,20 @@ class WayOfRecording:
         return "record without --no-trace" if self.started_by == "run" else "record with trace=True"
 
     @property
+    def to_see_more(self) -> str:
+        """Says how to record what no log of Darshan's has; "" if nothing can."""
+        return RUN_IT if self.is_python else ""
+
+    @property
     def to_leave_files_out(self) -> str:
         """Says how to leave files out."""
         return "--exclude PATTERN" if self.started_by == "run" else "exclude=[...]"
+
+
+def is_python(command: str) -> bool:
+    """Says whether Python runs a command line, whose words have blanks between them."""
+    program = command.split(maxsplit=1)[:1]
+    return any(INTERPRETER.match(PurePosixPath(name).name) for name in program)
 
 
 def _flag(name: str, value: Any) -> str:

@@ -1,6 +1,7 @@
 """What is said of Darshan logs that PyDarshan ships: without a trace, or with reads and writes only."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +41,31 @@ def test_what_a_log_does_not_say_is_named_and_nothing_is_blamed_without_proof(pa
     assert "training" not in found.verdict.sentence
     most = max((finding.cost_share for finding in found.findings if finding.kind == "note"), default=0.0)
     assert found.verdict.state == ("suspect" if most >= SUSPECT_SHARE else "unknown")
-    assert found.verdict.record
     for finding in found.findings:
         assert finding.gain is None or finding.gain.low_s == 0
+
+
+@pytest.mark.parametrize("name", ["sample-badost.darshan", "ior_hdf5_example.darshan"])
+@pytest.mark.parametrize("python", [False, True])
+def test_a_program_that_is_no_python_is_told_no_python(name, python, tmp_path, capsys):
+    # GIVEN a log of a C program, and the same one as if of Python's
+    _, session = imported(name, tmp_path)
+    for path in session.path.glob("*.meta.json") if python else ():
+        meta = json.loads(path.read_text())
+        path.write_text(json.dumps(meta | {"command": f"/usr/bin/python3 {meta['command']}"}))
+
+    # WHEN
+    texts = []
+    for verb in ("summary", "findings"):
+        assert main([verb, str(session.path)]) == 0
+        texts.append(" ".join(capsys.readouterr().out.split()))
+
+    # THEN nothing tells to change Python's lines, or to record what cannot be recorded
+    for text in texts:
+        assert ("To know: record the job with `tfdarshan run`." in text) == python
+        assert "tfdarshan.step()" not in text
+    code = re.search(r"threading\.Thread|open\(path", texts[1])
+    assert (code is not None) == python
 
 
 def test_a_bad_server_is_found_by_the_files_on_it(tmp_path):

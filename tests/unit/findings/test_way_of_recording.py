@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfdarshan.commands import make_parser
-from tfdarshan.findings.way_of_recording import WayOfRecording
+from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
 from tfdarshan.options import Options
 
 
@@ -42,7 +42,24 @@ def test_every_option_can_be_spelled_for_the_command_line():
         (WayOfRecording("profile", {"tf_profiler": False}, True), "as tf_profiler='auto' does"),
         (WayOfRecording("run", {"tf_profiler": False}, False), "in the script, mark steps with"),
         (WayOfRecording("profile", {"tf_profiler": "auto"}, True), "mark steps with"),
+        (WayOfRecording("darshan", is_python=True), "record the job with `tfdarshan run`"),
     ],
 )
 def test_how_to_see_waits_fits_the_job(way, said):
     assert said in way.to_see_waits
+
+
+@pytest.mark.parametrize(
+    ("command", "python"),
+    [
+        ("/usr/bin/python3.11 train.py", True),
+        ("python train.py --epochs 2", True),
+        ("/home/u/ior -a HDF5 -o python", False),
+        ("/opt/pythonic/solver", False),
+        ("", False),
+    ],
+)
+def test_which_command_lines_are_pythons(command, python):
+    assert is_python(command) == python
+    way = WayOfRecording("darshan", is_python=is_python(command))
+    assert bool(way.to_see_waits) == bool(way.to_mark_steps) == bool(way.to_see_more) == python

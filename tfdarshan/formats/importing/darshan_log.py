@@ -105,7 +105,8 @@ def _write(directory: Path, source: ImportedLog) -> Imported:
     layers = write_layers(directory / first, source.log, source.no_files)
     if layers:
         metas[0][1]["tables"]["layers"] = {"file": first, "rows": layers}
-    metas[0][1]["bounds"] = _bounds(source, processes[0], lost)
+    # They are of the log, and of no process.
+    metas[0][1]["bounds"] = metas[0][1]["session_notes"] = _bounds(source, processes[0], lost)
     for process, meta in reversed(metas):
         write_json(directory / f"{_stem(source, process)}{META_SUFFIX}", meta)
     files = len({record for part in content.records.values() for record in part.record.tolist()})
