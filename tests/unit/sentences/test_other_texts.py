@@ -15,7 +15,6 @@ from tfdarshan.commands import main
 from tfdarshan.comparison.change import compare, judge
 from tfdarshan.comparison.condition import parse_condition
 from tfdarshan.comparison.measured_run import Side
-from tfdarshan.reports.text.advice_text import gain_texts
 from tfdarshan.reports.text.comparison_text import render, render_failure
 from tfdarshan.reports.text.probe_text import probe_text
 from tfdarshan.reports.text.staging_check_text import render_check
@@ -103,18 +102,6 @@ def test_a_condition_says_what_it_rests_on(condition, said, tmp_path):
     (failure,) = judge([parse_condition(condition)], [both])
 
     assert render_failure(failure).endswith(said)
-
-
-@pytest.mark.parametrize(
-    ("gains", "texts"),
-    [
-        ((0.2, 0.0, 0.3), ("+20.0 %", "+0.0 %", "+30.0 %")),
-        ((4.0, 0.0, 5.0), ("5.0x", "1.0x", "6.0x")),
-        ((0.5, -0.2, 1.5), ("1.5x", "0.8x", "2.5x")),
-    ],
-)
-def test_gains_that_are_read_together_are_worded_alike(gains, texts):
-    assert gain_texts(*gains) == texts
 
 
 @pytest.mark.parametrize(("copies", "originals"), [(1, 0), (4, 1), (0, 5)])

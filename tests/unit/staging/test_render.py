@@ -1,5 +1,7 @@
 """How an advice is worded."""
 
+from math import inf
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,9 @@ from tfdarshan.staging.question import Question
 
 @pytest.mark.parametrize(
     ("gain", "text"),
-    [(0.21, "+21.0 %"), (0, "+0.0 %"), (-0.1, "-10.0 %"), (-0.41, "-41.0 %"), (6, "7.0x")],
+    [(0.21, "1.21x"), (0, "1.00x"), (-0.1, "0.90x"), (-0.41, "0.59x"), (6, "7.00x"), (inf, "no I/O left")],
 )
-def test_a_loss_has_its_minus(gain, text):
+def test_a_gain_is_a_factor_as_those_of_findings(gain, text):
     assert gain_text(gain) == text
 
 

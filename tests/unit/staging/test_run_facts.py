@@ -171,6 +171,11 @@ def test_tab_report_and_command_give_one_number(capsys, monkeypatch, tmp_path):
     assert tiles["Saved an epoch"].value.exact == f"{command['saved_s']:.9f} s"
     assert reported == [tiles["Saved an epoch"].value.exact]
 
+    # AND the gain is worded alike, as findings word theirs
+    factor = f"{command['epoch_s'] / (command['epoch_s'] - command['saved_s']):.2f}x"
+    assert f"{factor} (between " in tiles["Saved an epoch"].note
+    assert f": {factor}, between " in " ".join(advise(capsys, tmp_path).split())
+
 
 @pytest.mark.parametrize("share", [pytest.param(0.3, marks=pytest.mark.long), 1])
 def test_the_order_of_the_files_changes_no_number(tmp_path, share):

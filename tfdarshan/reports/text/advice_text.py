@@ -38,20 +38,8 @@ def render(advice: Advice) -> str:
 
 
 def gain_text(gain: float) -> str:
-    """Gives a gain in percent, or as a factor where it is large: 0.21 is "+21.0 %", 6 is "7.0x".
-
-    A loss has its minus: -0.41 is "-41.0 %".
-    """
-    if math.isinf(gain):
-        return "no I/O left"
-    return f"{100 * gain:+.1f} %" if gain < 1 else f"{1 + gain:.1f}x"
-
-
-def gain_texts(*gains: float) -> tuple[str, ...]:
-    """Gives gains that are read together, all in percent, or all as factors where one of them is large."""
-    if all(gain < 1 for gain in gains):
-        return tuple(map(gain_text, gains))
-    return tuple("no I/O left" if math.isinf(gain) else f"{1 + gain:.1f}x" for gain in gains)
+    """Words a gain as findings do, as a factor: 0.21 is "1.21x", 6 is "7.00x", and a loss of -0.41 "0.59x"."""
+    return "no I/O left" if math.isinf(gain) else f"{1 + gain:.2f}x"
 
 
 def _verdict(advice: Advice) -> str:
@@ -61,7 +49,7 @@ def _verdict(advice: Advice) -> str:
     low, high = expected.gain_range
     of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
-    given, least, most = gain_texts(expected.gain, low, high)
+    given, least, most = map(gain_text, (expected.gain, low, high))
     gains = f"{given}, between {least} and {most}"
     what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}"
     lines = [
@@ -216,7 +204,7 @@ def _rule(rule: RuleResult) -> str:
     expected: Expectation = rule.expected
     low, high = expected.gain_range
     saved = human_seconds(expected.saved_s)
-    given, least, most = gain_texts(expected.gain, low, high)
+    given, least, most = map(gain_text, (expected.gain, low, high))
     bounds = f"{least} to {most}"
     return RULES.row(rule.name, rule.files, human_bytes(rule.bytes), saved, given, bounds)
 

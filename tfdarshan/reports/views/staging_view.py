@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
-from tfdarshan.reports.text.advice_text import gain_texts
+from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
     Chart,
@@ -112,7 +112,7 @@ def _verdict(advice: Advice) -> Text:
 
 
 def _gain(expected: Expectation) -> str:
-    given, low, high = gain_texts(expected.gain, *expected.gain_range)
+    given, low, high = map(gain_text, (expected.gain, *expected.gain_range))
     return f"{given} (between {low} and {high})"
 
 
