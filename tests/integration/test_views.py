@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shutil
 import time
 
 import numpy as np
@@ -172,7 +173,7 @@ def test_emulated_storage_has_no_cache_state_to_compare(tmp_path):
     panels = compare_view(Source(stepping(tmp_path / "plain")), emulated)
 
     (comparable,) = (panel for panel in panels if panel.kind == "text")
-    assert "cache state: emulated storage, as in the second, has no page cache." in comparable.lines
+    assert "cache state: emulated storage, as in as-if, has no page cache." in comparable.lines
 
 
 def test_redacted_banners_name_no_path(tmp_path):
@@ -235,6 +236,32 @@ def test_compared_sessions_say_what_changed(tmp_path):
     assert {cell["outcome"] for row in table["rows"] for cell in row} <= {"", "changed", "within noise"}
     said = " ".join(panels[1]["lines"])
     assert said.startswith("Comparable: no, the work differs (bytes read).")
+    # AND it calls the sessions by their logdirs
+    assert (table["title"], [column[0] for column in table["columns"][1:3]]) == ("a -> b", ["a", "b"])
+    assert "bytes read: 40 B in a, 30 B in b." in said
+
+
+def test_compared_sessions_have_names_that_tell_them_apart(tmp_path):
+    # GIVEN sessions of one logdir, copies of one of them, and such whose paths are hidden
+    job = job_of([(0, 100, 1, "pread", 0, 40)], ["/a"], [40])
+    first = write_session(tmp_path / "a", job).path
+    later = shutil.copytree(first, first.with_name("later"))
+    for path in later.glob("*.meta.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"session": "later"}))
+    copied = shutil.copytree(first, tmp_path / "b" / "a" / "plugins" / "tfdarshan" / first.name)
+    hidden = tmp_path / "secret" / "plugins" / "tfdarshan" / "later"
+    shutil.copytree(later, hidden)
+
+    def title(one, other, redaction=None):
+        sources = (Source(tfdarshan.open_session(path), redaction=redaction) for path in (one, other))
+        panels = compare_view(*sources)
+        return next(panel.title for panel in panels if panel.kind == "table")
+
+    # WHEN / THEN
+    assert title(first, later) == f"{first.name} -> later"
+    assert title(first, copied) == "the first -> the second"
+    assert title(first, hidden) == "a -> secret"
+    assert title(first, hidden, Redaction("key")) == f"{first.name} -> later"
 
 
 def test_a_comparison_says_what_is_better_and_what_is_worse(tmp_path):

@@ -32,9 +32,9 @@ WORDED = {SECONDS: duration, BYTES: size, RATE: bytes_per_s, COUNT: number}
 
 def compare_view(first: Source, second: Source) -> list[Panel]:
     """Gives whether both sessions can be compared, the figures of both, and second over first."""
-    names = (first.summary.session, second.summary.session)
+    names = _names(first, second)
     files = FilePair(first.files, second.files).sets()
-    checks = check_likeness(first, second, files, ("the first", "the second"))
+    checks = check_likeness(first, second, files, names)
     verdict = verdict_of(checks)
     differ = [f"{check.name}: {check.sentence}." for check in checks if check.state != SAME]
     sides = Side("first", [first]), Side("second", [second])
@@ -62,6 +62,21 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
             "Green: better. Red and hatched: worse. Grey: neither, or within noise.",
         ),
     ]
+
+
+def _names(first: Source, second: Source) -> tuple[str, str]:
+    """Gives what tells the sessions apart: the folders that they are recorded into, or when they began."""
+    runs = _run(first), _run(second)
+    if all(runs) and runs[0] != runs[1]:
+        return runs
+    sessions = first.summary.session, second.summary.session
+    return sessions if sessions[0] != sessions[1] else ("the first", "the second")
+
+
+def _run(source: Source) -> str:
+    """Gives the name of a session's logdir, or of the run below it; "" if that is to be hidden."""
+    above = source.whole.path.absolute().parents
+    return above[2].name if source.redaction is None and len(above) > 2 else ""
 
 
 def _state(changes: list[Change], verdict: str) -> str:
