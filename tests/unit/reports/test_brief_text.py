@@ -171,3 +171,19 @@ def test_more_is_shown_on_demand(slow, capsys):
 
     assert "Access pattern" in text
     assert len(text.splitlines()) > SCREEN
+
+
+def test_a_program_whose_path_is_no_part_of_a_line_stands_beside_its_label(slow):
+    # GIVEN a job of a program with a path of 200 characters
+    measures = measure(slow, 5)
+    command = f"/{'deep/' * 38}solver --steps 10"
+    summary = dataclasses.replace(measures.summary, command=command)
+
+    # WHEN
+    lines = brief_text(summary, diagnosis_of(measures)).splitlines()
+
+    # THEN the end of it is there, on the label's own line
+    (job,) = (line for line in lines if line.startswith("Job"))
+    assert job.endswith("deep/solver")
+    assert len(job) <= 100
+    assert "--steps 10" in lines[lines.index(job) + 1]

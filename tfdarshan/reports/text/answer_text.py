@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.step_split import StepPart
 from tfdarshan.terminal.paint import Paint
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent
 
 MARKS = {"storage": "#", "decoding": "d", "other_wait": "o", "own_calls": "w", "compute": "."}
@@ -19,9 +18,9 @@ LEAST_SHARE = 0.005
 def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     """Gives its lines, within `paint.width` columns but for the lines of the cure."""
     verdict = diagnosis.verdict
-    lines = [paint.bold(line) for line in textwrap.wrap(printable(verdict.sentence), paint.width)]
+    lines = [paint.bold(line) for line in wrap(printable(verdict.sentence), paint.width)]
     if verdict.record:
-        lines += textwrap.wrap(printable(f"To know: {verdict.record}."), paint.width)
+        lines += wrap(printable(f"To know: {verdict.record}."), paint.width)
     change = change_lines(diagnosis, paint)
     lines += ["", *change] if change else []
     bar = step_bar(diagnosis.parts, paint)
@@ -52,8 +51,7 @@ def step_bar(parts: tuple[StepPart, ...], paint: Paint) -> list[str]:
         for part in parts
         if part.seconds >= LEAST_SHARE * whole_s
     )
-    said = textwrap.wrap(legend, paint.width, initial_indent="  ", subsequent_indent="  ")
-    return [f"{head}[{drawn}]", *said]
+    return [f"{head}[{drawn}]", *wrap(legend, paint.width, "  ")]
 
 
 def _marks(parts: tuple[StepPart, ...], width: int) -> str:

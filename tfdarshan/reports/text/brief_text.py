@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from tfdarshan.reports.text.summary_text import emulated_as, emulated_title
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import WIDTH, Paint
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent, plural, shortened
 
 MOST_FILES = 3
@@ -79,7 +79,7 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
     programs = data.coverage.programs
     facts = [
         ("Session", session),
-        ("Job", data.command),
+        ("Job", _command(data.command, paint)),
         ("Read", _moved(data, "read")),
         ("Written", _moved(data, "written")),
         ("Opened", _opened(data)),
@@ -95,6 +95,12 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
         if text
         for line in _wrapped(FACTS.row(label, printable(text)), paint, " " * LABEL, most_lines=2)
     ]
+
+
+def _command(command: str, paint: Paint) -> str:
+    """Gives a command line; of a program whose path is no part of a line, the end of that path."""
+    program, *others = command.split(" ", 1)
+    return " ".join([shortened(program, paint.width - LABEL), *others])
 
 
 def _moved(data: SummaryData, direction: str) -> str:
@@ -222,9 +228,7 @@ def _from_here(path: str) -> str:
 
 def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None) -> list[str]:
     # A path is whole, so that it can be copied, however long.
-    lines = textwrap.wrap(
-        printable(text), paint.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    lines = wrap(printable(text), paint.width, hang=indent)
     if most_lines is not None and len(lines) > most_lines:
         last = lines[most_lines - 1][: paint.width - 4]
         lines = [*lines[: most_lines - 1], f"{last} ..."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Assumption, Finding, Gain
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened
 
 WIDTH = 100
@@ -18,9 +18,9 @@ HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": 
 
 def verdict_text(diagnosis: Diagnosis) -> str:
     """Gives the verdict as a paragraph, and what to record where it cannot tell."""
-    lines = textwrap.wrap(printable(diagnosis.verdict.sentence), WIDTH)
+    lines = wrap(printable(diagnosis.verdict.sentence), WIDTH)
     if diagnosis.verdict.record:
-        lines += textwrap.wrap(printable(f"To know: {diagnosis.verdict.record}."), WIDTH)
+        lines += wrap(printable(f"To know: {diagnosis.verdict.record}."), WIDTH)
     return "\n".join(lines) + "\n"
 
 
@@ -28,7 +28,7 @@ def findings_text(diagnosis: Diagnosis) -> str:
     """Gives everything that was found, ending in a newline."""
     parts = [verdict_text(diagnosis)]
     if diagnosis.trace_span is not None:
-        parts.append("\n".join(textwrap.wrap(diagnosis.trace_span.sentence, WIDTH)) + "\n")
+        parts.append("\n".join(wrap(diagnosis.trace_span.sentence, WIDTH)) + "\n")
     common = _common(diagnosis)
     for kind, heading in HEADINGS.items():
         found = [finding for finding in diagnosis.findings if finding.kind == kind]
@@ -99,7 +99,4 @@ def _finding(finding: Finding, common: Sequence[Assumption]) -> str:
 
 
 def _wrapped(text: str, indent: str, hang: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        printable(text), WIDTH, initial_indent=indent, subsequent_indent=indent if hang is None else hang,
-        break_long_words=False,
-    )  # fmt: skip
+    return wrap(printable(text), WIDTH, indent, hang)

@@ -1,0 +1,32 @@
+"""Lines of a text, with each number beside its unit."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+# A blank that no line ends at.
+TIED = "\N{NO-BREAK SPACE}"
+UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:[kMGTP]?B(?:/s)?|[num]?s)(?![\w/])))")
+RANGE = re.compile(r"\(([\d.]+x) to ([\d.]+x)\)")
+
+
+def wrap(text: str, width: int, indent: str = "", hang: str | None = None) -> list[str]:
+    """Gives a text as lines.
+
+    Args:
+        text: One paragraph.
+        width: How many characters a line may have. A longer word, such as a path, is whole on its own line.
+        indent: What the first line begins with.
+        hang: What the others begin with, None for the same.
+    """
+    tied = RANGE.sub(rf"(\1{TIED}to{TIED}\2)", UNIT.sub(TIED, text))
+    lines = textwrap.wrap(
+        tied,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if hang is None else hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(TIED, " ") for line in lines]
