@@ -173,7 +173,7 @@ def test_emulated_storage_has_no_cache_state_to_compare(tmp_path):
     panels = compare_view(Source(stepping(tmp_path / "plain")), emulated)
 
     (comparable,) = (panel for panel in panels if panel.kind == "text")
-    assert "cache state: emulated storage, as in as-if, has no page cache." in comparable.lines
+    assert "cache state: emulated storage, as in as-if/logs, has no page cache." in comparable.lines
 
 
 def test_redacted_banners_name_no_path(tmp_path):
@@ -186,7 +186,7 @@ def test_redacted_banners_name_no_path(tmp_path):
 
 
 def test_notebooks_say_that_storage_was_emulated(tmp_path):
-    session = stepping(tmp_path, as_if="hdd", as_if_paths=[f"{tmp_path}/<*"])
+    session = stepping(tmp_path / "<job", as_if="hdd", as_if_paths=[f"{tmp_path}/<*"])
 
     said = session_html(session)
 
@@ -258,8 +258,9 @@ def test_compared_sessions_have_names_that_tell_them_apart(tmp_path):
         return next(panel.title for panel in panels if panel.kind == "table")
 
     # WHEN / THEN
+    assert title(first, first) == "the first -> the second"
     assert title(first, later) == f"{first.name} -> later"
-    assert title(first, copied) == "the first -> the second"
+    assert title(first, copied) == f"{tmp_path.name}/a -> b/a"
     assert title(first, hidden) == "a -> secret"
     assert title(first, hidden, Redaction("key")) == f"{first.name} -> later"
 

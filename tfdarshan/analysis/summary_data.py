@@ -187,7 +187,7 @@ def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def slowed_calls(emulation: dict[str, Any] | None) -> bool:
-    """Says whether emulated storage slowed a call, so that times are a model's; True where that is unknown."""
+    """Says whether emulated storage slowed a call, so times are a model's; True where that is unknown."""
     return emulation is not None and emulation.get("delayed_calls") != 0
 
 

@@ -38,7 +38,7 @@ def render(advice: Advice) -> str:
 
 
 def gain_text(gain: float) -> str:
-    """Words a gain as findings do, as a factor: 0.21 is "1.21x", 6 is "7.00x", and a loss of -0.41 "0.59x"."""
+    """Words a gain as findings do, as a factor: 0.21 is "1.21x", 6 "7.00x", and a loss of -0.41 "0.59x"."""
     return "no I/O left" if math.isinf(gain) else f"{1 + gain:.2f}x"
 
 

@@ -27,6 +27,8 @@ SAID = (BETTER, WORSE, CHANGED, NOISE)
 NOISE_NOTE = (
     "Noise: how much a time may differ though nothing has changed, judged by how even each session was."
 )
+# Parts of a path that a name has: more are no name.
+MOST_PARTS = 3
 WORDED = {SECONDS: duration, BYTES: size, RATE: bytes_per_s, COUNT: number}
 
 
@@ -65,18 +67,20 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
 
 
 def _names(first: Source, second: Source) -> tuple[str, str]:
-    """Gives what tells the sessions apart: the folders that they are recorded into, or when they began."""
-    runs = _run(first), _run(second)
-    if all(runs) and runs[0] != runs[1]:
-        return runs
+    """Gives what tells the sessions apart: the ends of their logdirs' paths, or when they began."""
+    if first.redaction is None and second.redaction is None:
+        logdirs = _logdir(first), _logdir(second)
+        for parts in range(1, MOST_PARTS + 1):
+            ends = tuple("/".join(logdir[-parts:]) for logdir in logdirs)
+            if ends[0] != ends[1] and all(ends):
+                return ends[0], ends[1]
     sessions = first.summary.session, second.summary.session
     return sessions if sessions[0] != sessions[1] else ("the first", "the second")
 
 
-def _run(source: Source) -> str:
-    """Gives the name of a session's logdir, or of the run below it; "" if that is to be hidden."""
-    above = source.whole.path.absolute().parents
-    return above[2].name if source.redaction is None and len(above) > 2 else ""
+def _logdir(source: Source) -> tuple[str, ...]:
+    """Gives the parts of the path of a session's logdir, or of the run below it."""
+    return source.whole.path.absolute().parts[1:-3]
 
 
 def _state(changes: list[Change], verdict: str) -> str:
