@@ -35,8 +35,8 @@ KUBERNETES = {"JOB_COMPLETION_INDEX": "2", "JOB_UID": "0f3a", "KUBERNETES_SERVIC
 TORCH = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 
 
-def tf_config(kind, index):
-    return {"TF_CONFIG": json.dumps({"cluster": CLUSTER, "task": {"type": kind, "index": index}})}
+def tf_config(kind, index, cluster=CLUSTER):
+    return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})}
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,14 @@ def test_all_ranks_of_one_launch_agree_and_other_launches_differ():
         (SRUN | TORCHRUN | {"LOCAL_WORLD_SIZE": "4", "SLURM_STEP_TASKS_PER_NODE": "1(x2)"}, 4),
         (SRUN | {"LOCAL_WORLD_SIZE": "0"}, None),
         (KUBERNETES, None),
+        (tf_config("worker", 1), 1),
+        (tf_config("worker", 1, {"worker": ["localhost:1", "localhost:2"], "ps": ["localhost:3", "h:3"]}), 3),
+        (tf_config("worker", 0, {"worker": ["[::1]:1", "[::1]:2", "[::2]:1"]}), 2),
+        (
+            tf_config("worker", 0, {"worker": {"0": "h1:1", "1": "h1:2"}}),
+            None,
+        ),  # by place
+        (SRUN | {"SLURM_STEP_TASKS_PER_NODE": "1,3"} | tf_config("worker", 1), 3),
     ],
 )
 def test_the_ranks_of_a_host_are_counted(environment, expected):

@@ -76,7 +76,10 @@ def job_identity(environment: Environment, job: str | None = None) -> JobIdentit
         found = _named(environment, job, launched)
     else:
         found = None if launched is None or launched.world_size == 1 else launched
-    return None if found is None else dataclasses.replace(found, local_size=ranks_on_host(environment))
+    if found is None:
+        return None
+    local_size = ranks_on_host(environment) or (launched.local_size if launched else None)
+    return dataclasses.replace(found, local_size=local_size)
 
 
 def _named(environment: Environment, job: str, launched: JobIdentity | None) -> JobIdentity | None:
@@ -200,11 +203,13 @@ def _tf_config(environment: Environment) -> JobIdentity | None:
             return None
         before = kinds[: kinds.index(task["type"])]
         rank = sum(len(cluster[kind]) for kind in before) + index
-        size = sum(len(cluster[kind]) for kind in kinds)
+        addresses = [str(address) for kind in kinds for address in cluster[kind]]
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     job = _digest(json.dumps(cluster, sort_keys=True))
-    return JobIdentity("tensorflow", job, rank, size, unique=False)
+    hosts = [address.rpartition(":")[0] for address in addresses]
+    local_size = hosts.count(hosts[rank]) if hosts[rank] else None
+    return JobIdentity("tensorflow", job, rank, len(addresses), unique=False, local_size=local_size)
 
 
 def _kubernetes(environment: Environment) -> JobIdentity | None:
