@@ -136,19 +136,29 @@ class Ending:
     def _announce(self, path: Path) -> None:
         from tfdarshan.sessions.rank_folder import whole_session
 
-        totals = None if self.staged is None else self.staged.totals
         if self.as_json:
-            more = {} if totals is None else {"staged": dataclasses.asdict(totals)}
+            more = {} if self.staged is None else {"staged": dataclasses.asdict(self.staged.totals)}
             print(json.dumps({"session": str(path), **more}), file=sys.stderr, flush=True)
         else:
-            if totals is not None:
-                originals = f"{plural(totals.missing, 'copy', 'copies')} missing, {totals.stale:,} stale"
-                opens = plural(totals.copies, "open")
-                said = f"tfdarshan: {opens} got a staged copy; originals instead: {originals}"
-                say(said, error=True)
+            if self.staged is not None:
+                _say_what_got_copies(self.staged, path)
             whole = whole_session(path)
             what = "the session" if whole == path else "this rank's part of the session"
             say(f"tfdarshan: {what} is in {path}; see it with: tfdarshan summary {whole}", error=True)
+
+
+def _say_what_got_copies(staged: StagedFiles, session: Path) -> None:
+    """Says how many opens were led to copies, and what could not be led there."""
+    from tfdarshan.sessions.session_data import SessionData
+    from tfdarshan.staging.not_redirected import reads_of_originals
+
+    totals = staged.totals
+    opens, missing = plural(totals.copies, "open"), plural(totals.missing, "copy", "copies")
+    originals = f"{missing} missing, {totals.stale:,} stale"
+    say(f"tfdarshan: {opens} got a staged copy; originals instead: {originals}", error=True)
+    left = reads_of_originals(SessionData.open(session).processes, staged.plan)
+    if left.sentence:
+        say(f"tfdarshan: {left.sentence}", error=True)
 
 
 def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]:

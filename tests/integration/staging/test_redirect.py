@@ -247,6 +247,35 @@ def test_run_staged_says_what_was_opened(job):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == os.path.getsize(job / "slow" / "0008.bin")
     assert "1 open got a staged copy; originals instead: 0 copies missing, 0 stale" in done.stderr
+    assert "that the job started" not in done.stderr
+
+
+def test_run_staged_says_what_started_programs_read_of_the_originals(job):
+    # GIVEN a job that reads one file by a fork, one by a program that it starts, and two by spawned workers
+    (job / "train.py").write_text(
+        f"""
+import multiprocessing, os, subprocess, sys
+def read(name):
+    return len(open({str(job / "slow")!r} + "/" + name, "rb").read())
+if __name__ == "__main__":
+    for way, names in (("fork", ["0008.bin"]), ("spawn", ["0008.bin", "0016.bin"])):
+        with multiprocessing.get_context(way).Pool(1) as pool:
+            pool.map(read, names)
+    subprocess.run([sys.executable, "-c", "open(r'{job / "slow" / "0016.bin"}').buffer.read()"], check=True)
+"""
+    )
+
+    # WHEN
+    words = ["run", "--logdir", job / "logs", "--staged", job / "plan.json", job / "train.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+    # THEN
+    assert done.returncode == 0, done.stderr
+    assert "1 open got a staged copy" in done.stderr
+    assert "2 programs that the job started" in done.stderr
+    assert "read 2 originals: only the process itself and its forks" in done.stderr
 
 
 @pytest.mark.parametrize("back", [["undo"], []], ids=["undone", "applied"])
