@@ -124,6 +124,7 @@ struct tfd_staged_file {
     int64_t original_mtime_ns, copy_mtime_ns;
 };
 
+/* Of the process and all that it forked since. */
 struct tfd_redirect_totals {
     uint64_t copies;  /* opens that got a copy */
     uint64_t missing; /* that got the original: the copy cannot be opened */

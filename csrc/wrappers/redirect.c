@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,7 +44,12 @@ struct table {
 };
 
 static struct table *_Atomic published;
-static _Atomic uint64_t copies_opened, copies_missing, copies_stale;
+
+/* Forked children count in the same page; like a table, it is never given back. */
+struct counts {
+    _Atomic uint64_t copies, missing, stale;
+};
+static struct counts *_Atomic counts;
 
 #define RECORD_UNIT _Alignof(struct tfd_redirected)
 
@@ -111,12 +117,19 @@ static void remember_cwd(struct table *table)
     }
 }
 
+static struct counts *shared_counts(void)
+{
+    void *page = mmap(NULL, sizeof(struct counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
 int tfd_redirect_start(const struct tfd_staged_file *files, size_t count)
 {
     if (atomic_load(&published))
         return tfd_fail(EBUSY, "staged files are in use in this process already");
     struct table *table = calloc(1, sizeof *table);
-    if (!table || !allocate(table, files, count)) {
+    struct counts *counted = table && allocate(table, files, count) ? shared_counts() : NULL;
+    if (!counted) {
         if (table)
             discard(table);
         return tfd_fail(ENOMEM, "there is no memory for the names of %zu staged files", count);
@@ -124,9 +137,7 @@ int tfd_redirect_start(const struct tfd_staged_file *files, size_t count)
     for (size_t i = 0; i < count; i++)
         enter(table, &files[i]);
     remember_cwd(table);
-    atomic_store(&copies_opened, 0);
-    atomic_store(&copies_missing, 0);
-    atomic_store(&copies_stale, 0);
+    atomic_store(&counts, counted);
     atomic_store(&published, table);
     return 0;
 }
@@ -138,9 +149,13 @@ void tfd_redirect_stop(void)
 
 void tfd_redirect_totals(struct tfd_redirect_totals *totals)
 {
-    totals->copies = atomic_load(&copies_opened);
-    totals->missing = atomic_load(&copies_missing);
-    totals->stale = atomic_load(&copies_stale);
+    struct counts *counted = atomic_load(&counts);
+    *totals = (struct tfd_redirect_totals){0};
+    if (counted) {
+        totals->copies = atomic_load(&counted->copies);
+        totals->missing = atomic_load(&counted->missing);
+        totals->stale = atomic_load(&counted->stale);
+    }
 }
 
 static bool is_in_cwd(const struct table *table)
@@ -217,9 +232,10 @@ bool tfd_redirect_is_good(const struct tfd_redirected *file, int fd)
     bool good = there && is_as(&copy, file->size, file->copy_mtime_ns) &&
                 !syscall(SYS_newfstatat, AT_FDCWD, file->names, &original, 0) &&
                 is_as(&original, file->size, file->original_mtime_ns);
-    atomic_fetch_add_explicit(good    ? &copies_opened
-                              : there ? &copies_stale
-                                      : &copies_missing,
+    struct counts *counted = atomic_load_explicit(&counts, memory_order_relaxed);
+    atomic_fetch_add_explicit(good    ? &counted->copies
+                              : there ? &counted->stale
+                                      : &counted->missing,
                               1, memory_order_relaxed);
     errno = saved_errno;
     return good;

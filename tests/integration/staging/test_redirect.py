@@ -156,7 +156,7 @@ def test_forked_child_counts_the_copies_that_it_opened(job):
 
     # WHEN
     with tfdarshan.profile(job / "logs") as session:
-        with tfdarshan.staged(job / "plan.json"):
+        with tfdarshan.staged(job / "plan.json") as files:
             read(8, 12)
             child = os.fork()
             if not child:
@@ -171,6 +171,7 @@ def test_forked_child_counts_the_copies_that_it_opened(job):
         os.getpid(): ["fast/0008.bin", "fast/0012.bin"],
         child: ["fast/0016.bin", "fast/0012.bin", "fast/0012.bin"],
     }
+    assert (files.totals.copies, files.totals.missing, files.totals.stale) == (5, 0, 0)
 
 
 def test_stale_copy_that_was_opened_is_in_the_session_too(job):
@@ -251,24 +252,28 @@ def test_run_staged_says_what_was_opened(job):
 
 
 def test_run_staged_says_what_started_programs_read_of_the_originals(job):
-    # GIVEN a job that reads one file by a fork, one by a program that it starts, and two by spawned workers
+    # GIVEN a job that reads one file by a fork, two by a spawned worker, one of these by a program, too
     (job / "train.py").write_text(
         f"""
 import multiprocessing, os, subprocess, sys
 def read(name):
     return len(open({str(job / "slow")!r} + "/" + name, "rb").read())
 if __name__ == "__main__":
-    for way, names in (("fork", ["0008.bin"]), ("spawn", ["0008.bin", "0016.bin"])):
+    for way, names in (("fork", ["0008.bin"]), ("spawn", ["0012.bin", "0016.bin"])):
         with multiprocessing.get_context(way).Pool(1) as pool:
             pool.map(read, names)
-    subprocess.run([sys.executable, "-c", "open(r'{job / "slow" / "0016.bin"}').buffer.read()"], check=True)
+    subprocess.run([sys.executable, "-c", "len(open('slow/0016.bin', 'rb').read())"], check=True)
 """
     )
 
     # WHEN
     words = ["run", "--logdir", job / "logs", "--staged", job / "plan.json", job / "train.py"]
     done = subprocess.run(
-        [sys.executable, "-m", "tfdarshan", *map(str, words)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tfdarshan", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=job,
     )
 
     # THEN
