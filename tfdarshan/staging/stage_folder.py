@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,17 +87,24 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
         os.close(lock)
 
 
-def _made(root: Path) -> bool:
-    """Makes the fast root unless it is there; another apply may make it at the same time."""
-    if root.is_dir():
+def _made(folder: Path, mode: int = 0o777) -> bool:
+    """Makes a folder unless it is there; another process may make or remove it at any moment."""
+    if folder.is_dir():
         return False
     try:
-        root.mkdir()
+        folder.mkdir(mode)
     except FileExistsError:
-        if root.is_dir():
-            return False
-        raise
+        if _is_something_else(folder):
+            raise
+        return False
     return True
+
+
+def _is_something_else(folder: Path) -> bool:
+    try:
+        return not stat.S_ISDIR(folder.stat().st_mode)
+    except FileNotFoundError:
+        return folder.is_symlink()
 
 
 def _lock(root: Path, *, create: bool) -> tuple[int | None, bool]:
@@ -109,7 +117,7 @@ def _lock(root: Path, *, create: bool) -> tuple[int | None, bool]:
         try:
             if create:
                 made_root |= _made(root)
-                folder.mkdir(mode=0o700, exist_ok=True)
+                _made(folder, 0o700)
             lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except FileNotFoundError:
             if not create:

@@ -1,8 +1,10 @@
 """Verifying and undoing plans: which copies are not good any more, and what undo leaves there."""
 
 import dataclasses
+import errno
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -167,6 +169,39 @@ def test_many_applies_and_undos_at_once_leave_a_whole_stage(slow, fast):
     assert differing(slow, fast) == []
     apply_plan(plan, COPY)
     assert verify_plan(plan).good == COUNT
+
+
+@pytest.mark.parametrize("name", ["", STATE_FOLDER], ids=["root", "state"])
+def test_an_undo_removes_a_folder_while_an_apply_makes_it(slow, fast, monkeypatch, name):
+    # GIVEN a folder that is there when it is to be made, and gone when it is looked at
+    plan, really_make = plan_of(slow, fast / "new"), Path.mkdir
+    refused: list[Path] = []
+
+    def make(folder, *arguments, **options):
+        if folder == fast / "new" / name and not refused:
+            refused.append(folder)
+            raise FileExistsError(errno.EEXIST, "File exists", str(folder))
+        really_make(folder, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", make)
+
+    # WHEN
+    assert apply_plan(plan, COPY).copied == COUNT
+
+    # THEN
+    assert refused
+    assert verify_plan(plan).good == COUNT
+
+
+@pytest.mark.parametrize("dangling", [True, False])
+def test_what_is_no_folder_is_no_fast_root(slow, fast, dangling):
+    if dangling:
+        (fast / "file").symlink_to(fast / "nowhere")
+    else:
+        (fast / "file").write_bytes(b"")
+
+    with pytest.raises(StorageError, match=r"file cannot be used: File exists\.$"):
+        apply_plan(plan_of(slow, fast / "file"), COPY)
 
 
 def test_journal_cut_off_by_a_crash_is_continued(slow, fast):
