@@ -168,7 +168,11 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
             *_not_emulated(owner, mapped),
         ],
         not_known=list(imported.get("not_known", ())),
-        problems=[*session.problems, *(said for of_one in children for said in of_one.get("unreadable", ()))],
+        problems=[
+            *session.problems,
+            *wall_clock.left_out,
+            *(said for of_one in children for said in of_one.get("unreadable", ())),
+        ],
         trace_span=trace_span(session.meta),
         overlapping_sessions=[str(path) for path in session.overlapping],
         log=log_layers(session.processes),

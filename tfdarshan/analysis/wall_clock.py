@@ -1,25 +1,24 @@
 """Time in I/O by the wall clock: the union of the calls' intervals, over all processes.
 
-A process knows its own unions. Those of several are taken from their calls, merged in order of start.
+A process knows its own unions. Those of several are taken from their calls, `call_unions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array, RunningUnion
-from tfdarshan.analysis.merged_calls import in_order
-from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.call_unions import UNIONS, CallUnions
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.units import human_seconds, plural
 
-CLASSES = ("read", "write", "meta")
 NAMES = ("io_ns", "read_ns", "write_ns", "meta_ns")
-COLUMNS = ("start_ns", "end_ns", "operation")
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,7 @@ class WallClock:
 
     `thread_s` adds up all calls' durations; divided by `io_s` it says how many calls ran at a time. `exact`
     is False where some calls of several processes have no segment: the true value is then at most this.
+    `left_out` says of which calls nothing is known, as nobody lived to read them.
     """
 
     duration_s: float
@@ -39,6 +39,7 @@ class WallClock:
     meta_s: float | None
     thread_s: float | None
     exact: bool
+    left_out: tuple[str, ...] = ()
 
     @property
     def at_most(self) -> str:
@@ -56,12 +57,12 @@ class WallClock:
         return " at " if self.exact else ", at least "
 
 
-def measure_wall_clock(processes: Sequence[ProcessData], segments: Segments | None = None) -> WallClock:
-    """Measures the time in I/O of a session, with a row group of each process in memory at a time.
+def measure_wall_clock(processes: Sequence[ProcessData], runner: Runner = SERIAL) -> WallClock:
+    """Measures the time in I/O of a session, in bounded memory.
 
     Args:
         processes: The processes.
-        segments: Their calls, where they are in memory: then the tables are not read.
+        runner: What reads their calls, where there are several.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -71,19 +72,27 @@ def measure_wall_clock(processes: Sequence[ProcessData], segments: Segments | No
     duration_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas) - origin
     own = [[meta["time"][name] for meta in metas] for name in NAMES]
     threads_ns = _total([meta["time"]["thread_ns"] for meta in metas])
-    exact = len(metas) == 1
-    unions = [_total(values) for values in own]
+    unions, exact = [_total(values) for values in own], len(metas) == 1
+    lost: tuple[str, ...] = ()
     if not exact:
         if clocks_apart(processes):
-            unions = [None] * len(NAMES)
+            unions = [None] * UNIONS
         if None not in unions:
-            unions = _unions(processes, np.array(own, np.int64).T, segments)
+            unions, lost = _unions(processes, np.array(own, np.int64).T, runner)
             exact = all(_is_whole(process) for process in processes)
         unions = [None if value is None else min(value, duration_ns) for value in unions]
     io_s, read_s, write_s, meta_s, thread_s = (
         None if value is None else value / 1e9 for value in (*unions, threads_ns)
     )
-    return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact)
+    return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact, _words(lost))
+
+
+def _words(lost: tuple[str, ...]) -> tuple[str, ...]:
+    """Says what was left out, in a sentence at most."""
+    if not lost:
+        return ()
+    more = f" and {len(lost) - 1:,} more" if len(lost) > 1 else ""
+    return (f"the time in calls is not known: each process that read {lost[0]}{more} ended",)
 
 
 def clocks_apart(processes: Sequence[ProcessData]) -> str:
@@ -118,65 +127,23 @@ def _is_whole(process: ProcessData) -> bool:
     return bool(counts["segments"] == counts["events"])
 
 
-def _unions(processes: Sequence[ProcessData], own_ns: Array, segments: Segments | None) -> list[int | None]:
-    """Gives the unions over all processes.
+def _unions(
+    processes: Sequence[ProcessData], own_ns: Array, runner: Runner
+) -> tuple[list[int | None], tuple[str, ...]]:
+    """Gives the unions over all processes, None where some calls were not read, and what these are.
 
     Time in calls that have no segment is what a process's own union is longer than that of its segments; at
     most all of it is beside the others' calls.
 
     Args:
         processes: The processes.
-        own_ns: Each process's own unions, int64 of shape (processes, 1 + classes).
-        segments: Their calls, None to read them.
+        own_ns: Each process's own unions, int64 of shape (processes, UNIONS).
+        runner: What reads their calls.
     """
-    together, untraced_ns = _Unions(), np.zeros(len(NAMES), np.int64)
-    apart = [None if _is_whole(process) else _Unions() for process in processes]
-    if segments is None:
-        streams = [_calls(process, union) for process, union in zip(processes, apart, strict=True)]
-        for calls in in_order(streams):
-            together.add(calls)
-    else:
-        process_of = np.array([thread.process for thread in segments.threads] or [0])
-        for block in segments.blocks():
-            calls = np.stack([block.start_ns, block.end_ns, block.io_class.astype(np.int64)])
-            together.add(calls)
-            made_by = process_of[block.thread]
-            for place, union in enumerate(apart):
-                if union is not None:
-                    union.add(calls[:, made_by == place])
-    for union, known_ns in zip(apart, own_ns, strict=True):
-        if union is not None:
-            untraced_ns += np.maximum(known_ns - union.sums_ns, 0)
-    return [int(value) for value in together.sums_ns + untraced_ns]
-
-
-class _Unions:
-    """The union of all calls and that of each class, of calls added in order of start."""
-
-    def __init__(self) -> None:
-        self._unions = [RunningUnion() for _ in NAMES]
-
-    @property
-    def sums_ns(self) -> Array:
-        """The unions, in the order of NAMES, int64."""
-        return np.array([union.sum_ns for union in self._unions], np.int64)
-
-    def add(self, calls: Array) -> None:
-        """Adds calls: rows are start, end and class."""
-        for place, union in enumerate(self._unions):
-            chosen = slice(None) if place == 0 else calls[2] == place - 1
-            union.add(calls[0, chosen], calls[1, chosen])
-
-
-def _calls(process: ProcessData, union: _Unions | None) -> Iterator[Array]:
-    """Yields a process's calls: start, end and class, int64 of shape (3, calls); `union` is told of them."""
-    class_of = {operation["name"]: CLASSES.index(operation["io_class"]) for operation in process.operations}
-    for batch in process.event_batches(COLUMNS):
-        operation = batch.column("operation")
-        known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int64)
-        times = [batch.column(name).to_numpy() for name in COLUMNS[:2]]
-        calls = np.stack([*times, known[operation.indices.to_numpy()]])
-        if union is not None:
-            union.add(calls)
-        if calls.shape[1]:
-            yield calls
+    apart = tuple(place for place, process in enumerate(processes) if not _is_whole(process))
+    gathered = runner.gather(CallUnions(apart), time_windows(processes))
+    if gathered.lost:
+        return [None] * UNIONS, gathered.lost
+    untraced = np.maximum(own_ns[list(apart)] - np.array(gathered.partial.apart_ns).reshape(-1, UNIONS), 0)
+    together = np.array(gathered.partial.together_ns) + untraced.sum(axis=0, dtype=np.int64)
+    return together.tolist(), ()

@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.meta_shape import LogShape
 
 
+# Where nothing says when a call ran: it may have been at any time.
+EVER_NS = 1 << 62
+
+
+@dataclass(frozen=True)
+class GroupSpan:
+    """A row group: how many calls, when the first and the last of them began, when the last one ended."""
+
+    calls: int
+    first_ns: int
+    last_start_ns: int
+    last_ns: int
+
+    def later(self, shift_ns: int) -> GroupSpan:
+        """Gives it with its times moved."""
+        moved = (ns + shift_ns for ns in (self.first_ns, self.last_start_ns, self.last_ns))
+        return GroupSpan(self.calls, *moved)
+
+
 @dataclass(frozen=True)
 class ProcessData:
     """One process's metadata and where its tables are.
@@ -116,6 +135,21 @@ class ProcessData:
                 yield from _later(found, self.shift_ns).combine_chunks().to_batches()
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
+
+    def event_group_spans(self) -> list[GroupSpan]:
+        """Gives when the calls of each row group of the events table ran, by its statistics.
+
+        Raises:
+            SessionDataError: The table is damaged or missing.
+        """
+        path = self.table_path("events")
+        try:
+            with _parquet(path) as file:
+                metadata = file.metadata
+                check_columns("events", file.schema_arrow, ("start_ns", "end_ns"))
+        except _arrow_errors() as error:
+            raise _damaged(path, error) from error
+        return [span.later(self.shift_ns) for span in _group_spans(metadata)]
 
     def rows(self, table: str) -> int:
         """Counts the rows of a table.
@@ -284,21 +318,27 @@ def _constants(group: Any, columns: Sequence[str]) -> dict[str, float]:
 
 def _groups_within(metadata: Any, windows_ns: Sequence[tuple[int, int]] | None) -> list[int]:
     """Lists the row groups whose calls may have been running in a window, by their statistics."""
-    groups = list(range(metadata.num_row_groups))
-    if windows_ns is None or not groups:
-        return groups
-    places = {metadata.schema.column(place).name: place for place in range(metadata.num_columns)}
-
-    def bounds(group: int, name: str) -> tuple[int, int]:
-        found = metadata.row_group(group).column(places[name]).statistics
-        return (found.min, found.max) if found is not None and found.has_min_max else (-(1 << 63), 1 << 63)
-
-    spans = [(group, bounds(group, "start_ns")[0], bounds(group, "end_ns")[1]) for group in groups]
+    if windows_ns is None:
+        return list(range(metadata.num_row_groups))
     return [
         group
-        for group, first_ns, last_ns in spans
-        if any(first_ns < until_ns and last_ns >= from_ns for from_ns, until_ns in windows_ns)
+        for group, span in enumerate(_group_spans(metadata))
+        if any(span.first_ns < until_ns and span.last_ns >= from_ns for from_ns, until_ns in windows_ns)
     ]
+
+
+def _group_spans(metadata: Any) -> list[GroupSpan]:
+    places = {metadata.schema.column(place).name: place for place in range(metadata.num_columns)}
+
+    def bounds(group: Any, name: str) -> tuple[int, int]:
+        found = group.column(places[name]).statistics
+        return (found.min, found.max) if found is not None and found.has_min_max else (-EVER_NS, EVER_NS)
+
+    spans = []
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        spans.append(GroupSpan(group.num_rows, *bounds(group, "start_ns"), bounds(group, "end_ns")[1]))
+    return spans
 
 
 def _arrow_errors() -> tuple[type[Exception], ...]:

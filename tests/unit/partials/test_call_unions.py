@@ -1,0 +1,150 @@
+"""Unions by windows of time: the algebra of partials, and equality with a union worked out call by call."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.made_up_session import job_of, write_session
+from tests.unit.analysis.test_properties import calls, merged_ns
+from tfdarshan.analysis import call_unions
+from tfdarshan.analysis.call_unions import UNIONS, CallUnions, UnionPartial
+from tfdarshan.analysis.segments import CLASSES
+from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.errors import SessionDataError
+from tfdarshan.native import _bridge
+from tfdarshan.partials.protocol import Gathered
+from tfdarshan.partials.serial import SERIAL
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_data import GroupSpan
+
+KINDS = {operation.name: operation.io_class for operation in _bridge.operations()}
+PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
+SUMS = st.tuples(*[st.integers(0, 1 << 70)] * UNIONS)
+PARTIALS = st.builds(UnionPartial, SUMS, st.tuples(SUMS, SUMS))
+QUESTION = CallUnions((0, 1))
+
+
+@given(PARTIALS, PARTIALS, PARTIALS)
+def test_partials_merge_in_any_order(one, two, three):
+    merge = QUESTION.merge
+    assert merge(one, two) == merge(two, one)
+    assert merge(merge(one, two), three) == merge(one, merge(two, three))
+    assert merge(one, QUESTION.empty()) == one
+
+
+def session_of(folder, processes):
+    jobs = [job_of(made, PATHS, [10] * 5, pid=100 + place) for place, made in enumerate(processes)]
+    return write_session(Path(folder), *jobs)
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Stands for a process: gives its calls in row groups of 4, with as much of them as a file would say."""
+
+    meta: dict
+    rows: tuple
+
+    @property
+    def operations(self):
+        return [{"name": name, "io_class": io_class} for name, io_class in KINDS.items()]
+
+    def groups(self):
+        return [self.rows[first : first + 4] for first in range(0, len(self.rows), 4)]
+
+    def event_group_spans(self):
+        return [
+            GroupSpan(len(rows), rows[0][0], rows[-1][0], max(row[1] for row in rows))
+            for rows in self.groups()
+        ]
+
+    def event_batches(self, columns, windows_ns):
+        for rows, span in zip(self.groups(), self.event_group_spans(), strict=True):
+            if any(span.first_ns < until and span.last_ns >= since for since, until in windows_ns):
+                start, end, _, kind, *_ = zip(*rows, strict=True)
+                arrays = [pa.array(start), pa.array(end), pa.array(kind).dictionary_encode()]
+                yield pa.record_batch(arrays, names=columns)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(calls(), min_size=1, max_size=6), st.integers(1, 12), st.integers(1, 8))
+def test_windows_of_any_size_give_the_union_of_all_calls(processes, per_window, held):
+    # GIVEN windows that hold few intervals
+    every = [call for process in processes for call in process]
+    found = [InMemory({"counts": {"segments": len(rows)}}, tuple(sorted(rows))) for rows in processes]
+    tasks = time_windows(cast(Any, found), per_window)
+    question = CallUnions(tuple(range(len(processes))), most=held)
+
+    # WHEN
+    with mock.patch.object(call_unions, "PENDING", 1):
+        partial = SERIAL.gather(question, tasks).partial
+
+    # THEN
+    of_classes = [[call for call in every if KINDS[call[3]] == name] for name in CLASSES]
+    assert list(partial.together_ns) == [merged_ns(chosen) for chosen in (every, *of_classes)]
+    assert [own[0] for own in partial.apart_ns] == [merged_ns(process) for process in processes]
+
+
+def test_windows_share_no_moment_and_leave_none_out(tmp_path, monkeypatch):
+    # GIVEN 2,000 calls of two processes in row groups of 64
+    monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 64)
+    made = [[(at, at + 7, 1, "pread", 0, 5) for at in range(0, 10_000, 10)] for _ in range(2)]
+
+    # WHEN
+    windows = time_windows(session_of(tmp_path, made).processes, 500)
+
+    # THEN
+    assert [window.until_ns for window in windows[:-1]] == [window.from_ns for window in windows[1:]]
+    assert (windows[0].from_ns, windows[-1].until_ns) == (-(1 << 62), 1 << 62)
+    assert [window.from_ns for window in windows[1:]] == pytest.approx([2500, 5000, 7500], abs=200)
+
+
+@pytest.mark.long
+def test_two_hundred_processes_have_one_union(tmp_path):
+    # GIVEN 200 processes that each read for 1 us in each of 100 slots, at moments of their own
+    rng = np.random.default_rng(3)
+    made = [
+        [(int(at), int(at) + 1000, 7, "pread", 0, 5) for at in np.cumsum(rng.integers(1000, 300_000, 100))]
+        for _ in range(200)
+    ]
+
+    # WHEN
+    clock = measure_wall_clock(session_of(tmp_path, made).processes)
+
+    # THEN
+    assert round(clock.io_s * 1e9) == merged_ns([call for process in made for call in process])
+
+
+def test_calls_that_nobody_lived_to_read_leave_the_time_unknown(tmp_path):
+    # GIVEN
+    class Loses:
+        def gather(self, question, tasks):
+            return Gathered(question.empty(), tuple(task.name for task in tasks))
+
+    session = session_of(tmp_path, [[(0, 5, 1, "pread", 0, 5)]] * 2)
+
+    # WHEN
+    clock = measure_wall_clock(session.processes, cast(Any, Loses()))
+
+    # THEN
+    assert (clock.io_s, clock.read_s, clock.thread_s) == (None, None, 10e-9)
+    assert clock.left_out == (
+        "the time in calls is not known: each process that read calls from the start to the end ended",
+    )
+
+
+def test_a_table_that_went_missing_is_said(tmp_path):
+    # GIVEN
+    session = session_of(tmp_path, [[(0, 5, 1, "pread", 0, 5)]] * 2)
+    session.processes[1].table_path("events").unlink()
+
+    # THEN
+    with pytest.raises(SessionDataError, match=r"101\.events\.parquet is missing"):
+        measure_wall_clock(session.processes)

@@ -1,0 +1,149 @@
+"""The time in which calls of all processes were running, as a question: its partial is a few integers.
+
+Each window's calls are cut to it, so that the windows' unions add up to that of the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array, RunningUnion
+from tfdarshan.analysis.time_windows import TimeWindow
+from tfdarshan.sessions.process_data import ProcessData
+
+CLASSES = ("read", "write", "meta")
+# The union of all calls, then that of each class.
+UNIONS = 1 + len(CLASSES)
+COLUMNS = ("start_ns", "end_ns", "operation")
+NOTHING_NS = (0,) * UNIONS
+# Intervals that are kept until they are united, and those that a window may have when they are.
+PENDING, MOST_INTERVALS = 1 << 20, 1 << 22
+
+Intervals = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class UnionPartial:
+    """Lengths of unions in ns, in the order of UNIONS: of all processes, and of some by themselves."""
+
+    together_ns: tuple[int, ...]
+    apart_ns: tuple[tuple[int, ...], ...]
+    version: int = 1
+
+
+@dataclass(frozen=True)
+class CallUnions:
+    """How long calls were running.
+
+    Attributes:
+        apart: Places of the processes whose own unions are wanted, too.
+        most: Intervals that a window is held in memory with; one with more is divided.
+    """
+
+    apart: tuple[int, ...] = ()
+    most: int = MOST_INTERVALS
+
+    def empty(self) -> UnionPartial:
+        """See `Question.empty`."""
+        return UnionPartial(NOTHING_NS, (NOTHING_NS,) * len(self.apart))
+
+    def map(self, task: TimeWindow) -> UnionPartial:
+        """See `Question.map`."""
+        unions, apart = tuple(_Union() for _ in CLASSES), dict.fromkeys(self.apart, NOTHING_NS)
+        for place, process in zip(task.places, task.processes, strict=True):
+            own = tuple(RunningUnion() for _ in range(UNIONS))
+            for calls in _calls(process, task):
+                if place in apart:
+                    _add_to_each(own, calls)
+                for union, kind in zip(unions, range(len(CLASSES)), strict=True):
+                    union.add(*calls[:2, calls[2] == kind])
+                fullest = max(unions, key=lambda union: union.count)
+                if fullest.count > self.most:
+                    one, other = (self.map(half) for half in task.halves(fullest.middle_ns))
+                    return self.merge(one, other)
+            if place in apart:
+                apart[place] = tuple(union.sum_ns for union in own)
+        parts = [union.intervals() for union in unions]
+        together = [_united([start for start, _ in parts], [end for _, end in parts]), *parts]
+        sums = tuple(int((end - start).sum()) for start, end in together)
+        return UnionPartial(sums, tuple(apart.values()))
+
+    def merge(self, one: UnionPartial, other: UnionPartial) -> UnionPartial:
+        """See `Question.merge`."""
+        pairs = zip(one.apart_ns, other.apart_ns, strict=True)
+        return UnionPartial(
+            _added(one.together_ns, other.together_ns), tuple(_added(*pair) for pair in pairs)
+        )
+
+    def finish(self, partial: UnionPartial) -> UnionPartial:
+        """See `Question.finish`: the sums are the answer."""
+        return partial
+
+
+class _Union:
+    """A union of intervals that come in any order, kept as disjoint intervals in order."""
+
+    def __init__(self) -> None:
+        self._start: list[Array] = []
+        self._end: list[Array] = []
+        self._pending = 0
+        self.count = 0
+
+    @property
+    def middle_ns(self) -> int:
+        """The moment that as many intervals begin before as after; none begins before the first one."""
+        start, _ = self.intervals()
+        return int(start[len(start) // 2])
+
+    def add(self, start_ns: Array, end_ns: Array) -> None:
+        """Adds intervals in order of start."""
+        reached = np.maximum.accumulate(end_ns)
+        heads = np.flatnonzero(start_ns[1:] > reached[:-1])
+        if len(start_ns):
+            self._start.append(start_ns[np.append(0, heads + 1)])
+            self._end.append(reached[np.append(heads, len(reached) - 1)])
+            self._pending += len(heads) + 1
+        if self._pending > PENDING:
+            self.intervals()
+
+    def intervals(self) -> Intervals:
+        """Gives the union so far."""
+        if self._pending:
+            start, end = _united(self._start, self._end)
+            self._start, self._end, self._pending, self.count = [start], [end], 0, len(start)
+        nothing = np.zeros(0, np.int64)
+        return (self._start[0], self._end[0]) if self._start else (nothing, nothing)
+
+
+def _united(starts: list[Array], ends: list[Array]) -> Intervals:
+    """Unites intervals: nothing runs between two moments where as many have ended as have begun."""
+    start, end = np.concatenate(starts), np.concatenate(ends)
+    start.sort(kind="stable")
+    end.sort(kind="stable")
+    heads = np.flatnonzero(start[1:] > end[:-1])
+    return start[np.append(0, heads + 1)[: len(start)]], end[np.append(heads, len(end) - 1)[: len(end)]]
+
+
+def _add_to_each(unions: tuple[RunningUnion, ...], calls: Array) -> None:
+    for place, union in enumerate(unions):
+        chosen = slice(None) if place == 0 else calls[2] == place - 1
+        union.add(calls[0, chosen], calls[1, chosen])
+
+
+def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def _calls(process: ProcessData, window: TimeWindow) -> Iterator[Array]:
+    """Yields a process's calls, cut to a window: start, end and class, int64 of shape (3, calls)."""
+    class_of = {operation["name"]: CLASSES.index(operation["io_class"]) for operation in process.operations}
+    bounds = (window.from_ns, window.until_ns)
+    for batch in process.event_batches(COLUMNS, [bounds]):
+        operation = batch.column("operation")
+        known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int64)
+        start, end = (np.clip(batch.column(name).to_numpy(), *bounds) for name in COLUMNS[:2])
+        calls = np.stack([start, end, known[operation.indices.to_numpy()]])
+        yield calls[:, start < end]
