@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array, RunningUnion
+from tfdarshan.analysis.segments import CLASSES, Segments
 from tfdarshan.analysis.time_windows import TimeWindow
 from tfdarshan.sessions.process_data import ProcessData
 
-CLASSES = ("read", "write", "meta")
 # The union of all calls, then that of each class.
 UNIONS = 1 + len(CLASSES)
 COLUMNS = ("start_ns", "end_ns", "operation")
@@ -54,7 +54,7 @@ class CallUnions:
         """See `Question.map`."""
         unions, apart = tuple(_Union() for _ in CLASSES), dict.fromkeys(self.apart, NOTHING_NS)
         for place, process in zip(task.places, task.processes, strict=True):
-            own = tuple(RunningUnion() for _ in range(UNIONS))
+            own = _unions()
             for calls in _calls(process, task):
                 if place in apart:
                     _add_to_each(own, calls)
@@ -65,11 +65,23 @@ class CallUnions:
                     one, other = (self.map(half) for half in task.halves(fullest.middle_ns))
                     return self.merge(one, other)
             if place in apart:
-                apart[place] = tuple(union.sum_ns for union in own)
+                apart[place] = _sums(own)
         parts = [union.intervals() for union in unions]
         together = [_united([start for start, _ in parts], [end for _, end in parts]), *parts]
         sums = tuple(int((end - start).sum()) for start, end in together)
         return UnionPartial(sums, tuple(apart.values()))
+
+    def of_segments(self, segments: Segments) -> UnionPartial:
+        """Gives the partial of calls that are in memory, in order of start: nothing has to be divided."""
+        together, apart = _unions(), {place: _unions() for place in self.apart}
+        process_of = np.array([thread.process for thread in segments.threads] or [0])
+        for block in segments.blocks():
+            calls = np.stack([block.start_ns, block.end_ns, block.io_class.astype(np.int64)])
+            _add_to_each(together, calls)
+            made_by = process_of[block.thread]
+            for place, own in apart.items():
+                _add_to_each(own, calls[:, made_by == place])
+        return UnionPartial(_sums(together), tuple(_sums(own) for own in apart.values()))
 
     def merge(self, one: UnionPartial, other: UnionPartial) -> UnionPartial:
         """See `Question.merge`."""
@@ -125,6 +137,14 @@ def _united(starts: list[Array], ends: list[Array]) -> Intervals:
     end.sort(kind="stable")
     heads = np.flatnonzero(start[1:] > end[:-1])
     return start[np.append(0, heads + 1)[: len(start)]], end[np.append(heads, len(end) - 1)[: len(end)]]
+
+
+def _unions() -> tuple[RunningUnion, ...]:
+    return tuple(RunningUnion() for _ in range(UNIONS))
+
+
+def _sums(unions: tuple[RunningUnion, ...]) -> tuple[int, ...]:
+    return tuple(union.sum_ns for union in unions)
 
 
 def _add_to_each(unions: tuple[RunningUnion, ...], calls: Array) -> None:

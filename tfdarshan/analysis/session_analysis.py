@@ -82,7 +82,7 @@ def analyse(session: SessionData, steps: pd.DataFrame | None = None, top: int = 
     processes = session.processes
     files, totals = load_files_and_totals(processes, top)
     segments = load_segments(processes, files.index)
-    summary = summary_of(session, totals, measure_wall_clock(processes))
+    summary = summary_of(session, totals, measure_wall_clock(processes, segments))
     windows = step_windows(step_marks(processes))
     bins, folders = overview_bins(processes, TIME_PARTS), directories_of(files)
     # What Arrow read with is not needed again; at ten million calls it is a tenth of the memory.

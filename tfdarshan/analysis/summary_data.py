@@ -17,6 +17,7 @@ from tfdarshan.analysis.process_list import ProcessEntry, list_processes
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
+from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.process_role import session_roles
 
 if TYPE_CHECKING:
@@ -102,17 +103,19 @@ class SummaryData:
     ranks: RankTable | None = None  # of a job of several ranks
 
 
-def summarize(session: SessionData, top: int = 5) -> SummaryData:
+def summarize(session: SessionData, top: int = 5, runner: Runner = SERIAL) -> SummaryData:
     """Reads what the summary needs, in bounded memory.
 
     Args:
         session: The session.
         top: How many of the slowest and of the most-read files are listed.
+        runner: What reads the calls of several processes for the time in I/O.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    return summary_of(session, total_files(session.processes, top), measure_wall_clock(session.processes))
+    clock = measure_wall_clock(session.processes, runner=runner)
+    return summary_of(session, total_files(session.processes, top), clock)
 
 
 def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -> SummaryData:

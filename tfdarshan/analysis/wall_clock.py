@@ -13,7 +13,9 @@ import numpy as np
 
 from tfdarshan.analysis.call_unions import UNIONS, CallUnions
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.units import human_seconds, plural
@@ -57,12 +59,15 @@ class WallClock:
         return " at " if self.exact else ", at least "
 
 
-def measure_wall_clock(processes: Sequence[ProcessData], runner: Runner = SERIAL) -> WallClock:
+def measure_wall_clock(
+    processes: Sequence[ProcessData], segments: Segments | None = None, runner: Runner = SERIAL
+) -> WallClock:
     """Measures the time in I/O of a session, in bounded memory.
 
     Args:
         processes: The processes.
-        runner: What reads their calls, where there are several.
+        segments: Their calls, where they are in memory: then the tables are not read.
+        runner: What reads them else, where there are several processes.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -78,7 +83,7 @@ def measure_wall_clock(processes: Sequence[ProcessData], runner: Runner = SERIAL
         if clocks_apart(processes):
             unions = [None] * UNIONS
         if None not in unions:
-            unions, lost = _unions(processes, np.array(own, np.int64).T, runner)
+            unions, lost = _unions(processes, np.array(own, np.int64).T, segments, runner)
             exact = all(_is_whole(process) for process in processes)
         unions = [None if value is None else min(value, duration_ns) for value in unions]
     io_s, read_s, write_s, meta_s, thread_s = (
@@ -128,7 +133,7 @@ def _is_whole(process: ProcessData) -> bool:
 
 
 def _unions(
-    processes: Sequence[ProcessData], own_ns: Array, runner: Runner
+    processes: Sequence[ProcessData], own_ns: Array, segments: Segments | None, runner: Runner
 ) -> tuple[list[int | None], tuple[str, ...]]:
     """Gives the unions over all processes, None where some calls were not read, and what these are.
 
@@ -138,10 +143,15 @@ def _unions(
     Args:
         processes: The processes.
         own_ns: Each process's own unions, int64 of shape (processes, UNIONS).
-        runner: What reads their calls.
+        segments: Their calls, None to read them.
+        runner: What reads them.
     """
     apart = tuple(place for place, process in enumerate(processes) if not _is_whole(process))
-    gathered = runner.gather(CallUnions(apart), time_windows(processes))
+    question = CallUnions(apart)
+    if segments is None:
+        gathered = runner.gather(question, time_windows(processes))
+    else:
+        gathered = Gathered(question.of_segments(segments))
     if gathered.lost:
         return [None] * UNIONS, gathered.lost
     untraced = np.maximum(own_ns[list(apart)] - np.array(gathered.partial.apart_ns).reshape(-1, UNIONS), 0)

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from tfdarshan.fleet.attainable import Attainable
     from tfdarshan.fleet.catalogue_update import Update
     from tfdarshan.fleet.job_table import JobTable
+    from tfdarshan.partials.serial import Runner
 
 TOP, FINDINGS = 10, 20
 LEAST_ON_PAGE = 50
@@ -62,9 +64,7 @@ def _add_catalogue(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the folder of Parquet files that keeps what was read (default: in the user's cache folder)",
     )
-    group.add_argument(
-        "--processes", type=int, metavar="N", help="how many processes read (default: one a processor)"
-    )
+    add_runner(group)
     group.add_argument(
         "--findings",
         type=int,
@@ -130,9 +130,9 @@ def command(arguments: argparse.Namespace) -> int:
     """Brings the catalogue up to date, and answers."""
     check_least("--top", arguments.top, 0)
     check_least("--findings", arguments.findings, 0)
-    for option in ("processes", "processes_per_node"):
-        if getattr(arguments, option) is not None:
-            check_least(f"--{option.replace('_', '-')}", getattr(arguments, option), 1)
+    check_runner(arguments)
+    if arguments.processes_per_node is not None:
+        check_least("--processes-per-node", arguments.processes_per_node, 1)
     ask = _question(arguments)
     done = _updated(arguments)
     if arguments.redact:
@@ -202,7 +202,6 @@ def _updated(arguments: argparse.Namespace) -> Update:
     from tfdarshan.fleet.catalogue_folder import CatalogueFolder, default_folder
     from tfdarshan.fleet.catalogue_update import as_it_is, update
     from tfdarshan.fleet.input_list import find_inputs
-    from tfdarshan.fleet.input_reading import usable_processors
     from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 
     folder = arguments.catalogue or default_folder()
@@ -214,13 +213,13 @@ def _updated(arguments: argparse.Namespace) -> Update:
         return as_it_is(CatalogueFolder(folder))
     found = find_inputs(arguments.paths)
     catalogue = CatalogueFolder(folder)
-    processes = arguments.processes or usable_processors()
-    with Progress(READING, after_s=LONG_WORK_S) as progress:
-        done = update(catalogue, found, processes, progress)
-    return _with_findings(catalogue, done, arguments, processes)
+    with runner_of(arguments) as runner:
+        with Progress(READING, after_s=LONG_WORK_S) as progress:
+            done = update(catalogue, found, runner, progress)
+        return _with_findings(catalogue, done, arguments, runner)
 
 
-def _with_findings(catalogue: Any, done: Update, arguments: argparse.Namespace, processes: int) -> Update:
+def _with_findings(catalogue: Any, done: Update, arguments: argparse.Namespace, runner: Runner) -> Update:
     """Looks for findings in the logs that lose most and that nobody has looked at yet."""
     from tfdarshan.fleet.catalogue_update import add_findings, rows_of
     from tfdarshan.fleet.job_table import job_table
@@ -232,7 +231,7 @@ def _with_findings(catalogue: Any, done: Update, arguments: argparse.Namespace, 
     if not chosen:
         return done
     with Progress("looking for findings", after_s=LONG_WORK_S) as progress:
-        add_findings(catalogue, chosen, processes, progress)
+        add_findings(catalogue, chosen, runner, progress)
     return dataclasses.replace(done, table=rows_of(catalogue, done.table))
 
 

@@ -7,10 +7,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, SessionDataError
+from tfdarshan.partials.serial import SERIAL, Lost, Progress, Runner, in_silence
 
 if TYPE_CHECKING:
     from tfdarshan.session import Session
@@ -85,16 +87,28 @@ def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
         yield open_session(import_darshan(path, folder).path)
 
 
-def ranked(paths: Sequence[str], *, skip_damaged: bool) -> list[Ranked]:
-    """Reads sessions and logs one after the other: those that lose most come first.
+def ranked(
+    paths: Sequence[str], *, skip_damaged: bool, runner: Runner = SERIAL, progress: Progress = in_silence
+) -> list[Ranked]:
+    """Reads sessions and logs: those that lose most come first.
 
     A cure's seconds come before seconds in I/O, for a log does not say what its job waited for.
+
+    Raises:
+        SessionDataError: One is damaged or missing, or ends each process that reads it.
     """
-    rows = []
-    for path in distinct(paths):
-        with opened(path, skip_damaged=skip_damaged) as session:
-            rows.append(_ranked(path, session))
-    return sorted(rows, key=lambda row: (-row.lost_s, -row.io_s))
+    rows, names = {}, distinct(paths)
+    for read in runner.each(partial(_read, skip_damaged=skip_damaged), names):
+        if isinstance(read, Lost):
+            raise SessionDataError(f"{read.task} cannot be read: each process that read it ended.")
+        rows[read.task] = read.result
+        progress(len(rows), len(names))
+    return sorted((rows[name] for name in names), key=lambda row: (-row.lost_s, -row.io_s))
+
+
+def _read(path: str, *, skip_damaged: bool) -> Ranked:
+    with opened(path, skip_damaged=skip_damaged) as session:
+        return _ranked(path, session)
 
 
 def distinct(paths: Sequence[str]) -> list[str]:

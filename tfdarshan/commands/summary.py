@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.commands.several import add_sessions, is_log, opened, plain, ranked
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
     from tfdarshan.analysis.summary_data import SummaryData
+    from tfdarshan.partials.serial import Runner
     from tfdarshan.session import Session
 
 MOST_FILES = 5
@@ -30,6 +32,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
     )
+    add_runner(parser, usual="1")
     listed = f"files to list (default: {MOST_FILES}); stands for -v, too"
     parser.add_argument("--top", type=int, metavar="N", help=listed)
     add_json(parser)
@@ -40,19 +43,23 @@ def command(arguments: argparse.Namespace) -> int:
     """Prints the summary."""
     top = MOST_FILES if arguments.top is None else arguments.top
     check_least("--top", top, 0)
-    if len(arguments.paths) > 1:
-        return _several(arguments)
-    with opened(arguments.paths[0], skip_damaged=arguments.skip_damaged) as session:
-        _print(session, arguments, top)
+    check_runner(arguments)
+    with runner_of(arguments, processes=1) as runner:
+        if len(arguments.paths) > 1:
+            return _several(arguments, runner)
+        with opened(arguments.paths[0], skip_damaged=arguments.skip_damaged) as session:
+            _print(session, arguments, top, runner)
     return 0
 
 
-def _several(arguments: argparse.Namespace) -> int:
+def _several(arguments: argparse.Namespace, runner: Runner) -> int:
     """Prints a line for each."""
     from tfdarshan.reports.text.ranked_text import ranked_text
     from tfdarshan.terminal.paint import paint_for
+    from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 
-    rows = ranked(arguments.paths, skip_damaged=arguments.skip_damaged)
+    with Progress("reading sessions", after_s=LONG_WORK_S) as progress:
+        rows = ranked(arguments.paths, skip_damaged=arguments.skip_damaged, runner=runner, progress=progress)
     if arguments.json:
         print_json({"sessions": plain(rows)})
     else:
@@ -60,7 +67,7 @@ def _several(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(session: Session, arguments: argparse.Namespace, top: int) -> None:
+def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Runner) -> None:
     from tfdarshan.findings.diagnosis import summary_and_diagnosis
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.reports.text.answer_text import answer_text
@@ -68,7 +75,7 @@ def _print(session: Session, arguments: argparse.Namespace, top: int) -> None:
     from tfdarshan.reports.text.summary_text import render
     from tfdarshan.terminal.paint import paint_for
 
-    data, diagnosis = summary_and_diagnosis(session, top)
+    data, diagnosis = summary_and_diagnosis(session, top, runner)
     if is_log(arguments.paths[0]):
         # Where it was imported to is removed in the end.
         data = dataclasses.replace(data, path=arguments.paths[0])

@@ -28,6 +28,7 @@ from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
+from tfdarshan.partials.serial import SERIAL, Runner
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -92,12 +93,15 @@ def diagnose(session: SessionData) -> Diagnosis:
     return diagnosis_of(measure_leading(session))
 
 
-def summary_and_diagnosis(session: SessionData, top: int) -> tuple[SummaryData, Diagnosis]:
+def summary_and_diagnosis(
+    session: SessionData, top: int, runner: Runner = SERIAL
+) -> tuple[SummaryData, Diagnosis]:
     """Gives what the summary says, of all ranks, and what was found, with the tables read once if it can be.
 
     Args:
         session: The session.
         top: How many of the slowest and most-read files the summary lists.
+        runner: What reads the calls of several ranks for the time in I/O.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -105,7 +109,7 @@ def summary_and_diagnosis(session: SessionData, top: int) -> tuple[SummaryData, 
     if session.joint is None:
         measures = measure(session, top)
         return measures.summary, diagnosis_of(measures)
-    data = summarize(session, top)
+    data = summarize(session, top, runner)
     return data, diagnosis_of(measure_leading(session, data.ranks))
 
 

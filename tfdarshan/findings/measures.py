@@ -414,7 +414,7 @@ def measure(session: SessionData, top: int = 0) -> Measures:
     files, totals = load_files_and_totals(processes, top)
     segments = load_segments(processes, files.index)
     pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes)
+    clock = measure_wall_clock(processes, segments)
     windows = step_windows(step_marks(processes))
     is_loop = loop_thread(processes[0])
     figures = measure_input(processes, files, segments.blocks, windows, clock, is_loop)

@@ -18,6 +18,7 @@ from tfdarshan.fleet.input_list import InputList
 from tfdarshan.fleet.input_reading import Task, read_all
 from tfdarshan.fleet.job_columns import NEWER, READ, RECORDING, UNREADABLE, VANISHED
 from tfdarshan.fleet.job_row import Row
+from tfdarshan.partials.serial import Runner
 
 # What may be otherwise though no file of the input has changed.
 ASKED_AGAIN = (RECORDING, UNREADABLE, NEWER)
@@ -47,7 +48,7 @@ class Update:
 def update(
     catalogue: CatalogueFolder,
     found: InputList,
-    processes: int,
+    runner: Runner,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Update:
     """Reads what is new or has changed, and writes it into the catalogue.
@@ -62,7 +63,7 @@ def update(
         for name, path in paths.items()
         if _is_new(known.get(name), found.fingerprints[path])
     ]
-    _add_read(catalogue, read_all(tasks, processes), len(tasks), progress)
+    _add_read(catalogue, read_all(tasks, runner), len(tasks), progress)
     gone = [name for name in known if name not in paths and found.would_find(exact_name(name))]
     catalogue.add(_vanished(catalogue.table, [name for name in gone if known[name][1] != VANISHED]))
     catalogue.put_together()
@@ -82,7 +83,7 @@ def as_it_is(catalogue: CatalogueFolder) -> Update:
 def add_findings(
     catalogue: CatalogueFolder,
     inputs: Sequence[str],
-    processes: int,
+    runner: Runner,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Looks for findings in some logs of the catalogue, by the names it has them under.
@@ -92,7 +93,7 @@ def add_findings(
     """
     chosen = _rows_of(catalogue.table, inputs).select(["input", "kind", "fingerprint"]).to_pylist()
     tasks = [Task(exact_name(row["input"]), row["kind"], row["fingerprint"], findings=True) for row in chosen]
-    _add_read(catalogue, read_all(tasks, processes), len(tasks), progress)
+    _add_read(catalogue, read_all(tasks, runner), len(tasks), progress)
     catalogue.put_together()
 
 

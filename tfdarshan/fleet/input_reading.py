@@ -1,4 +1,4 @@
-"""Reads inputs into rows, in several processes where there are many of them.
+"""Reads inputs into rows, on whatever runs tasks.
 
 One that ends the process that reads it, as Darshan's own library may over a damaged log, is a row that says
 so; the others are read again, one by one.
@@ -7,22 +7,17 @@ so; the others are read again, one by one.
 from __future__ import annotations
 
 import math
-import multiprocessing
-import os
-from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from tfdarshan.errors import reason
 from tfdarshan.fleet.job_columns import DAMAGED, LOG, READ
 from tfdarshan.fleet.job_row import Row, begin_row, left_out
+from tfdarshan.partials.serial import SERIAL, Lost, Runner
 
-CHUNK, FEW = 32, 64
-# Chunks that wait or are under way, for each process: what bounds the memory.
-AHEAD = 4
+# Logs that are read as one task; sessions are larger, and are one each.
+CHUNK = 32
+ENDED = "the process that read it ended: it is damaged in a way that its reader cannot stand"
 
 
 @dataclass(frozen=True)
@@ -35,20 +30,30 @@ class Task:
     findings: bool = False
 
 
-def read_all(tasks: Sequence[Task], processes: int) -> Iterator[list[Row]]:
+def read_all(tasks: Sequence[Task], runner: Runner) -> Iterator[list[Row]]:
     """Yields the rows of inputs, some at a time, in any order.
 
     Args:
         tasks: The inputs.
-        processes: How many read at a time; few inputs are read here.
+        runner: What reads them; few inputs are read here.
     """
-    if processes <= 1 or len(tasks) < FEW:
-        for first in range(0, len(tasks), CHUNK):
-            yield read_some(tasks[first : first + CHUNK])
-        return
-    left = yield from _read_in_pool([tasks[n : n + CHUNK] for n in range(0, len(tasks), CHUNK)], processes)
-    for chunk in left:
-        yield from _read_one_by_one(chunk)
+    logs = [task for task in tasks if task.kind == LOG]
+    chunks = [logs[first : first + CHUNK] for first in range(0, len(logs), CHUNK)]
+    chunks += [[task] for task in tasks if task.kind != LOG]
+    lost: list[Task] = []
+    for read in (runner if len(tasks) >= runner.few else SERIAL).each(read_some, chunks):
+        if not isinstance(read, Lost):
+            yield read.result
+        elif len(read.task) > 1:
+            lost += read.task
+        else:
+            yield [_ended(read.task[0])]
+    for again in runner.each(read_some, [[task] for task in lost]):
+        yield [_ended(again.task[0])] if isinstance(again, Lost) else again.result
+
+
+def _ended(task: Task) -> Row:
+    return left_out(begin_row(task.path, task.kind, task.fingerprint), DAMAGED, ENDED)
 
 
 def read_some(tasks: Sequence[Task]) -> list[Row]:
@@ -82,53 +87,3 @@ def _checked(row: Row) -> Row:
     if row["state"] == READ and (row.get("processes") or 0) <= 0:
         row["processes"] = None
     return row
-
-
-def _read_in_pool(
-    chunks: Sequence[Sequence[Task]], processes: int
-) -> Generator[list[Row], None, list[Sequence[Task]]]:
-    """Yields rows; returns the chunks that were not read because a process ended."""
-    waiting: deque[tuple[Sequence[Task], Future[list[Row]]]] = deque()
-    to_come = iter(chunks)
-    left: list[Sequence[Task]] = []
-    with _pool(min(processes, len(chunks))) as pool:
-        try:
-            for chunk in islice(to_come, processes * AHEAD):
-                waiting.append((chunk, pool.submit(read_some, chunk)))
-            while waiting:
-                yield waiting[0][1].result()
-                waiting.popleft()
-                for chunk in islice(to_come, 1):
-                    waiting.append((chunk, pool.submit(read_some, chunk)))
-        except BrokenProcessPool:
-            left = [*(chunk for chunk, _ in waiting), *to_come]
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-    return left
-
-
-def _read_one_by_one(chunk: Sequence[Task]) -> Iterator[list[Row]]:
-    """Reads a chunk in a process of its own; if that ends, each input in one of its own."""
-    try:
-        with _pool(1) as pool:
-            yield pool.submit(read_some, chunk).result()
-    except BrokenProcessPool:
-        if len(chunk) == 1:
-            task = chunk[0]
-            said = (
-                "the process that read it ended: it is damaged in a way that Darshan's library cannot stand"
-            )
-            yield [left_out(begin_row(task.path, task.kind, task.fingerprint), DAMAGED, said)]
-            return
-        half = len(chunk) // 2
-        yield from _read_one_by_one(chunk[:half])
-        yield from _read_one_by_one(chunk[half:])
-
-
-def _pool(processes: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
-
-
-def usable_processors() -> int:
-    """Gives how many processors this process may run on."""
-    return len(os.sched_getaffinity(0))

@@ -32,6 +32,8 @@ class ProcessPool:
         processes: How many processes.
     """
 
+    few = 64
+
     def __init__(self, processes: int) -> None:
         self._processes = processes
 

@@ -33,7 +33,15 @@ def in_silence(done: int, total: int) -> None:
 
 
 class Runner(Protocol):
-    """Runs tasks, and tries those of a worker that ended again."""
+    """Runs tasks, and tries those of a worker that ended again.
+
+    Attributes:
+        few: So many small tasks are worth its start; fewer are quicker done here.
+    """
+
+    @property
+    def few(self) -> int:
+        """See above."""
 
     def each(
         self, work: Callable[[GivenT], ResultT], tasks: Sequence[GivenT]
@@ -60,6 +68,8 @@ class Runner(Protocol):
 
 class Serial:
     """Runs one task after the other, here."""
+
+    few = 1
 
     def each(
         self, work: Callable[[GivenT], ResultT], tasks: Sequence[GivenT]

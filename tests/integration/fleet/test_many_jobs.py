@@ -14,9 +14,9 @@ from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.catalogue_update import update
 from tfdarshan.fleet.fleet_view import fleet_view
 from tfdarshan.fleet.input_list import find_inputs
-from tfdarshan.fleet.input_reading import usable_processors
 from tfdarshan.fleet.job_groups import KINDS
 from tfdarshan.fleet.job_table import job_table
+from tfdarshan.partials.process_pool import ProcessPool, usable_processors
 
 JOBS, SAMPLE = 10_000, 60
 
@@ -48,14 +48,11 @@ def test_ten_thousand_jobs(tmp_path, capsys):
     with capsys.disabled():
         print(f"\n{usable_processors()} processors")
         # WHEN
+        runner = ProcessPool(usable_processors())
         with measured("from cold", JOBS, figures):
-            cold = update(
-                CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), usable_processors()
-            )
+            cold = update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), runner)
         with measured("nothing changed", JOBS, figures):
-            again = update(
-                CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), usable_processors()
-            )
+            again = update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), runner)
         with measured("all views", JOBS, figures):
             view = fleet_view(job_table(again.table), 20, KINDS)
 

@@ -7,6 +7,7 @@ from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.catalogue_update import update
 from tfdarshan.fleet.input_list import find_inputs
 from tfdarshan.fleet.job_table import job_table
+from tfdarshan.partials.serial import SERIAL
 
 JOBS = 400
 
@@ -24,7 +25,7 @@ def folder(population):
 @pytest.fixture(scope="session")
 def table(folder, tmp_path_factory):
     catalogue = CatalogueFolder(tmp_path_factory.mktemp("catalogue"))
-    return update(catalogue, find_inputs([str(folder)]), 1).table
+    return update(catalogue, find_inputs([str(folder)]), SERIAL).table
 
 
 @pytest.fixture(scope="session")

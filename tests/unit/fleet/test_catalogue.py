@@ -4,8 +4,8 @@ import functools
 import os
 import subprocess
 import sys
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +18,8 @@ from tfdarshan.fleet.catalogue_folder import CatalogueFolder, as_table
 from tfdarshan.fleet.catalogue_update import as_it_is, update
 from tfdarshan.fleet.input_list import find_inputs
 from tfdarshan.fleet.job_columns import ARROW_SCHEMA, NAMES
+from tfdarshan.partials.process_pool import ProcessPool
+from tfdarshan.partials.serial import SERIAL, Done, Lost
 
 OPENED: list[str] = []
 WATCHED: list[str] = []
@@ -46,9 +48,9 @@ def opened(tmp_path):
     WATCHED.clear()
 
 
-def fill(tmp_path, processes=1):
+def fill(tmp_path):
     catalogue = CatalogueFolder(tmp_path / "catalogue")
-    return update(catalogue, find_inputs([str(tmp_path / "in")]), processes)
+    return update(catalogue, find_inputs([str(tmp_path / "in")]), SERIAL)
 
 
 def states(done):
@@ -133,7 +135,7 @@ def test_other_folders_of_the_catalogue_are_left_alone(tmp_path):
     for name in ("in", "other"):
         write_population(tmp_path / name, 3)
     catalogue = CatalogueFolder(tmp_path / "catalogue")
-    update(catalogue, find_inputs([str(tmp_path / "other")]), 1)
+    update(catalogue, find_inputs([str(tmp_path / "other")]), SERIAL)
 
     # WHEN
     done = fill(tmp_path)
@@ -312,11 +314,12 @@ from pathlib import Path
 from tfdarshan.fleet import catalogue_update
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.input_list import find_inputs
+from tfdarshan.partials.serial import SERIAL
 catalogue_update.ROWS_OF_PART = 32
 def progress(done, total):
     if done >= 64:
         os._exit(9)
-catalogue_update.update(CatalogueFolder(Path(sys.argv[2])), find_inputs([sys.argv[1]]), 1, progress)
+catalogue_update.update(CatalogueFolder(Path(sys.argv[2])), find_inputs([sys.argv[1]]), SERIAL, progress)
 """
 
 
@@ -352,30 +355,20 @@ def test_two_writers_at_once_lose_nothing(tmp_path):
     assert (done.read, done.inputs, set(states(done).values())) == (0, 160, {"read"})
 
 
-def test_a_log_that_ends_its_reader_is_a_row_and_the_others_are_read(tmp_path, monkeypatch):
+def test_a_log_that_ends_its_reader_is_a_row_and_the_others_are_read():
     # GIVEN a log over which every process that reads it ends
     tasks = [input_reading.Task(f"/nowhere/{number}", "darshan_log", "") for number in range(4)]
 
-    class Broken:
-        def __enter__(self):
-            return self
+    class Ends:
+        few = 1
 
-        def __exit__(self, *error):
-            return False
-
-        def submit(self, read, chunk):
-            if any(task.path.endswith("/2") for task in chunk):
-                raise BrokenProcessPool
-            return Done(read(chunk))
-
-    class Done:
-        def __init__(self, value):
-            self.result = lambda: value
-
-    monkeypatch.setattr(input_reading, "_pool", lambda processes: Broken())
+        def each(self, read, chunks):
+            for chunk in chunks:
+                ends = any(task.path.endswith("/2") for task in chunk)
+                yield Lost(chunk) if ends else Done(chunk, read(chunk))
 
     # WHEN
-    rows = [row for part in input_reading._read_one_by_one(tasks) for row in part]
+    rows = [row for part in input_reading.read_all(tasks, cast(Any, Ends())) for row in part]
 
     # THEN
     assert [row["input"] for row in rows] == [task.path for task in tasks]
@@ -389,10 +382,10 @@ def test_a_pool_reads_what_one_process_reads(tmp_path):
 
     # WHEN
     alone, pool = (
-        update(CatalogueFolder(tmp_path / str(n)), find_inputs([str(tmp_path / "in")]), n).table.drop_columns(
-            "catalogued_ns"
-        )
-        for n in (1, 2)
+        update(
+            CatalogueFolder(tmp_path / name), find_inputs([str(tmp_path / "in")]), runner
+        ).table.drop_columns("catalogued_ns")
+        for name, runner in (("alone", SERIAL), ("pool", ProcessPool(2)))
     )
 
     # THEN

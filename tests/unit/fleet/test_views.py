@@ -20,6 +20,7 @@ from tfdarshan.fleet.job_table import job_table
 from tfdarshan.fleet.outliers import find_outliers
 from tfdarshan.fleet.population import distributions, total_of, worst_jobs
 from tfdarshan.fleet.trends import find_trends
+from tfdarshan.partials.serial import SERIAL
 
 
 def test_the_jobs_that_lose_most_are_those_that_were_planted(population, jobs):
@@ -152,16 +153,16 @@ def test_an_outlier_needs_other_users_to_stand_out_from(tmp_path):
     for number, user in enumerate(("ann", "ben", "cle")):
         job = MadeJob(tmp_path / f"{user}_p_id{number}_1.darshan", user, "p", "/m", FIRST_DAY_S, 9.0, 1)
         write_log(job, [{"path": "/m/x", "POSIX_STATS": 10**7 if user == "ann" else 1, "POSIX_OPENS": 1}])
-    done = update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path)]), 1)
+    done = update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path)]), SERIAL)
 
     assert find_outliers(job_table(done.table)) == []
 
 
 def test_vanished_jobs_count_only_if_asked_for(tmp_path):
     path = write_population(tmp_path / "in", 3).jobs[0].path
-    update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), 1)
+    update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), SERIAL)
     path.unlink()
-    done = update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), 1)
+    done = update(CatalogueFolder(tmp_path / "c"), find_inputs([str(tmp_path / "in")]), SERIAL)
 
     assert len(job_table(done.table)) == 2
     assert len(job_table(done.table, with_vanished=True)) == 3

@@ -15,7 +15,8 @@ from tests.made_up_session import job_of, write_session
 from tests.unit.analysis.test_properties import calls, merged_ns
 from tfdarshan.analysis import call_unions
 from tfdarshan.analysis.call_unions import UNIONS, CallUnions, UnionPartial
-from tfdarshan.analysis.segments import CLASSES
+from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.segments import CLASSES, load_segments
 from tfdarshan.analysis.time_windows import time_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.errors import SessionDataError
@@ -116,10 +117,13 @@ def test_two_hundred_processes_have_one_union(tmp_path):
     ]
 
     # WHEN
-    clock = measure_wall_clock(session_of(tmp_path, made).processes)
+    processes = session_of(tmp_path, made).processes
+    clock = measure_wall_clock(processes)
 
-    # THEN
+    # THEN also with all calls in memory
     assert round(clock.io_s * 1e9) == merged_ns([call for process in made for call in process])
+    segments = load_segments(processes, load_files(processes).index)
+    assert measure_wall_clock(processes, segments) == clock
 
 
 def test_calls_that_nobody_lived_to_read_leave_the_time_unknown(tmp_path):
@@ -131,7 +135,7 @@ def test_calls_that_nobody_lived_to_read_leave_the_time_unknown(tmp_path):
     session = session_of(tmp_path, [[(0, 5, 1, "pread", 0, 5)]] * 2)
 
     # WHEN
-    clock = measure_wall_clock(session.processes, cast(Any, Loses()))
+    clock = measure_wall_clock(session.processes, runner=cast(Any, Loses()))
 
     # THEN
     assert (clock.io_s, clock.read_s, clock.thread_s) == (None, None, 10e-9)

@@ -1,0 +1,112 @@
+"""The same questions on a Dask cluster of this machine; workers that are killed."""
+
+import os
+
+import pytest
+
+from tests.unit.partials.made_up_question import Number, Sum, SumPartial
+from tfdarshan.errors import ConfigurationError, SessionDataError
+from tfdarshan.partials.dask_cluster import DASKS_TRIM, MMAP, OUR_TRIM, TRIM, DaskCluster, dask_cluster
+from tfdarshan.partials.serial import Done, Lost
+
+distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    # Dask leaves what its workers' environment has in that of who starts them.
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (TRIM, MMAP):
+            patch.setenv(name, "")
+            patch.delenv(name)
+        with dask_cluster("local:2") as found:
+            yield found
+
+
+def test_partials_are_merged_on_the_workers(cluster):
+    # GIVEN more tasks than are merged at a time
+    told = []
+
+    # WHEN
+    gathered = cluster.gather(Sum(), [Number(n) for n in range(70)], lambda *at: told.append(at))
+
+    # THEN
+    assert (gathered.partial, gathered.lost) == (SumPartial(70, 2415), ())
+    assert told[-1] == (70, 70)
+
+
+def test_of_no_task_there_is_the_empty_partial(cluster):
+    assert cluster.gather(Sum(), []).partial == SumPartial()
+
+
+def test_damaged_data_ends_it(cluster):
+    with pytest.raises(SessionDataError, match="number 3 is damaged"):
+        cluster.gather(Sum(), [Number(n, damaged=n == 3) for n in range(5)])
+
+
+def test_a_partial_of_another_version_is_refused(cluster):
+    with pytest.raises(SessionDataError, match="another version of tfdarshan"):
+        cluster.gather(Sum(version=2), [Number(1)])
+
+
+def test_results_can_be_left_halfway(cluster):
+    results = cluster.each(Sum().map, [Number(n) for n in range(300)])
+    assert isinstance(next(results), Done)
+    results.close()
+    assert cluster.gather(Sum(), [Number(7)]).partial == SumPartial(1, 7)
+
+
+@pytest.mark.long
+def test_tasks_of_killed_workers_are_tried_again_or_named(cluster, tmp_path):
+    # GIVEN a task that ends one worker, and one that ends all that have it
+    tasks = [Number(n, str(tmp_path), kills={2: 1, 5: 99}.get(n, 0)) for n in range(8)]
+
+    # WHEN
+    gathered = cluster.gather(Sum(), tasks)
+
+    # THEN
+    assert gathered.lost == ("number 5",)
+    assert gathered.partial == SumPartial(7, 23)
+
+
+def test_workers_of_ours_keep_their_memory(cluster):
+    assert cluster.hint == ""
+    assert set(cluster._client.run(os.environ.get, TRIM).values()) == {str(OUR_TRIM)}
+
+
+@pytest.mark.long
+def test_other_workers_get_a_hint_and_all_is_lost_when_they_are_gone(monkeypatch):
+    # GIVEN a scheduler that somebody else started, with one worker
+    monkeypatch.setenv(TRIM, DASKS_TRIM)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as other:
+        with distributed.Client(other.scheduler_address) as client:
+            known = DaskCluster(client, grace_s=0.5)
+            assert known.hint.startswith("1 of 1 workers give memory back at once")
+            results = known.each(Sum().map, [Number(n, lasts_s=100.0 * (n > 0)) for n in range(4)])
+            first = next(results)
+
+            # WHEN
+            other.scale(0)
+            rest = list(results)
+
+    # THEN
+    assert first == Done(Number(0), SumPartial(1, 0))
+    assert [type(left) for left in rest] == [Lost] * 3
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("local:0", "at least 1"), ("elsewhere", "is not tcp://HOST:PORT"), ("local:x", "at least 1")],
+)
+def test_what_is_no_cluster_is_refused(where, said):
+    with pytest.raises(ConfigurationError, match=said), dask_cluster(where):
+        pass
+
+
+def test_a_scheduler_that_does_not_answer_is_said(monkeypatch):
+    monkeypatch.setattr("tfdarshan.partials.dask_cluster.GRACE_S", 0.2)
+    with (
+        pytest.raises(ConfigurationError, match="no Dask scheduler answers"),
+        dask_cluster("tcp://127.0.0.1:9"),
+    ):
+        pass

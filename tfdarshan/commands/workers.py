@@ -1,0 +1,66 @@
+"""Who reads: this process, several of this machine, or a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import check_least
+from tfdarshan.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tfdarshan.partials.serial import Runner
+
+
+def add_runner(parser: Any, usual: str = "one a processor") -> None:
+    """Adds --processes and --cluster; `usual` says how many processes there are by default."""
+    parser.add_argument(
+        "--processes", type=int, metavar="N", help=f"how many processes read (default: {usual})"
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="let a Dask cluster read, whose workers see the same files: tcp://HOST:PORT, its scheduler, or "
+        "local:N",
+    )
+
+
+def check_runner(arguments: argparse.Namespace) -> None:
+    """Checks them.
+
+    Raises:
+        ConfigurationError: Both are given, or there are less than one process.
+    """
+    if arguments.processes is not None:
+        check_least("--processes", arguments.processes, 1)
+        if arguments.cluster is not None:
+            raise ConfigurationError("--processes and --cluster exclude each other: local:N is N processes.")
+
+
+@contextmanager
+def runner_of(arguments: argparse.Namespace, processes: int | None = None) -> Iterator[Runner]:
+    """Gives what was asked for; a pool begins its processes when it has tasks, a cluster at once.
+
+    Args:
+        arguments: What was asked for.
+        processes: How many processes there are by default; None for one a processor.
+
+    Raises:
+        ConfigurationError: There is no such cluster, or Dask is not installed.
+    """
+    if arguments.cluster is not None:
+        from tfdarshan.notice import say
+        from tfdarshan.partials.dask_cluster import dask_cluster
+
+        with dask_cluster(arguments.cluster) as cluster:
+            if cluster.hint:
+                say(cluster.hint)
+            yield cluster
+        return
+    from tfdarshan.partials.process_pool import ProcessPool, usable_processors
+    from tfdarshan.partials.serial import SERIAL
+
+    count = arguments.processes or processes or usable_processors()
+    yield ProcessPool(count) if count > 1 else SERIAL

@@ -1,0 +1,253 @@
+"""Runs tasks on a Dask cluster: one that is there, or workers of this machine. Needs the extra `dask`.
+
+Tasks are futures of `dask.distributed`, and partials stay with the workers: they are merged there, some at a
+time, and only the last one comes back. Only futures are used, so that a cluster of any kind will do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, TaskT, merged
+from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, in_silence
+
+# Tasks that wait or are under way; partials that are merged at a time.
+AHEAD, FAN = 256, 16
+# How long a cluster may be without workers before what is left counts as lost, and how often it is asked.
+GRACE_S, ASK_EVERY_S = 60.0, 1.0
+# Dask tells its workers' malloc to give memory back at once, which more than doubles their processor time:
+# each task takes and frees arrays of megabytes.
+DASKS_TRIM, OUR_TRIM = str(1 << 16), 1 << 30
+TRIM, MMAP = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
+LOCAL = "local:"
+KINDS = "tcp://HOST:PORT, the address of a Dask scheduler, or local:N, workers of this machine"
+
+
+@contextmanager
+def dask_cluster(where: str) -> Iterator[DaskCluster]:
+    """Connects to a cluster, or starts one of this machine, and ends what it started.
+
+    Args:
+        where: An address of a scheduler (`tcp://...`, `tls://...`), or `local:N` for N workers.
+
+    Raises:
+        ConfigurationError: It is none of these, it cannot be reached, it has no workers, or Dask is missing.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ConfigurationError(
+            "--cluster needs dask.distributed: pip install 'tfdarshan[dask]'."
+        ) from error
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    if where.startswith(LOCAL):
+        with _settings():
+            started = LocalCluster(
+                n_workers=_workers(where),
+                threads_per_worker=1,
+                dashboard_address=":0",
+                silence_logs=logging.ERROR,
+            )
+        with started, Client(started) as client:
+            yield DaskCluster(client)
+        return
+    if "://" not in where:
+        raise ConfigurationError(f"--cluster {where} is not {KINDS}.")
+    try:
+        client = Client(where, timeout=GRACE_S)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"no Dask scheduler answers at {where}: {reason(error)}.") from error
+    with client:
+        cluster = DaskCluster(client)
+        cluster.check_workers(where)
+        yield cluster
+
+
+def _workers(where: str) -> int:
+    count = where.removeprefix(LOCAL)
+    if not count.isdecimal() or int(count) < 1:
+        raise ConfigurationError(f"--cluster {where}: local:N takes a number of workers of at least 1.")
+    return int(count)
+
+
+def _settings() -> Any:
+    import dask
+
+    environ = dask.config.get("distributed.nanny.pre-spawn-environ", {})
+    return dask.config.set(
+        {"distributed.nanny.pre-spawn-environ": environ | {TRIM: OUR_TRIM, MMAP: OUR_TRIM}}
+    )
+
+
+class DaskCluster:
+    """Runs tasks on the workers of a cluster.
+
+    The scheduler gives a task of a worker that ended to others; one that several in a row ended over is lost,
+    and so is all that is left if no worker is there any more.
+
+    Args:
+        client: The `distributed.Client`.
+        grace_s: How long to wait for workers where there are none.
+    """
+
+    few = 1
+
+    def __init__(self, client: Any, grace_s: float = GRACE_S) -> None:
+        self._client = client
+        self._grace_s = grace_s
+
+    def check_workers(self, where: str) -> None:
+        """Waits for the first worker.
+
+        Raises:
+            ConfigurationError: None comes.
+        """
+        try:
+            self._client.wait_for_workers(1, timeout=self._grace_s)
+        except Exception as error:  # which one depends on Dask's version
+            raise ConfigurationError(f"the Dask cluster {where} has no workers.") from error
+
+    @property
+    def hint(self) -> str:
+        """Says what would make workers that somebody else started quicker; "" if nothing would."""
+        found = self._client.run(_trim_threshold)
+        slow = sum(threshold == DASKS_TRIM for threshold in found.values())
+        if not slow:
+            return ""
+        return (
+            f"{slow} of {len(found)} workers give memory back at once, which doubles their processor time: "
+            f"start them with {TRIM} and {MMAP} of {OUR_TRIM} in their environment."
+        )
+
+    def each(
+        self, work: Callable[[GivenT], ResultT], tasks: Sequence[GivenT]
+    ) -> Iterator[Done[GivenT, ResultT] | Lost[GivenT]]:
+        """See `Runner.each`."""
+        to_come = deque(tasks)
+        with _flight(self._client, self._grace_s) as flight:
+            while to_come or flight.pending:
+                while to_come and len(flight.pending) < AHEAD:
+                    task = to_come.popleft()
+                    flight.submit(task, work, task)
+                for landed in flight.landed():
+                    yield Lost(landed.given) if landed.lost else Done(landed.given, landed.result)
+
+    def gather(
+        self,
+        question: Question[TaskT, PartialT, AnswerT],
+        tasks: Sequence[TaskT],
+        progress: Progress = in_silence,
+    ) -> Gathered[PartialT]:
+        """See `Runner.gather`."""
+        to_come, lost = deque(tasks), list[str]()
+        ready: list[_Landed[tuple[str, ...]]] = []
+        mapped = 0
+        with _flight(self._client, self._grace_s) as flight:
+            while to_come or flight.pending or len(ready) > 1:
+                while to_come and len(flight.pending) < AHEAD:
+                    task = to_come.popleft()
+                    flight.submit((task.name,), question.map, task)
+                if len(ready) >= FAN or not (to_come or flight.pending):
+                    parts, ready = ready[:FAN], ready[FAN:]
+                    names = tuple(name for part in parts for name in part.given)
+                    flight.submit(names, _merge, question, [part.future for part in parts], merges=True)
+                for landed in flight.landed():
+                    mapped += not landed.merges
+                    progress(mapped, len(tasks))
+                    if landed.lost:
+                        lost += landed.given
+                    else:
+                        ready.append(landed)
+            partial = merged(question, [landed.result for landed in ready])
+        return Gathered(partial, tuple(sorted(lost)))
+
+
+@dataclass(frozen=True)
+class _Landed(Generic[GivenT]):
+    """A future that is done; `lost` if each worker that had it ended."""
+
+    given: GivenT
+    future: Any
+    merges: bool = False
+
+    @property
+    def lost(self) -> bool:
+        from distributed.scheduler import KilledWorker
+
+        if self.future.status == "error" and not isinstance(self.future.exception(), KilledWorker):
+            self.future.result()  # raises
+        return bool(self.future.status != "finished")
+
+    @property
+    def result(self) -> Any:
+        return self.future.result()
+
+
+class _Flight:
+    """Futures that are under way."""
+
+    def __init__(self, client: Any, grace_s: float) -> None:
+        self._client = client
+        self._grace_s = grace_s
+        self.pending: dict[Any, _Landed[Any]] = {}
+
+    def submit(self, given: Any, work: Callable[..., Any], *arguments: Any, merges: bool = False) -> None:
+        """Submits a call; `given` is what it is known by."""
+        future = self._client.submit(work, *arguments, pure=False)
+        self.pending[future] = _Landed(given, future, merges)
+
+    def landed(self) -> list[_Landed[Any]]:
+        """Waits until some are done, and takes these; all of them if no worker is there any more."""
+        from distributed import wait
+
+        alone_since_s: float | None = None
+        while True:
+            with suppress(TimeoutError, asyncio.TimeoutError):
+                wait(list(self.pending), timeout=ASK_EVERY_S, return_when="FIRST_COMPLETED")
+            done = [future for future in self.pending if future.done()]
+            if done:
+                return [self.pending.pop(future) for future in done]
+            if self._has_workers():
+                alone_since_s = None
+            else:
+                alone_since_s = time.monotonic() if alone_since_s is None else alone_since_s
+                if time.monotonic() - alone_since_s > self._grace_s:
+                    return self.give_up()
+
+    def give_up(self) -> list[_Landed[Any]]:
+        """Cancels all, and gives them."""
+        left = list(self.pending.values())
+        self.pending.clear()
+        if self._client.status == "running":
+            self._client.cancel([landed.future for landed in left], force=True)
+        return left
+
+    def _has_workers(self) -> bool:
+        return self._client.status == "running" and bool(self._client.scheduler_info()["workers"])
+
+
+@contextmanager
+def _flight(client: Any, grace_s: float) -> Iterator[_Flight]:
+    flight = _Flight(client, grace_s)
+    try:
+        yield flight
+    finally:
+        flight.give_up()
+
+
+def _merge(question: Question[TaskT, PartialT, AnswerT], parts: Sequence[PartialT]) -> PartialT:
+    return merged(question, parts)
+
+
+def _trim_threshold() -> str:
+    import os
+
+    return os.environ.get(TRIM, "")
