@@ -81,7 +81,8 @@ def measure_coverage(
     charged = [meta["kernel"] for meta in sources if meta["kernel"]["valid"]]
     if not metas[0]["kernel"]["valid"]:
         charged = []
-    left_out = [place for place in range(len(metas)) if not _is_counted(metas, place)]
+    place_of = {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
+    left_out = [place for place in range(len(metas)) if not _is_counted(metas, place, place_of)]
     read = _direction(metas, files, 0, charged, left_out)
     return Coverage(
         replace(read, mapped=_known_bytes(mapped, files, metas[0])) if mapped is not None else read,
@@ -98,9 +99,10 @@ def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) 
     return None if mapped.bytes_unknown else mapped.bytes_in
 
 
-def _is_counted(metas: Sequence[dict[str, Any]], place: int) -> bool:
+def _is_counted(
+    metas: Sequence[dict[str, Any]], place: int, place_of: dict[tuple[int, int | None], int]
+) -> bool:
     """Says whether a known figure may hold a process's bytes: its own, or that of who waited for it."""
-    place_of = {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
     passed = set()
     while place and metas[place]["kernel"].get("counted") == "parent" and place not in passed:
         passed.add(place)

@@ -87,8 +87,7 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
     """
     rows = FileRows(len(processes))
     for place, process in enumerate(processes):
-        names = [name for name in process.columns("files") if name in WANTED]
-        for batch in process.batches("files", names):
+        for batch in process.batches("files", WANTED.__contains__):
             rows.add(place, batch)
     return rows.table()
 

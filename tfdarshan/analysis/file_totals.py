@@ -105,8 +105,7 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
     """
     sums = TotalSums(len(processes), top)
     for place, process in enumerate(processes):
-        names = [name for name in process.columns("files") if is_summed(name)]
-        for batch in process.batches("files", names):
+        for batch in process.batches("files", is_summed):
             sums.add(place, batch)
     return sums.totals()
 

@@ -17,8 +17,7 @@ def load_files_and_totals(processes: Sequence[ProcessData], top: int) -> tuple[F
     """
     rows, totals = FileRows(len(processes)), TotalSums(len(processes), top)
     for place, process in enumerate(processes):
-        names = [name for name in process.columns("files") if name in WANTED or is_summed(name)]
-        for batch in process.batches("files", names):
+        for batch in process.batches("files", lambda name: name in WANTED or is_summed(name)):
             rows.add(place, batch)
             totals.add(place, batch)
     return rows.table(), totals.totals()

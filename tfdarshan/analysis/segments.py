@@ -178,6 +178,7 @@ class SegmentLoader:
 
     def __init__(self, processes: Sequence[ProcessData]) -> None:
         self._processes = processes
+        self._place_of = {id(process): place for place, process in enumerate(processes)}
         self._operations: dict[str, Operation] = {}
         for process in processes:
             for entry in process.operations:
@@ -192,7 +193,8 @@ class SegmentLoader:
 
     def read(self, process: ProcessData, index: Array) -> None:
         """Adds all calls of one process; `index` gives the file-table index of each file id."""
-        arrays = {name: np.empty(process.rows("events"), dtype) for name, dtype in COLUMNS.items()}
+        rows = process.rows("events")
+        arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
         filled = 0
         for columns in self._batches(process, None):
             end = filled + len(columns["start_ns"])
@@ -262,7 +264,7 @@ class SegmentLoader:
                 if key not in thread_of:
                     thread_of[key] = len(self._threads)
                     thread = _thread(process, key >> 32, key & 0xFFFFFFFF, names)
-                    self._threads.append(replace(thread, process=self._processes.index(process)))
+                    self._threads.append(replace(thread, process=self._place_of[id(process)]))
             columns["thread"] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
             yield columns
 

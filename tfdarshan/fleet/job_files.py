@@ -130,7 +130,7 @@ def files_of_session(processes: Sequence[ProcessData]) -> JobFiles:
     mount: list[int] = []
     files, sums, extents, stats_known = [], [], [], True
     for process in processes:
-        for batch in process.batches("files", [name for name in process.columns("files") if name in wanted]):
+        for batch in process.batches("files", set(wanted).__contains__):
             paths, points, types = (batch.column(name).to_pylist() for name in texts)
             for path, *where in zip(paths, points, types, strict=True):
                 if path not in place_of:

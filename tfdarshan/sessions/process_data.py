@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Where nothing says when a call ran: it may have been at any time.
 EVER_NS = 1 << 62
+# Rows from which on it is quicker to read columns side by side than to hand them to threads.
+WORTH_THREADS = 10_000
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,15 @@ class ProcessData:
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
-    def batches(self, table: str, columns: Sequence[str]) -> Iterator[Any]:
+    def batches(self, table: str, columns: Sequence[str] | Callable[[str], bool]) -> Iterator[Any]:
         """Reads columns of a table as pyarrow record batches, one per row group.
 
         Most counters of most files are 0: a column that holds one number in a whole row group, by the
         group's statistics, is not read but made.
+
+        Args:
+            table: Its name.
+            columns: Their names, or what says of a column that the table has whether it is wanted.
 
         Raises:
             SessionDataError: It is damaged or missing.
@@ -101,8 +107,9 @@ class ProcessData:
         try:
             with _parquet(path) as file:
                 declared = file.schema_arrow
-                check_columns(table, declared, columns)
-                fields = [declared.field(name) for name in columns]
+                wanted = list(filter(columns, declared.names)) if callable(columns) else columns
+                check_columns(table, declared, wanted)
+                fields = [declared.field(name) for name in wanted]
                 for group in range(file.metadata.num_row_groups):
                     for batch in _group_batches(file, group, fields):
                         check_values(table, batch, self._operation_names(), self._files())
@@ -127,12 +134,16 @@ class ProcessData:
             with _parquet(path) as file:
                 metadata = file.metadata
                 check_columns("events", file.schema_arrow, {*columns, "start_ns", "end_ns"})
+                groups = _groups_within(metadata, _earlier(windows_ns, self.shift_ns))
+                found = [_row_group(file, group, columns) for group in groups[:1]]
             # Many processes are read side by side: none keeps its file open from one batch to the next.
-            for group in _groups_within(metadata, _earlier(windows_ns, self.shift_ns)):
-                with _parquet(path, metadata) as file:
-                    found = file.read_row_group(group, columns=list(columns))
-                check_values("events", found, self._operation_names(), self._files())
-                yield from _later(found, self.shift_ns).combine_chunks().to_batches()
+            for group in groups:
+                if not found:
+                    with _parquet(path, metadata) as file:
+                        found = [_row_group(file, group, columns)]
+                rows = found.pop()
+                check_values("events", rows, self._operation_names(), self._files())
+                yield from _later(rows, self.shift_ns).combine_chunks().to_batches()
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -262,6 +273,14 @@ def _parquet(path: Path, metadata: Any = None) -> Iterator[Any]:
         yield file
 
 
+def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
+    return file.read_row_group(group, columns=list(columns), use_threads=_worth_threads(file, group))
+
+
+def _worth_threads(file: Any, group: int) -> bool:
+    return bool(file.metadata.row_group(group).num_rows >= WORTH_THREADS)
+
+
 def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:
     """Yields a row group's columns as record batches; those of one number are made, not read."""
     import pyarrow as pa
@@ -279,7 +298,12 @@ def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:
         return made[key].slice(0, batch.num_rows)
 
     read = [field.name for field in fields if field.name not in same]
-    for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP, row_groups=[group], columns=read):
+    for batch in file.iter_batches(
+        batch_size=schema.FILES_ROW_GROUP,
+        row_groups=[group],
+        columns=read,
+        use_threads=_worth_threads(file, group),
+    ):
         yield pa.RecordBatch.from_arrays([column(batch, field) for field in fields], schema=pa.schema(fields))
 
 
