@@ -52,18 +52,26 @@ class CallUnions:
 
     def map(self, task: TimeWindow) -> UnionPartial:
         """See `Question.map`."""
+        found = self._union_or_middle(task)
+        if isinstance(found, UnionPartial):
+            return found
+        one, other = (self.map(half) for half in task.halves(found))
+        return self.merge(one, other)
+
+    def _union_or_middle(self, task: TimeWindow) -> UnionPartial | int:
+        """Gives a window's partial, or the moment to divide it at if it has too many intervals."""
         unions, apart = tuple(_Union() for _ in CLASSES), dict.fromkeys(self.apart, NOTHING_NS)
         for place, process in zip(task.places, task.processes, strict=True):
             own = _unions()
-            for calls in _calls(process, task):
+            for start, end, kind in _calls(process, task):
                 if place in apart:
-                    _add_to_each(own, calls)
-                for union, kind in zip(unions, range(len(CLASSES)), strict=True):
-                    union.add(*calls[:2, calls[2] == kind])
+                    _add_to_each(own, start, end, kind)
+                for number, union in enumerate(unions):
+                    of_class = kind == number
+                    union.add(start[of_class], end[of_class])
                 fullest = max(unions, key=lambda union: union.count)
                 if fullest.count > self.most:
-                    one, other = (self.map(half) for half in task.halves(fullest.middle_ns))
-                    return self.merge(one, other)
+                    return fullest.middle_ns
             if place in apart:
                 apart[place] = _sums(own)
         parts = [union.intervals() for union in unions]
@@ -76,11 +84,11 @@ class CallUnions:
         together, apart = _unions(), {place: _unions() for place in self.apart}
         process_of = np.array([thread.process for thread in segments.threads] or [0])
         for block in segments.blocks():
-            calls = np.stack([block.start_ns, block.end_ns, block.io_class.astype(np.int64)])
-            _add_to_each(together, calls)
+            calls = (block.start_ns, block.end_ns, block.io_class)
+            _add_to_each(together, *calls)
             made_by = process_of[block.thread]
             for place, own in apart.items():
-                _add_to_each(own, calls[:, made_by == place])
+                _add_to_each(own, *(column[made_by == place] for column in calls))
         return UnionPartial(_sums(together), tuple(_sums(own) for own in apart.values()))
 
     def merge(self, one: UnionPartial, other: UnionPartial) -> UnionPartial:
@@ -147,23 +155,28 @@ def _sums(unions: tuple[RunningUnion, ...]) -> tuple[int, ...]:
     return tuple(union.sum_ns for union in unions)
 
 
-def _add_to_each(unions: tuple[RunningUnion, ...], calls: Array) -> None:
+def _add_to_each(unions: tuple[RunningUnion, ...], start_ns: Array, end_ns: Array, kind: Array) -> None:
     for place, union in enumerate(unions):
-        chosen = slice(None) if place == 0 else calls[2] == place - 1
-        union.add(calls[0, chosen], calls[1, chosen])
+        chosen = slice(None) if place == 0 else kind == place - 1
+        union.add(start_ns[chosen], end_ns[chosen])
 
 
 def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
-def _calls(process: ProcessData, window: TimeWindow) -> Iterator[Array]:
-    """Yields a process's calls, cut to a window: start, end and class, int64 of shape (3, calls)."""
+def _calls(process: ProcessData, window: TimeWindow) -> Iterator[tuple[Array, Array, Array]]:
+    """Yields a process's calls, cut to a window: start, end and class."""
     class_of = {operation["name"]: CLASSES.index(operation["io_class"]) for operation in process.operations}
     bounds = (window.from_ns, window.until_ns)
     for batch in process.event_batches(COLUMNS, [bounds]):
         operation = batch.column("operation")
-        known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int64)
-        start, end = (np.clip(batch.column(name).to_numpy(), *bounds) for name in COLUMNS[:2])
-        calls = np.stack([start, end, known[operation.indices.to_numpy()]])
-        yield calls[:, start < end]
+        known = np.array([class_of[name] for name in operation.dictionary.to_pylist()] or [0], np.int8)
+        start, end = (batch.column(name).to_numpy() for name in COLUMNS[:2])
+        kind = known[operation.indices.to_numpy()]
+        if len(start) and (start.min() < window.from_ns or end.max() > window.until_ns):
+            start, end = (np.clip(times, *bounds) for times in (start, end))
+        kept = start < end
+        if not kept.all():
+            start, end, kind = start[kept], end[kept], kind[kept]
+        yield start, end, kind
