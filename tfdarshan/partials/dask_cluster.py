@@ -23,6 +23,8 @@ from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, in_
 AHEAD, FAN = 256, 16
 # How long a cluster may be without workers before what is left counts as lost, and how often it is asked.
 GRACE_S, ASK_EVERY_S = 60.0, 1.0
+# How long a scheduler may take to answer at all.
+CONNECT_S = 10.0
 # Dask tells its workers' malloc to give memory back at once, which more than doubles their processor time:
 # each task takes and frees arrays of megabytes.
 DASKS_TRIM, OUR_TRIM = str(1 << 16), 1 << 30
@@ -62,7 +64,7 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
     if "://" not in where:
         raise ConfigurationError(f"--cluster {where} is not {KINDS}.")
     try:
-        client = Client(where, timeout=GRACE_S)
+        client = Client(where, timeout=CONNECT_S)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"no Dask scheduler answers at {where}: {reason(error)}.") from error
     with client:

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import sys
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from types import FrameType
 
 from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, TaskT
 from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, folded, in_silence
@@ -20,13 +27,16 @@ from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, fol
 AHEAD = 2
 # How often a task is tried in a process of its own after one that had it ended.
 TRIES = 2
+# What a process has to leave its task in, and to remove its temporary files, when the result is not wanted.
+LEAVE_S = 2.0
 
 
 class ProcessPool:
     """Runs tasks in so many processes.
 
     One that ends, killed for its memory or by a library that cannot stand damaged data, takes its pool along:
-    each task that it may have had is then tried in a process of its own, and the others go on.
+    each task that it may have had is then tried in a process of its own, and the others go on. All of them
+    end with the one that asked, however that ends.
 
     Args:
         processes: How many processes.
@@ -72,8 +82,6 @@ class ProcessPool:
                     yield Done(task, result)
             except BrokenProcessPool:
                 yield from (Done(task, future.result()) for task, future in waiting if _has_result(future))
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
         return [task for task, future in waiting if not _has_result(future)]
 
 
@@ -96,5 +104,35 @@ def _alone(work: Callable[[GivenT], ResultT], task: GivenT) -> Done[GivenT, Resu
     return Lost(task)
 
 
-def _pool(processes: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+@contextmanager
+def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Gives a pool; its processes end at once if what is done with it ends by an exception."""
+    context = multiprocessing.get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    with theirs, ours:
+        pool = ProcessPoolExecutor(processes, context, _end_with, (theirs,))
+        try:
+            yield pool
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_with(line: Connection) -> None:
+    """Has this process end when nobody has the other end of a pipe any more, and not by Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, _leave)
+    threading.Thread(target=_watch, args=(line,), daemon=True).start()
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    sys.exit(1)
+
+
+def _watch(line: Connection) -> None:
+    line.poll(None)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+    time.sleep(LEAVE_S)
+    os._exit(1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.partials.process_pool import ProcessPool
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,15 @@ def kills(task):
     with tries.open("a") as file:
         file.write("x")
     return tries.stat().st_size <= task.kills
+
+
+def linger(folder):
+    """Is a task that does not end by itself: leaves a file with the process's number."""
+    (Path(folder) / str(os.getpid())).touch()
+    while True:
+        time.sleep(100)
+
+
+def ask_those_who_linger(folder):
+    """Asks a pool of two processes."""
+    list(ProcessPool(2).each(linger, [folder] * 3))

@@ -21,6 +21,7 @@ from tfdarshan.analysis.time_windows import time_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge
+from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL
 from tfdarshan.sessions import schema
@@ -124,6 +125,12 @@ def test_two_hundred_processes_have_one_union(tmp_path):
     assert round(clock.io_s * 1e9) == merged_ns([call for process in made for call in process])
     segments = load_segments(processes, load_files(processes).index)
     assert measure_wall_clock(processes, segments) == clock
+
+    # THEN also by windows, each in one of two processes
+    windows = time_windows(processes, 2000)
+    assert len(windows) > 8
+    gathered = ProcessPool(2).gather(CallUnions(), windows)
+    assert round(clock.io_s * 1e9) == gathered.partial.together_ns[0]
 
 
 def test_calls_that_nobody_lived_to_read_leave_the_time_unknown(tmp_path):

@@ -104,7 +104,7 @@ def test_what_is_no_cluster_is_refused(where, said):
 
 
 def test_a_scheduler_that_does_not_answer_is_said(monkeypatch):
-    monkeypatch.setattr("tfdarshan.partials.dask_cluster.GRACE_S", 0.2)
+    monkeypatch.setattr("tfdarshan.partials.dask_cluster.CONNECT_S", 0.2)
     with (
         pytest.raises(ConfigurationError, match="no Dask scheduler answers"),
         dask_cluster("tcp://127.0.0.1:9"),

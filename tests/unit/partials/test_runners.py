@@ -1,8 +1,15 @@
 """Runners give one result, whatever happens to their workers."""
 
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.unit.partials.made_up_question import Number, Sum, SumPartial
+from tests.unit.partials.made_up_question import Number, Sum, SumPartial, ask_those_who_linger, linger
 from tfdarshan.errors import SessionDataError
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL, Done
@@ -72,3 +79,53 @@ def test_results_can_be_left_halfway(runner):
 
     # THEN
     assert first == Done(Number(0), SumPartial(1, 0))
+
+
+def waited_for(condition, within_s=120.0):
+    end = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_pool_ends_with_who_asked_it(tmp_path, number):
+    # GIVEN two processes that would never end their tasks
+    asking = multiprocessing.get_context("spawn").Process(target=ask_those_who_linger, args=(str(tmp_path),))
+    asking.start()
+    waited_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    pids = [int(file.name) for file in tmp_path.iterdir()]
+
+    # WHEN
+    assert asking.pid is not None
+    os.kill(asking.pid, number)
+    asking.join()
+
+    # THEN
+    waited_for(lambda: not any(map(is_running, pids)))
+
+
+def test_a_task_under_way_does_not_keep_who_left(tmp_path):
+    # GIVEN
+    results: Any = ProcessPool(2).each(begin, ["", str(tmp_path)])
+    assert next(results) == Done("", None)
+    waited_for(lambda: list(tmp_path.iterdir()))
+
+    # WHEN the other task would never end
+    results.close()
+
+    # THEN
+    assert not is_running(int(next(tmp_path.iterdir()).name))
+
+
+def begin(folder):
+    if folder:
+        linger(folder)
