@@ -14,18 +14,20 @@ from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.comparison_view import compare_view
 from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table, files_view
 from tfdarshan.reports.views.overlap_view import overlap_banner
+from tfdarshan.reports.views.overview_view import first_panels
 from tfdarshan.reports.views.panel import Panel, Text, as_json
 from tfdarshan.reports.views.process_choice import process_choices
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
 from tfdarshan.reports.views.steps_view import PAGE_ROWS, StepQuery, steps_table, steps_view
 from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.assumed_tier import LOCAL
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 from .findings_of import FindingsOf
 from .live import recorded_so_far
 from .session_list import SessionList
-from .session_store import SessionStore
+from .session_store import MOST_CALLS_KEPT, SessionStore
 
 Arguments = Mapping[str, str]
 Answer = dict[str, Any]
@@ -93,6 +95,7 @@ class Routes:
         if listed.state == "interrupted":
             return {"state": "interrupted", "processes": [], "panels": as_json(_interrupted(listed.path))}
         source, lock = self.store.source(listed.id, arguments.get("process") or None)
+        first = name == "overview" and _text(arguments, "first", "") == "1" and _takes_long(source)
         with lock:
             if name == "timeline":
                 panels = timeline_view(source, _window(arguments))
@@ -102,10 +105,13 @@ class Routes:
                 panels = files_view(source, _file_query(arguments))
             elif name == "steps":
                 panels = steps_view(source, _step_query(arguments))
+            elif first:
+                panels = first_panels(source)
             else:
                 panels = source.cached(f"_view_{name}", lambda: VIEWS[name][1](source))
         return {
             "state": "complete",
+            **({"more": True} if first else {}),
             "processes": source.cached(
                 "_choices", lambda: process_choices(source.whole.processes, source.named)
             ),
@@ -161,6 +167,11 @@ class Routes:
 
     def _source(self, arguments: Arguments) -> Any:
         return self.store.source(_text(arguments, "session"), arguments.get("process") or None)
+
+
+def _takes_long(source: Source) -> bool:
+    """Says whether the overview is not known yet and has to be added up from many calls."""
+    return "_view_overview" not in source.__dict__ and source.calls > MOST_CALLS_KEPT
 
 
 def _recording(path: Path) -> list[Panel]:

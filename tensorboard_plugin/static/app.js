@@ -172,10 +172,12 @@ async function show() {
   try {
     if (!session) hideFindings();
     if (!session) return await draw(mine, { panels: [state.session ? missing() : empty()] });
-    const shown = await answerFor(session);
+    let shown = await answerFor(session, { first: 1 });
     if (mine !== asked) return undefined;
     fillFrame(session);
     buildControls(session);
+    if (shown.more) shown = await drawFirst(session, shown);
+    if (mine !== asked) return undefined;
     const drawn = draw(mine, shown);
     showFindings(session, drawn);
     await drawn;
@@ -226,7 +228,18 @@ function hideFindings() {
   delete parts.findings.dataset.drawn;
 }
 
-async function answerFor(session) {
+// What is known at once of a long session; gives the rest.
+async function drawFirst(session, { banner, panels }) {
+  const rest = answerFor(session);
+  rest.catch(() => undefined);
+  hideFindings();
+  drawPanels(parts.banner, banner, theme);
+  await drawPanels(parts.view, panels, theme, ACTIONS);
+  performance.mark("tfdarshan:first");
+  return rest;
+}
+
+async function answerFor(session, more = {}) {
   const name = viewName(), common = { session: session.id, process: state.process };
   if (name === "compare") return ask("compare", { session: otherOf(session), other: session.id });
   if (name === "files" && state.path) return ask("file", { ...common, path: state.path });
@@ -234,6 +247,7 @@ async function answerFor(session) {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
   } : {};
   const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
+    ...(name === "overview" ? more : {}),
     ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}),
     ...(name === "files" ? { search: state.search, ...pageOf("files") } : {}),
     ...(name === "steps" ? pageOf("step-table") : {}) });

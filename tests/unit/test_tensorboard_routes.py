@@ -15,9 +15,9 @@ from werkzeug.test import Client
 from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views import VIEWS, view_source
 from tfdarshan.session import open_session
-from tfdarshan.tensorboard_plugin import findings_of
+from tfdarshan.tensorboard_plugin import findings_of, routes
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore
 
@@ -383,3 +383,41 @@ def test_the_view_of_files_has_what_the_search_finds(logdir):
     assert tree["figure"]["data"][0]["ids"][0] == "/data/train/class-07"
     assert [row[0] for row in table(answer)] == ["/data/train/class-07/0000007.jpg"]
     assert answer["panels"][-1]["paging"]["matching"] == 1
+
+
+def test_the_overview_of_a_long_session_begins_with_what_is_known_at_once(logdir, monkeypatch):
+    # GIVEN a session that counts as long, of which neither calls nor files can be read
+    monkeypatch.setattr(routes, "MOST_CALLS_KEPT", 10)
+    plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
+
+    def view(**arguments):
+        response = Client(plugin.get_plugin_apps()["/view"]).get("/view", query_string=arguments)
+        assert response.status_code == 200, response.data
+        return json.loads(response.data)
+
+    # WHEN
+    with monkeypatch.context() as patch:
+        patch.setattr(view_source, "summarize", None)
+        first = view(session=SESSION, view="overview", first="1")
+    whole = view(session=SESSION, view="overview")
+    again = view(session=SESSION, view="overview", first="1")
+
+    # THEN its figures are those of the whole view, which is known from then on
+    assert first["more"] is True
+    assert "more" not in whole
+    assert again == whole
+    tiles = {item["label"]: item["value"] for item in panel(whole, "tiles")["items"]}
+    shown = {item["label"]: item["value"] for item in panel(first, "tiles")["items"]}
+    assert shown == {label: tiles[label] for label in ("Session", "Files", "Calls")}
+    assert panel(first, "chart") == panel(whole, "chart")
+    assert panel(first, "text")["lines"] == ["Adding up the time and the files of 500 calls ..."]
+
+
+def test_the_overview_of_a_short_session_is_given_at_once(logdir):
+    assert ask(logdir, "/view", session=SESSION, view="overview", first="1") == ask(
+        logdir, "/view", session=SESSION, view="overview"
+    )
+
+
+def panel(answer, kind):
+    return next(one for one in answer["panels"] if one["kind"] == kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.reports.views.emulation_view import emulation_banner
 from tfdarshan.reports.views.panel import Panel, Text
 from tfdarshan.reports.views.view_source import Source
@@ -15,7 +16,7 @@ def banner(*sources: Source) -> list[Panel]:
 def _cut_traces(*sources: Source) -> list[Panel]:
     found: list[Panel] = []
     for source in sources:
-        span = source.summary.trace_span
+        span = trace_span(source.session.meta)
         if span is not None:
             named = f"{source.whole.path.name}: " if len(sources) > 1 else ""
             title = f"{named}The trace covers a part of the session"

@@ -33,6 +33,7 @@ from tfdarshan.reports.views.view_source import MOST_FILES, NO_TRACE, Source
 from tfdarshan.units import percent, plural
 
 MOST_PROCESSES = 50
+ADDING_UP = "Adding up the time and the files of {calls} ..."
 UNCOUNTED = (
     "No figure of the kernel's counts {children}: still running, or another program by exec, and not waited "
     "for. What was not seen is at least this much."
@@ -52,6 +53,19 @@ def overview_view(source: Source) -> list[Panel]:
         ),
     ]
     return panels
+
+
+def first_panels(source: Source) -> list[Panel]:
+    """Gives what of it neither calls nor files have to be read for."""
+    metas = source.session.meta
+    start_ns = min(meta["start_ns"] for meta in metas)
+    end_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
+    tiles = [
+        Tile("Session", duration((end_ns - start_ns) / 1e9)),
+        Tile("Files", number(sum(int(meta["counts"]["files"]) for meta in metas))),
+        Tile("Calls", number(source.calls)),
+    ]
+    return [Text([ADDING_UP.format(calls=plural(source.calls, "call"))]), Tiles(tiles), _bandwidth(source)]
 
 
 def _ranks(source: Source) -> list[Panel]:

@@ -84,6 +84,11 @@ class Source:
         """The processes looked at."""
         return self.session.processes
 
+    @property
+    def calls(self) -> int:
+        """How many calls were recorded, by the metadata."""
+        return sum(int(meta["counts"]["events"]) for meta in self.session.meta)
+
     @cached_property
     def summary(self) -> SummaryData:
         """What `tfdarshan summary` says."""
@@ -196,7 +201,7 @@ class Source:
     @property
     def traced(self) -> bool:
         """Whether it is known when calls ran; so it is where there were none."""
-        return bool(self.bandwidth["calls"].any()) or self.summary.calls == 0
+        return bool(self.bandwidth["calls"].any()) or self.calls == 0
 
     @cached_property
     def step_bounds(self) -> pd.DataFrame:
