@@ -7,22 +7,30 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import tfdarshan
-from tests.made_up_session import image_job, write_session
+from tests.made_up_session import image_job, write_job, write_session
 from tfdarshan.analysis import session_analysis
 
 EPOCHS, THREADS = 2, 8
+
+
+def _make(folder: Path, files: int, processes: int = 1) -> None:
+    session = write_session(folder, image_job(files // processes, EPOCHS, THREADS))
+    for place in range(1, processes):
+        job = image_job(files // processes, EPOCHS, THREADS, seed=place)
+        write_job(session.path, replace(job, pid=job.pid + place), owner=False)
 
 
 def main() -> None:
     """Does the one or the other."""
     task, folder = sys.argv[1], Path(sys.argv[2])
     if task == "make":
-        write_session(folder, image_job(int(sys.argv[3]), EPOCHS, THREADS))
+        _make(folder, *map(int, sys.argv[3:]))
         print("{}")
         return
     taken: dict[str, float] = {}

@@ -12,7 +12,15 @@ from tests.perf.child import run_child
 from tests.perf.row import Row, single_row
 
 GROUP = "the I/O tab"
-WANTED_S = {"overview": 1.0, "timeline": 1.0, "zoom to 1 %": 0.25, "file search, sort and page": 0.15}
+PROCESSES = 64
+FIRST = "beginning of the overview"
+WANTED_S = {
+    FIRST: 1.0,
+    "overview": 1.0,
+    "timeline": 1.0,
+    "zoom to 1 %": 0.25,
+    "file search, sort and page": 0.15,
+}
 WANTED_GROWTH_MIB = 300.0
 
 
@@ -36,7 +44,21 @@ def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
         ("the same at its peak", "peak_growth_mib", None),
     ):
         rows.append(single_row(GROUP, name, "MiB", [found[key]], wanted=wanted, note=label))
-    return rows, missing
+    return rows + _of_many(folder / "many", files), missing
+
+
+def _of_many(folder: Path, files: int) -> list[Row]:
+    """Gives how long the overview takes of as many calls and files in many processes."""
+    label = f"{PROCESSES} processes with as many calls and files together"
+    progress.show(f"asking the tab for {label}")
+    run_child("analysis_probe", "make", folder, files, PROCESSES)
+    found = run_child("tab_probe", folder)
+    return [
+        single_row(
+            GROUP, f"{name}, {PROCESSES} processes", "s", [found["first_s"][name]], wanted=wanted, note=label
+        )
+        for name, wanted in ((FIRST, WANTED_S[FIRST]), ("overview", None))
+    ]
 
 
 def _painted(folder: Path) -> tuple[list[Row], list[str]]:
@@ -45,7 +67,7 @@ def _painted(folder: Path) -> tuple[list[Row], list[str]]:
         return [], ["first paint is left out: playwright or chromium is not installed."]
     found = run_child("paint_probe", folder)
     rows = [
-        single_row(GROUP, f"paint of {view} in chromium, {when}", "s", [taken], wanted=WANTED_S[view])
+        single_row(GROUP, f"paint of {view} in chromium, {when}", "s", [taken], wanted=WANTED_S.get(view))
         for when, times in (("first", found["first_s"]), ("again", found["again_s"]))
         for view, taken in times.items()
     ]

@@ -14,6 +14,8 @@ from werkzeug.test import Client
 
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 
+FIRST = "beginning of the overview"
+
 
 def main() -> None:
     """Asks everything twice, in the page's order: the files' view is there before one can search in it."""
@@ -30,6 +32,7 @@ def main() -> None:
     before_mib = _resident_mib()
     end_ns = _duration_ns(plugin, session)
     questions = {
+        FIRST: lambda: ask("/view", session=session, view="overview", first=1),
         "overview": lambda: ask("/view", session=session, view="overview"),
         "timeline": lambda: ask("/view", session=session, view="timeline"),
         "zoom to 1 %": lambda: ask(
@@ -45,14 +48,16 @@ def main() -> None:
         ),
     }
     times = [{name: _timed(question) for name, question in questions.items()} for _ in range(2)]
+    for found in times:
+        found["overview"] += found[FIRST]
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     growth = {"growth_mib": _resident_mib() - before_mib, "peak_growth_mib": peak_mib - before_mib}
     print(json.dumps({"first_s": times[0], "again_s": times[1]} | growth))
 
 
 def _duration_ns(plugin: TfdarshanPlugin, session: str) -> int:
-    (meta,) = plugin._routes.store.find(session).path.glob("*.meta.json")
-    return int(json.loads(meta.read_text())["duration_ns"])
+    metas = plugin._routes.store.find(session).path.glob("*.meta.json")
+    return max(int(json.loads(meta.read_text())["duration_ns"]) for meta in metas)
 
 
 def _timed(question: Any) -> float:
