@@ -32,7 +32,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
     )
-    add_runner(parser, usual="1")
+    add_runner(parser, usual="1; more help with several sessions or ranks")
     listed = f"files to list (default: {MOST_FILES}); stands for -v, too"
     parser.add_argument("--top", type=int, metavar="N", help=listed)
     add_json(parser)

@@ -23,7 +23,7 @@ def add_runner(parser: Any, usual: str = "one a processor") -> None:
         "--cluster",
         metavar="ADDRESS",
         help="let a Dask cluster read, whose workers see the same files: tcp://HOST:PORT, its scheduler, or "
-        "local:N",
+        "local:N, workers of this machine",
     )
 
 
