@@ -217,6 +217,8 @@ struct tfd_mapping_info { /* how reads through mapped files were watched */
     uint64_t samples_lost, samples_unpaired;
     uint64_t mappings_lost;             /* whose addresses are not known: their faults are no file's */
     uint64_t mappings_left_out;         /* of files that there was no room for */
+    uint64_t faults_kept;               /* on mapped files, that tfd_reader_faults gives */
+    uint64_t faults_left_out;           /* that found no room there */
     uint32_t settled;                   /* 0: the process was killed before the last look */
     int64_t watched_ns, sampled_ns;     /* how long it was watched; how long of that faults were events */
     int64_t minor_faults, major_faults; /* of the process while it was watched, by getrusage */
@@ -292,6 +294,11 @@ struct tfd_event_batch { /* caller's arrays, `rows` long */
 
 /* Segments sorted by start; fills first .. first+rows-1, returns the number filled. */
 size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,
+                         struct tfd_event_batch *batch);
+
+/* Page faults on mapped files, one after the other as they ended; likewise. `operation` is none's; of `flags`
+ * 32 is set where the fault began to read from storage; `length` is the page's. */
+size_t tfd_reader_faults(struct tfd_reader *reader, uint64_t first, size_t rows,
                          struct tfd_event_batch *batch);
 
 size_t tfd_operation_count(void);

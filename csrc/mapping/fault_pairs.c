@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "mapping/fault_log.h"
 #include "mapping/mapped_files.h"
 
 #define THREAD_PLACES 4096u /* a power of two */
@@ -14,6 +16,7 @@ struct begun {
     uint32_t batch; /* in which it had a sample last */
     uint64_t address;
     int64_t time_ns;              /* 0: it is in none */
+    int64_t offset;               /* of the page in the file */
     struct tfd_mapped_file *file; /* NULL: other memory */
 };
 
@@ -95,17 +98,43 @@ static struct begun *begun_of(int32_t tid)
     return &begun[place];
 }
 
-static void begin_fault(struct begun *thread, const struct tfd_fault_sample *sample,
-                        struct tfd_mapped_file *file)
+struct work {
+    struct tfd_spool *spool;
+    struct tfd_mapped_files *totals;
+    const struct tfd_range *ranges, *last_found;
+    size_t range_count, threads;
+    uint64_t page_bytes;
+};
+
+static void begin_fault(struct work *work, struct begun *thread, const struct tfd_fault_sample *sample,
+                        const struct tfd_range *range)
 {
+    struct tfd_mapped_file *file = range ? tfd_mapped_file_at(work->spool, range->file) : NULL;
     thread->time_ns = sample->time_ns;
     thread->address = sample->address;
     thread->file = file;
-    if (file && !file->under_way++)
+    if (!file)
+        return;
+    uintptr_t page = sample->address & ~(work->page_bytes - 1);
+    thread->offset = range->offset + (int64_t)(page - range->start);
+    if (!file->under_way++)
         file->busy_since_ns = sample->time_ns;
 }
 
-static void end_fault(struct begun *thread, const struct tfd_fault_sample *end)
+static void keep_fault(struct work *work, const struct begun *thread, const struct tfd_fault_sample *end)
+{
+    struct tfd_kept_fault fault = {
+        .start_ns = thread->time_ns,
+        .end_ns = end->time_ns,
+        .offset = thread->offset,
+        .file = thread->file->file,
+        .tid = end->tid,
+        .is_major = end->kind == TFD_FAULT_ENDS_MAJOR,
+    };
+    tfd_fault_log_add(work->spool, work->totals, &fault);
+}
+
+static void end_fault(const struct begun *thread, const struct tfd_fault_sample *end)
 {
     struct tfd_mapped_file *file = thread->file;
     int64_t wait_ns = end->time_ns - thread->time_ns;
@@ -119,20 +148,13 @@ static void end_fault(struct begun *thread, const struct tfd_fault_sample *end)
         file->busy_ns += end->time_ns - file->busy_since_ns;
 }
 
-struct work {
-    struct tfd_spool *spool;
-    struct tfd_mapped_files *totals;
-    const struct tfd_range *ranges, *last_found;
-    size_t range_count, threads;
-};
-
 static bool is_in(const struct tfd_range *range, const struct tfd_fault_sample *sample)
 {
     return sample->address >= range->start && sample->address < range->end &&
            sample->time_ns >= range->begin_ns && (!range->end_ns || sample->time_ns < range->end_ns);
 }
 
-static struct tfd_mapped_file *file_of(struct work *work, const struct tfd_fault_sample *sample)
+static const struct tfd_range *range_of(struct work *work, const struct tfd_fault_sample *sample)
 {
     if (!work->last_found || !is_in(work->last_found, sample)) {
         const struct tfd_range *found =
@@ -141,7 +163,7 @@ static struct tfd_mapped_file *file_of(struct work *work, const struct tfd_fault
             return NULL;
         work->last_found = found;
     }
-    return tfd_mapped_file_at(work->spool, work->last_found->file);
+    return work->last_found;
 }
 
 static void work_up(struct work *work, const struct tfd_fault_sample *sample)
@@ -154,7 +176,7 @@ static void work_up(struct work *work, const struct tfd_fault_sample *sample)
     if (sample->kind == TFD_FAULT_BEGINS) {
         work->totals->unpaired += thread->time_ns != 0;
         drop(thread);
-        begin_fault(thread, sample, file_of(work, sample));
+        begin_fault(work, thread, sample, range_of(work, sample));
         return;
     }
     if (!thread->time_ns || thread->address != sample->address) {
@@ -162,8 +184,10 @@ static void work_up(struct work *work, const struct tfd_fault_sample *sample)
         return;
     }
     work->totals->faults++;
-    if (thread->file)
+    if (thread->file) {
         end_fault(thread, sample);
+        keep_fault(work, thread, sample);
+    }
     drop(thread);
 }
 
@@ -171,6 +195,7 @@ size_t tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *to
                             const struct tfd_range *ranges, size_t range_count, int64_t before_ns)
 {
     struct work work = {.spool = spool, .totals = totals, .ranges = ranges, .range_count = range_count};
+    work.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     size_t done = 0;
     if (!sample_count)
         return 0;

@@ -1,6 +1,7 @@
 /* What a spool says of mapped files: their rows, and how their pages were watched. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counters/counters.h"
 #include "reader/reader_state.h"
@@ -74,6 +75,61 @@ void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int6
         show_faults(reader, from, counters, f_counters);
 }
 
+/* The block at an offset, NULL at the end of the list and where it is damaged. */
+static const struct tfd_fault_block *block_at(const struct tfd_reader *reader, uint64_t offset)
+{
+    bool there = offset && tfd_image_holds_block(&reader->image, offset, sizeof(struct tfd_fault_block));
+    return there ? tfd_at(&reader->image.spool, offset) : NULL;
+}
+
+static uint32_t faults_in(const struct tfd_fault_block *block)
+{
+    uint32_t count = atomic_load(&block->count);
+    return count < TFD_FAULTS_IN_BLOCK ? count : TFD_FAULTS_IN_BLOCK;
+}
+
+static uint64_t kept_faults(const struct tfd_reader *reader, const struct tfd_mapped_files *list)
+{
+    uint64_t kept = 0;
+    const struct tfd_fault_block *block = block_at(reader, list->first_block);
+    for (uint32_t i = 0; block && i < TFD_FAULT_BLOCKS_MAX; i++, block = block_at(reader, block->next))
+        kept += faults_in(block);
+    return kept;
+}
+
+static void show_fault(const struct tfd_reader *reader, const struct tfd_kept_fault *fault,
+                       struct tfd_event_batch *batch, size_t row)
+{
+    uint64_t start_ns = (uint64_t)reader->image.spool.header->start.monotonic_ns;
+    uint32_t files = atomic_load(&reader->image.spool.header->file_count);
+    batch->start_ns[row] = (int64_t)((uint64_t)fault->start_ns - start_ns);
+    batch->end_ns[row] = (int64_t)((uint64_t)fault->end_ns - start_ns);
+    batch->tid[row] = fault->tid;
+    batch->operation[row] = 0;
+    batch->flags[row] = fault->is_major ? TFD_FLAG_MAJOR_FAULT : 0;
+    batch->error[row] = 0;
+    batch->file[row] = fault->file < files ? fault->file : 0;
+    batch->offset[row] = fault->offset;
+    batch->length[row] = sysconf(_SC_PAGESIZE);
+}
+
+size_t tfd_reader_faults(struct tfd_reader *reader, uint64_t first, size_t rows,
+                         struct tfd_event_batch *batch)
+{
+    const struct tfd_mapped_files *list = tfd_reader_mapped_files(reader);
+    const struct tfd_fault_block *block = list ? block_at(reader, list->first_block) : NULL;
+    size_t shown = 0;
+    uint64_t before = 0;
+    for (uint32_t i = 0; block && i < TFD_FAULT_BLOCKS_MAX; i++, block = block_at(reader, block->next)) {
+        uint32_t count = faults_in(block);
+        uint64_t place = first + shown - before;
+        for (; place < count && shown < rows; place++)
+            show_fault(reader, &block->faults[place], batch, shown++);
+        before += count;
+    }
+    return shown;
+}
+
 int tfd_reader_mapping_info(struct tfd_reader *reader, struct tfd_mapping_info *info)
 {
     const struct tfd_mapped_files *list = tfd_reader_mapped_files(reader);
@@ -88,6 +144,8 @@ int tfd_reader_mapping_info(struct tfd_reader *reader, struct tfd_mapping_info *
     info->samples_unpaired = list->unpaired;
     info->mappings_lost = list->ranges_lost;
     info->mappings_left_out = list->left_out;
+    info->faults_kept = kept_faults(reader, list);
+    info->faults_left_out = list->faults_left_out;
     info->settled = list->settled;
     info->watched_ns = list->watched_ns;
     info->sampled_ns = list->sampled_ns;

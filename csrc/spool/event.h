@@ -56,6 +56,7 @@ enum {
     TFD_FLAG_TRUNCATE = 4,      /* open with O_TRUNC */
     TFD_FLAG_UNSEEN = 16,       /* with the darshan engine: libdarshan did not see the call */
     TFD_FLAG_EMPTY_COUNTS = 8,  /* fread, fwrite of 0 bytes that Darshan counts: fputs(""), fscanf, getw */
+    TFD_FLAG_MAJOR_FAULT = 32,  /* of a page fault: it began to read from storage */
 };
 
 /* Darshan's default memory alignment, in bytes. */

@@ -4,6 +4,7 @@
 #ifndef TFD_MAPPED_FILE_H
 #define TFD_MAPPED_FILE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* Where the watching got to. What is not TFD_FAULTS_WATCHED leaves page faults unknown. */
@@ -33,8 +34,31 @@ struct tfd_mapped_file {
     int64_t bytes_cached, bytes_evicted; /* when it was looked at last */
 };
 
+/* A page fault on a mapped file. */
+struct tfd_kept_fault {
+    int64_t start_ns, end_ns;
+    int64_t offset; /* of its page in the file */
+    uint32_t file;  /* index into the spool's files */
+    int32_t tid;
+    uint32_t is_major, unused;
+};
+
+#define TFD_FAULTS_IN_BLOCK 1638u /* 64 KiB */
+
+struct tfd_fault_block {
+    uint64_t next; /* offset of the next one, 0 = last */
+    _Atomic uint32_t count;
+    uint32_t unused;
+    struct tfd_kept_fault faults[TFD_FAULTS_IN_BLOCK]; /* in order of their ends */
+};
+
+#define TFD_FAULT_BLOCKS_MAX 160u
+
 struct tfd_mapped_files {
-    uint64_t first; /* offset of the first struct tfd_mapped_file, 0 = there is none */
+    uint64_t first;                   /* offset of the first struct tfd_mapped_file, 0 = there is none */
+    uint64_t first_block, last_block; /* offsets of struct tfd_fault_block, 0 = there is none */
+    uint64_t faults_left_out;         /* faults on mapped files that are in no block: there was no room */
+    uint32_t blocks, unused;
     uint32_t count;
     uint32_t watch;                 /* enum tfd_fault_watch */
     int32_t error;                  /* errno of what was refused */

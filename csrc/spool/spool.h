@@ -19,7 +19,7 @@
 #include "spool/packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 6u
+#define TFD_SPOOL_VERSION 7u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u

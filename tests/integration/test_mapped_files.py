@@ -9,13 +9,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfdarshan
+from tfdarshan.analysis.file_names import FileNames
+from tfdarshan.analysis.segments import load_segments
+from tfdarshan.analysis.some_segments import load_window
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.formats.export.chrome_trace import export_chrome_trace
+from tfdarshan.formats.export.flat_tables import export_tables
+from tfdarshan.reports.figures.single_calls import calls_figure
 
 STRIDE = 4 << 20  # beyond what one fault maps
 TOUCHES = 48
@@ -60,6 +67,78 @@ def test_each_fault_on_a_mapping_is_counted(sparse, tmp_path):
     assert row["MMAP_BYTES_MAPPED"] == STRIDE * TOUCHES
     assert row["MMAP_FAULTS"] == 2 * TOUCHES
     assert 0 < row["MMAP_F_FAULT_TIME"] <= row["MMAP_F_WAIT_TIME"] < summarize(session.session).duration_s
+
+
+def faults_of(session, path):
+    """Gives the page faults of a file in the events table, in order."""
+    events = session.events
+    return events[(events["operation"] == "fault") & (events["path"] == str(path))]
+
+
+def test_each_fault_is_an_event_with_its_file_offset_and_thread(sparse, tmp_path):
+    # GIVEN two mappings, of which one begins within the file / WHEN
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            touch(mapped)
+            with mmap.mmap(file.fileno(), STRIDE, prot=mmap.PROT_READ, offset=2 * STRIDE) as part:
+                reader = threading.Thread(target=part.__getitem__, args=(STRIDE - 1,))
+                reader.start()
+                reader.join()
+
+    # THEN each is a row of the events table, and the totals of the file are theirs
+    row, reads = mapped_row(session, sparse)
+    if reads.sampled_share < 1:
+        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    faults = faults_of(session, sparse)
+    own = faults[faults["tid"] == os.getpid()]
+    assert own["offset"].tolist() == [place * STRIDE for place in range(TOUCHES)]
+    (other,) = faults[faults["tid"] != os.getpid()].to_dict("records")
+    assert other["offset"] == 3 * STRIDE - mmap.PAGESIZE
+    assert set(faults["module"]) == {"MMAP"}
+    assert ((faults["flags"] & 32) > 0).sum() == row["MMAP_MAJOR_FAULTS"]
+    took_s = (faults["end_ns"] - faults["start_ns"]).sum() / 1e9
+    assert took_s == pytest.approx(row["MMAP_F_WAIT_TIME"])
+    assert session.events["start_ns"].is_monotonic_increasing
+
+    # and no count of calls has them
+    summary = summarize(session.session)
+    assert summary.calls == (session.events["module"] != "MMAP").sum()
+    assert len(load_segments(session.session.processes, [np.zeros(9, int)])) == summary.calls
+
+
+def test_exports_and_timeline_have_the_faults_beside_the_calls(sparse, tmp_path):
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        touch(np.memmap(sparse, np.uint8, "r"))
+    mapped_row(session, sparse)
+    faults = len(faults_of(session, sparse))
+
+    names = FileNames()
+    window = load_window(session.session.processes, (0, 1 << 62), names)
+    shown = calls_figure(window, names, [thread.label for thread in window.threads])
+    trace = export_chrome_trace(session.session, tmp_path / "trace.json")
+    export_tables(session.session, tmp_path / "tables", "csv")
+
+    assert faults > 0
+    assert {drawn["name"]: len(drawn["x"]) for drawn in shown["data"]}["page fault"] == faults
+    assert (trace.faults, trace.calls) == (faults, summarize(session.session).calls)
+    told = [
+        event
+        for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+        if event["name"] == "fault"
+    ]
+    assert [event["args"]["offset"] for event in told] == faults_of(session, sparse)["offset"].tolist()
+    assert (tmp_path / "tables" / "events.csv").read_text().count('"fault"') == faults
+
+
+def test_without_a_trace_no_fault_is_kept_and_the_totals_are(sparse, tmp_path):
+    with tfdarshan.profile(tmp_path / "logs", mapped=True, trace=False) as session:
+        touch(np.memmap(sparse, np.uint8, "r"))
+    row, _ = mapped_row(session, sparse)
+
+    assert len(session.events) == 0
+    block = session.session.meta[0]["mapping"]
+    assert block["faults_kept"] == 0
+    assert block["faults_left_out"] == row["MMAP_FAULTS"] > 0
 
 
 def test_a_mapping_of_before_is_found(sparse, tmp_path):

@@ -223,10 +223,17 @@ def _sampled(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _without_room(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
-    samples, ranges, left_out = (
+    samples, ranges, left_out, kept, faults = (
         sum(block.get(name, 0) for block in blocks)
-        for name in ("samples_lost", "mappings_lost", "mappings_left_out")
-    )
+        for name in (
+            "samples_lost", "mappings_lost", "mappings_left_out", "faults_kept", "faults_left_out"
+        )
+    )  # fmt: skip
+    if kept and faults:
+        yield (
+            f"{plural(faults, 'page fault')} of {kept + faults:,} found no room in the trace, quick ones "
+            "first; the totals have all of them"
+        )
     if samples:
         yield f"the kernel had no room for {plural(samples, 'sample')} of page faults: two make a fault"
     if ranges:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.merged_calls import in_order
+from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:
@@ -89,6 +90,12 @@ class Segments:
         ]
 
     @property
+    def is_fault(self) -> Array:
+        """Which of them are page faults on mapped files, and no calls, bool."""
+        faults = [operation.module == schema.FAULT_MODULE for operation in self.operations]
+        return np.array(faults or [False])[self.operation]
+
+    @property
     def moved(self) -> Array:
         """Bytes that each call read or wrote, int64: 0 for other calls."""
         return np.where(self.io_class != META, self.length, 0)
@@ -123,17 +130,20 @@ COLUMNS = {
 STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
 
 
-def load_segments(processes: Sequence[ProcessData], file_index: Sequence[Array]) -> Segments:
+def load_segments(
+    processes: Sequence[ProcessData], file_index: Sequence[Array], *, faults: bool = False
+) -> Segments:
     """Reads the events tables.
 
     Args:
         processes: The processes, in the order of `file_index`.
         file_index: Per process, the file-table index of each of its file ids: `FileTable.index`.
+        faults: Page faults on mapped files are among them, which are no calls: of operation "fault".
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    loader = SegmentLoader(processes)
+    loader = SegmentLoader(processes, faults=faults)
     for process, index in zip(processes, file_index, strict=True):
         loader.read(process, index)
     return loader.segments()
@@ -174,10 +184,11 @@ class SegmentLoader:
 
     Args:
         processes: The processes whose calls are read.
+        faults: Their page faults on mapped files are read by `read` and `read_some`, too.
     """
 
-    def __init__(self, processes: Sequence[ProcessData]) -> None:
-        self._processes = processes
+    def __init__(self, processes: Sequence[ProcessData], *, faults: bool = False) -> None:
+        self._processes, self._faults = processes, faults
         self._place_of = {id(process): place for place, process in enumerate(processes)}
         self._operations: dict[str, Operation] = {}
         for process in processes:
@@ -186,6 +197,8 @@ class SegmentLoader:
                     entry["name"],
                     Operation(entry["name"], entry["module"], CLASSES.index(entry["io_class"])),
                 )
+        if faults:
+            self._operations[schema.FAULT] = Operation(schema.FAULT, schema.FAULT_MODULE, META)
         self._names = {name: code for code, name in enumerate(self._operations)}
         self._class_of = np.array([o.io_class for o in self._operations.values()] or [META], np.int8)
         self._threads: list[Thread] = []
@@ -193,7 +206,7 @@ class SegmentLoader:
 
     def read(self, process: ProcessData, index: Array) -> None:
         """Adds all calls of one process; `index` gives the file-table index of each file id."""
-        rows = process.rows("events")
+        rows = sum(process.rows(table) for table in self._tables(process))
         arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
         filled = 0
         for columns in self._batches(process, None):
@@ -250,7 +263,7 @@ class SegmentLoader:
         """Yields columns as `Segments` has them, but for `file`, which is the id within the process."""
         names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
         thread_of: dict[int, int] = {}
-        for batch in process.event_batches(STORED, windows_ns):
+        for batch in self._stored(process, windows_ns):
             stored = {name: batch.column(name) for name in STORED}
             columns = {
                 name: stored[name].to_numpy(zero_copy_only=False)
@@ -268,9 +281,17 @@ class SegmentLoader:
             columns["thread"] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
             yield columns
 
+    def _tables(self, process: ProcessData) -> tuple[str, ...]:
+        return ("events", "faults") if self._faults and "faults" in process.meta["tables"] else ("events",)
+
+    def _stored(self, process: ProcessData, windows_ns: Sequence[tuple[int, int]] | None) -> Iterator[Any]:
+        yield from process.event_batches(STORED, windows_ns)
+        if "faults" in self._tables(process):
+            yield from process.batches("faults", STORED)
+
     def segments(self) -> Segments:
         """Gives all calls in order of start."""
-        if len(self._parts) == 1:
+        if len(self._parts) == 1 and not self._faults:
             arrays = self._parts[0]
         else:
             arrays = {

@@ -17,7 +17,7 @@ EVER = 1 << 62
 
 
 def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], names: FileNames) -> Segments:
-    """Reads the calls that were running between two moments.
+    """Reads the calls that were running between two moments, and the page faults on mapped files.
 
     Args:
         processes: The processes.
@@ -32,7 +32,7 @@ def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], na
         mask: Array = (columns["start_ns"] < window_ns[1]) & (columns["end_ns"] >= window_ns[0])
         return mask
 
-    loader = SegmentLoader(processes)
+    loader = SegmentLoader(processes, faults=True)
     for process in processes:
         loader.read_some(process, [window_ns], ran, names)
     return loader.segments()

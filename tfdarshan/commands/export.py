@@ -84,7 +84,10 @@ def _trace(session: Session, arguments: argparse.Namespace, progress: Progress) 
     from tfdarshan.formats.export.chrome_trace import export_chrome_trace
 
     exported = export_chrome_trace(session, arguments.trace, force=arguments.force, progress=progress)
-    what = f"{plural(exported.calls, 'call')} of {plural(exported.threads, 'thread')}"
+    calls = plural(exported.calls, "call")
+    if exported.faults:
+        calls += f" and {plural(exported.faults, 'page fault')}"
+    what = f"{calls} of {plural(exported.threads, 'thread')}"
     lines = [f"wrote {exported.path}: {what}; open it at https://ui.perfetto.dev or in chrome://tracing"]
     if not exported.complete:
         lines.append("  not in it: calls whose segments a bound dropped")

@@ -93,8 +93,9 @@ class MappingInfo:
     `watch` is "watched" where page faults were events, for `sampled_ns` of `watched_ns`; else it says what
     was refused, with errno `error`. `faults` were events, those on other memory too; `minor_faults` and
     `major_faults` are getrusage's of the process meanwhile, and `sampled_faults` those of the time in which
-    faults were events. `mappings_left_out` are of files that there was no room for; `settled` is 0 where
-    the process ended before what it did last was looked at.
+    faults were events. `mappings_left_out` are of files that there was no room for; `faults_kept` are the
+    faults on mapped files that there was room for one by one, and `faults_left_out` the others; `settled` is
+    0 where the process ended before what it did last was looked at.
     """
 
     files: int
@@ -105,6 +106,8 @@ class MappingInfo:
     samples_unpaired: int
     mappings_lost: int
     mappings_left_out: int
+    faults_kept: int
+    faults_left_out: int
     settled: int
     watched_ns: int
     sampled_ns: int
@@ -345,6 +348,18 @@ class SpoolReader:
                 return
             yield EventBatch(**{name: array[:filled] for name, array in arrays.items()})
             first += filled
+
+    def faults(self) -> EventBatch:
+        """Gives the page faults on mapped files that are kept one by one, sorted by start.
+
+        `operation` is none's; `length` is that of a page.
+        """
+        found = self.mapping()
+        rows = 0 if found is None else found.faults_kept
+        arrays = {name: np.empty(rows, dtype) for name, dtype in EVENT_DTYPES.items()}
+        filled = self._fill("struct tfd_event_batch *", self._lib.tfd_reader_faults, 0, rows, arrays)
+        order = np.argsort(arrays["start_ns"][:filled], kind="stable")
+        return EventBatch(**{name: array[order] for name, array in arrays.items()})
 
     def _fill(self, kind: str, function: Any, first: int, rows: int, arrays: dict[str, Array]) -> int:
         batch = self._ffi.new(kind)

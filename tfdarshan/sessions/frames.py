@@ -21,9 +21,11 @@ def files_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives the events tables, sorted by start, with each segment's path."""
-    table = _frame([_with_path(process) for process in processes])
-    if len(processes) > 1:
+    """Gives the events tables, sorted by start, with each segment's path, and page faults among them."""
+    with_faults = [process for process in processes if "faults" in process.meta["tables"]]
+    parts = [_with_path(process, "events") for process in processes]
+    table = _frame([*parts, *(_with_path(process, "faults") for process in with_faults)])
+    if len(processes) > 1 or with_faults:
         table = table.sort_values("start_ns", kind="stable", ignore_index=True)
     return table
 
@@ -60,8 +62,8 @@ def paths_of_files(process: ProcessData, files: Any) -> Any:
     return pa.DictionaryArray.from_arrays(unique.indices.to_numpy()[codes], unique.dictionary)
 
 
-def _with_path(process: ProcessData) -> Any:
-    table = process.table("events")
+def _with_path(process: ProcessData, name: str) -> Any:
+    table = process.table(name)
     return table.append_column(schema.EVENT_PATH.name, paths_of_files(process, table["file"].to_numpy()))
 
 

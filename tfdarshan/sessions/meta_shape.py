@@ -166,6 +166,7 @@ class TablesShape(Struct, frozen=True):
     events: TableShape
     overview: OverviewShape
     layers: TableShape | None = None
+    faults: TableShape | None = None
 
 
 class TensorflowShape(Struct, frozen=True):
@@ -391,6 +392,8 @@ class MappingShape(Struct, frozen=True):
     samples_unpaired: Count = 0
     mappings_lost: Count = 0
     mappings_left_out: Count = 0
+    faults_kept: Count = 0
+    faults_left_out: Count = 0
     settled: Count = 1
     watched_ns: Count = 0
     sampled_ns: Count = 0

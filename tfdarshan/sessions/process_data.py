@@ -19,6 +19,9 @@ from tfdarshan.sessions.table_check import check_columns, check_values
 if TYPE_CHECKING:
     from tfdarshan.sessions.meta_shape import LogShape
 
+# Tables whose times move with their process's clock.
+TIMED = ("events", "faults")
+
 
 # Where nothing says when a call ran: it may have been at any time.
 EVER_NS = 1 << 62
@@ -71,7 +74,7 @@ class ProcessData:
         return declared or [dataclasses.asdict(operation) for operation in _bridge.operations()]
 
     def table_path(self, table: str) -> Path:
-        """Gives the path of table "files", "events" or "overview"."""
+        """Gives the path of table "files", "events", "overview", or of one that not all processes have."""
         return self.directory / str(self.meta["tables"][table]["file"])
 
     def table(self, table: str, columns: Sequence[str] | None = None) -> Any:
@@ -86,7 +89,7 @@ class ProcessData:
                 check_columns(table, file.schema_arrow, columns)
                 found = file.read(columns=None if columns is None else list(columns))
             check_values(table, found, self._operation_names(), self._files())
-            return _later(found, self.shift_ns) if table == "events" else found
+            return _later(found, self.shift_ns) if table in TIMED else found
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -113,7 +116,7 @@ class ProcessData:
                 for group in range(file.metadata.num_row_groups):
                     for batch in _group_batches(file, group, fields):
                         check_values(table, batch, self._operation_names(), self._files())
-                        yield _later(batch, self.shift_ns) if table == "events" else batch
+                        yield _later(batch, self.shift_ns) if table in TIMED else batch
         except _arrow_errors() as error:
             raise _damaged(path, error) from error
 

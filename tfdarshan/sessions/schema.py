@@ -21,6 +21,8 @@ FILES_BATCH = 4_096
 MODULES = ("POSIX", "STDIO")
 # Of the files table: MMAP has no calls, but what reads through mappings of a file cost.
 FILE_MODULES = (*MODULES, "MMAP")
+# Page faults on mapped files: they are no calls, and have a table of their own with the columns of events.
+FAULT, FAULT_MODULE = "fault", "MMAP"
 # Times and bytes of a step that nothing says.
 UNKNOWN = -1
 
@@ -62,13 +64,21 @@ EVENT_COLUMNS = (
     Column("end_ns", "int64", "ns", "end of the call since the session's start"),
     Column("pid", "int32", "", "process that made the call"),
     Column("tid", "int32", "", "thread that made the call"),
-    Column("operation", "category", "", "kind of call, such as pread"),
-    Column("module", "category", "", "Darshan's module that counts the call: POSIX or STDIO"),
+    Column("operation", "category", "", "kind of call, such as pread; fault: a page fault on a mapped file"),
+    Column(
+        "module", "category", "", "Darshan's module that counts the call: POSIX or STDIO; MMAP of page faults"
+    ),
     Column("file", "uint32", "", "file id within its process; 0 no file, 1 any file beyond the memory cap"),
     Column("offset", "int64", "B", "file position the call began at or led to, -1 if it has none"),
-    Column("length", "int64", "B", "bytes moved, mapped or seen; 0 for a failed call"),
+    Column("length", "int64", "B", "bytes moved, mapped or seen; of a fault, its page; 0 for a failed call"),
     Column("error", "int16", "", "errno of a failed call, 0 on success"),
-    Column("flags", "uint8", "", "1 unaligned memory, 2 append (offset estimated), 4 open with truncation"),
+    Column(
+        "flags",
+        "uint8",
+        "",
+        "1 unaligned memory, 2 append (offset estimated), 4 open with truncation, 32 a page fault that began "
+        "to read from storage",
+    ),
 )
 
 EVENT_PATH = Column("path", "category", "", "path of the file, joined from the files table; empty if none")

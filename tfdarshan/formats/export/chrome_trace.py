@@ -16,6 +16,7 @@ from tfdarshan.analysis.segments import META, Segments, load_segments
 from tfdarshan.analysis.thread_names import ThreadNames
 from tfdarshan.file_name import exact_name
 from tfdarshan.output_file import output_file
+from tfdarshan.sessions.schema import FAULT_MODULE
 from tfdarshan.terminal.progress import counter
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ COUNTER_PARTS = 2_000
 
 @dataclass(frozen=True)
 class ChromeTrace:
-    """What was written; `complete` is False where some calls have no segment."""
+    """What was written; `complete` is False where some calls have no segment. Page faults are no calls."""
 
     path: Path
     calls: int
+    faults: int
     threads: int
     complete: bool
 
@@ -43,7 +45,9 @@ def export_chrome_trace(
     force: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ChromeTrace:
-    """Writes one complete event per call, and bandwidth as counters; compressed where the name ends in .gz.
+    """Writes one complete event per call or page fault on a mapped file, and bandwidth as counters.
+
+    It is compressed where the name ends in .gz.
 
     Times are microseconds since the session's start, with three decimals: nothing is rounded. `progress` is
     told the calls written, and all of them.
@@ -53,7 +57,7 @@ def export_chrome_trace(
         StorageError: The file is there and not to be replaced, or cannot be written.
     """
     files = load_files(session.processes)
-    segments = load_segments(session.processes, files.index)
+    segments = load_segments(session.processes, files.index, faults=True)
     wrote = counter(progress, len(segments))
     with output_file(path, force=force) as raw:
         if path.suffix == ".gz":
@@ -61,7 +65,8 @@ def export_chrome_trace(
                 _write(packed, session, segments, files, wrote)
         else:
             _write(raw, session, segments, files, wrote)
-    return ChromeTrace(path, len(segments), len(segments.threads), segments.complete)
+    faults = int(segments.is_fault.sum())
+    return ChromeTrace(path, len(segments) - faults, faults, len(segments.threads), segments.complete)
 
 
 def _write(
@@ -130,7 +135,9 @@ def _calls(
     ]
     numbers = _numbers(session.processes)
     threads = [f'"pid":{numbers[thread.process]},"tid":{thread.tid},' for thread in segments.threads]
-    moves = [operation.io_class != META for operation in segments.operations]
+    has_place = [
+        operation.io_class != META or operation.module == FAULT_MODULE for operation in segments.operations
+    ]
     for block in segments.blocks():
         paths = _paths(files, block.file.tolist())
         columns: Sequence[list[Any]] = [
@@ -144,7 +151,7 @@ def _calls(
         for (kind, thread, start, taken, length, offset, error), path in zip(
             zip(*columns, strict=True), paths, strict=True
         ):
-            moved = f',"bytes":{length},"offset":{offset}' if moves[kind] else ""
+            moved = f',"bytes":{length},"offset":{offset}' if has_place[kind] else ""
             failed = f',"errno":{error}' if error else ""
             lines.append(
                 f'{heads[kind]}{threads[thread]}"ts":{start // NS_PER_US}.{start % NS_PER_US:03},'

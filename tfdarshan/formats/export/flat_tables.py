@@ -42,7 +42,7 @@ def export_tables(
     force: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> FlatTables:
-    """Writes `files` and `events`, batch by batch; events have their path.
+    """Writes `files` and `events`, batch by batch; events have their path, and page faults follow the calls.
 
     Args:
         session: The session.
@@ -89,13 +89,19 @@ def _batches(processes: list[ProcessData], table: str) -> Iterator[pa.Table]:
     for process in processes:
         names = process.columns(table)
         paths = _Paths(process) if table == "events" else None
-        read = process.event_batches(names) if table == "events" else process.batches(table, names)
+        read = _events_and_faults(process, names) if table == "events" else process.batches(table, names)
         empty = True
         for batch in read:
             yield _flat(batch, paths)
             empty = False
         if empty:
             yield _flat(process.table(table), paths)
+
+
+def _events_and_faults(process: ProcessData, names: list[str]) -> Iterator[Any]:
+    yield from process.event_batches(names)
+    if "faults" in process.meta["tables"]:
+        yield from process.batches("faults", names)
 
 
 class _Paths:

@@ -126,6 +126,16 @@ def write_events(
     return rows
 
 
+def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
+    """Writes the page faults on mapped files, with the columns of events. Returns the number of rows."""
+    same = np.zeros(len(faults.start_ns), np.int8)
+    row_group, encodings = schema.EVENTS_ROW_GROUP, {"start_ns": DELTA, "end_ns": DELTA}
+    with parquet_file(path, schema.EVENT_COLUMNS, row_group=row_group, encodings=encodings) as write:
+        kinds = (dictionary_array(same, [schema.FAULT]), dictionary_array(same, [schema.FAULT_MODULE]))
+        write(_timed_arrays(faults, process, *kinds))
+    return len(same)
+
+
 def write_overview(overview: Overview, path: Path) -> int:
     """Writes the overview table. Returns the number of rows."""
     columns = overview.columns()
@@ -236,13 +246,18 @@ def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Proc
 
 def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
     modules = np.array([schema.MODULES.index(op.module) for op in _bridge.operations()], np.int8)
+    module = dictionary_array(modules[batch.operation], schema.MODULES)
+    return _timed_arrays(batch, process, _operation_array(batch.operation.astype(np.int8)), module)
+
+
+def _timed_arrays(batch: EventBatch, process: Process, operation: Any, module: Any) -> list[Any]:
     return [
         number_array(batch.start_ns + process.start_ns),
         number_array(batch.end_ns + process.start_ns),
         number_array(np.full(len(batch.tid), process.pid, np.int32) if batch.pid is None else batch.pid),
         number_array(batch.tid),
-        _operation_array(batch.operation.astype(np.int8)),
-        dictionary_array(modules[batch.operation], schema.MODULES),
+        operation,
+        module,
         number_array(batch.file),
         number_array(batch.offset),
         number_array(batch.length),

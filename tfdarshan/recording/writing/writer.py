@@ -24,7 +24,13 @@ from tfdarshan.native.versions import engine
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.started_programs import StartedPrograms
-from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
+from tfdarshan.recording.writing.tables import (
+    Process,
+    write_events,
+    write_faults,
+    write_files,
+    write_overview,
+)
 from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_role import MAIN, KnownProcess, Role, WorkerNumbers, roles_of
@@ -264,6 +270,9 @@ def _write_tables(
             "events": write_events(reader, process, events, overview, wrote),
         }
     rows["overview"] = write_overview(overview, Path(f"{stem}.overview.parquet"))
+    faults = reader.faults() if isinstance(reader, SpoolReader) else None
+    if faults is not None and len(faults.start_ns):
+        rows["faults"] = write_faults(faults, process, Path(f"{stem}.faults.parquet"))
     tables: dict[str, Any] = {
         name: {"file": f"{stem.name}.{name}.parquet", "rows": count} for name, count in rows.items()
     }

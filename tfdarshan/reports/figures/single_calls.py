@@ -15,9 +15,12 @@ from tfdarshan.analysis.segments import CLASSES, Segments
 from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
 from tfdarshan.reports.figures.theme import CLASS_COLOURS, Figure, figure, plain
 from tfdarshan.reports.figures.time_marks import mark_shapes
+from tfdarshan.sessions.schema import FAULT_MODULE
 from tfdarshan.units import exact_bytes, human_seconds, shortened
 
 PATH_WIDTH = 90
+# Of page faults on mapped files, beside the classes of calls.
+FAULTS, FAULT_COLOUR = len(CLASSES), "#b07aa1"
 
 
 def calls_figure(
@@ -27,7 +30,7 @@ def calls_figure(
     steps: pd.DataFrame | None = None,
     bursts: pd.DataFrame | None = None,
 ) -> Figure:
-    """Draws every call as a bar, one row per thread; the label has file, offset and bytes.
+    """Draws every call, and page fault, as a bar, one row per thread; the label has file, offset and bytes.
 
     Args:
         segments: The calls.
@@ -39,8 +42,9 @@ def calls_figure(
     rows = [names[code] for code in segments.thread.tolist()]
     used = sorted(set(rows), key=_in_numbers)
     traces = []
-    for code, name in enumerate(CLASSES):
-        chosen = np.flatnonzero(segments.io_class == code)
+    kinds = np.where(segments.is_fault, FAULTS, segments.io_class)
+    for code, name in enumerate((*CLASSES, "page fault") if segments.is_fault.any() else CLASSES):
+        chosen = np.flatnonzero(kinds == code)
         start = segments.start_ns[chosen]
         traces.append(
             {
@@ -50,7 +54,7 @@ def calls_figure(
                 "base": plain(start / 1e9),
                 "x": plain(np.maximum(segments.end_ns[chosen] - start, 1) / 1e9),
                 "y": [rows[place] for place in chosen.tolist()],
-                "marker": {"color": CLASS_COLOURS[code], "line": {"width": 0}},
+                "marker": {"color": (*CLASS_COLOURS, FAULT_COLOUR)[code], "line": {"width": 0}},
                 "hovertext": call_labels(segments.where(chosen), files),
                 "hovertemplate": "%{hovertext}<extra></extra>",
             }
@@ -96,7 +100,7 @@ def call_labels(segments: Segments, files: Named) -> list[str]:
         operation = segments.operations[segments.operation[place]]
         taken = human_seconds((segments.end_ns[place] - segments.start_ns[place]) / 1e9)
         parts = [f"<b>{operation.name}</b> {taken} at {segments.start_ns[place] / 1e9:.6f} s"]
-        if operation.io_class < len(CLASSES) - 1:
+        if operation.io_class < len(CLASSES) - 1 or operation.module == FAULT_MODULE:
             offset = int(segments.offset[place])
             parts.append(
                 exact_bytes(int(segments.length[place])) + (f" at {offset:,}" if offset >= 0 else "")

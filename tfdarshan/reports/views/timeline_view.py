@@ -84,23 +84,28 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
     span = human_seconds((window_ns[1] - window_ns[0]) / 1e9)
     if len(segments) == 0:
         return [Text([f"No calls ran in these {span}."], "Timeline")]
+    faults = segments.is_fault
+    calls = segments.where(~faults)
+    counted = plural(len(calls), "call") + (
+        f", {plural(int(faults.sum()), 'page fault')}" if faults.any() else ""
+    )
     bins = bins_over(*window_ns, TIME_PARTS)
     threads = [source.row_names["thread"](thread) for thread in segments.threads]
     steps, marks = _within(source.step_bounds, window_ns), _within(source.marks, window_ns)
     if len(segments) <= MOST_SINGLE_CALLS:
-        title = f"{plural(len(segments), 'call')} in {span}"
+        title = f"{counted} in {span}"
         note = f"Hover a bar for its file, offset and bytes.{_marked(steps)}"
         figure = _in_window(calls_figure(segments, names, threads, steps, marks), window_ns)
         panels = [Chart("activity", title, figure, note)]
     else:
         found = _grouped(source, segments, names, shown.by, bins)
         figure = _in_window(activity_figure(found, shown.measure, steps, marks), window_ns)
-        title = f"{_title(shown)}, {plural(len(segments), 'call')} in {span}"
+        title = f"{_title(shown)}, {counted} in {span}"
         panels = [Chart("activity", title, figure, f"{_note(found)}{_marked(steps)}")]
     bands = bands_within(source.bands, window_ns)
     panels[0] = replace(panels[0], figure=with_time_bands(panels[0].figure, bands))
-    moved = _in_window(bandwidth_figure(bandwidth(segments, bins), steps, marks, steps), window_ns)
-    depth = _in_window(depth_figure(queue_depth(segments, bins)), window_ns)
+    moved = _in_window(bandwidth_figure(bandwidth(calls, bins), steps, marks, steps), window_ns)
+    depth = _in_window(depth_figure(queue_depth(calls, bins)), window_ns)
     return [*panels, Chart("window-bandwidth", "Bandwidth", moved), Chart("depth", "Queue depth", depth)]
 
 

@@ -235,7 +235,7 @@ class Source:
         return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
 
     def window(self, window_ns: tuple[int, int]) -> tuple[Segments, FileNames]:
-        """Gives the calls that were running between two moments, and their files.
+        """Gives the calls that were running between two moments, page faults among them, and their files.
 
         No more than their row groups are read, and the paths only when they are asked for.
         """
