@@ -24,6 +24,7 @@ COLUMNS = (
     "path", "module", "size_bytes", "MMAP_MAPPINGS", "MMAP_BYTES_MAPPED", "MMAP_FAULTS", "MMAP_MAJOR_FAULTS",
     "MMAP_BYTES_IN", "MMAP_F_FAULT_TIME", "MMAP_F_WAIT_TIME", "MMAP_F_MAX_FAULT_TIME",
 )  # fmt: skip
+PLACE = ("file", "mount_point", "fs_type")
 REASONS = {
     "no events": "the kernel refused perf_event_open{why}",
     "no thread": "no thread could be started to watch them{why}",
@@ -100,7 +101,7 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
     for process in processes:
         block = process.meta.get("mapping")
         if block:
-            for found in _files_of(process, _share(block)):
+            for found in _files_of(process, share_seen(block)):
                 files[found.path] = _joined(files.get(found.path), found)
     asked = any(process.meta.get("options", {}).get("mapped") for process in processes)
     if not files:
@@ -125,13 +126,27 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
 
 
 def _files_of(process: ProcessData, share: float) -> list[MappedFile]:
+    return [found for _, found in rows_of(process, share, COLUMNS)]
+
+
+def rows_of(
+    process: ProcessData, share: float, columns: Sequence[str] = (*COLUMNS, *PLACE)
+) -> Iterator[tuple[dict[str, Any], MappedFile]]:
+    """Yields a process's mapped files, each with its row of the files table.
+
+    Args:
+        process: The process.
+        share: Of its page faults, the share that was seen.
+        columns: What the rows have: `COLUMNS`, and others.
+
+    Raises:
+        SessionDataError: The table is damaged or missing.
+    """
     import pyarrow.compute as pc
 
-    found = []
-    for batch in process.batches("files", COLUMNS):
-        rows = batch.filter(pc.equal(batch.column("module"), MODULE)).to_pylist()
-        found += [mapped_file(row, share) for row in rows]
-    return found
+    for batch in process.batches("files", columns):
+        for row in batch.filter(pc.equal(batch.column("module"), MODULE)).to_pylist():
+            yield row, mapped_file(row, share)
 
 
 def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
@@ -181,7 +196,7 @@ def _sum(values: Sequence[Any]) -> Any:
     return sum(known) if known else None
 
 
-def _share(block: dict[str, Any]) -> float:
+def share_seen(block: dict[str, Any]) -> float:
     """Gives the share of the process's faults that happened while they were seen, 0 where they never were."""
     if block["watch"] != WATCHED:
         return 0.0
@@ -192,7 +207,7 @@ def _share(block: dict[str, Any]) -> float:
 
 
 def _sampled_share(blocks: Sequence[dict[str, Any]]) -> float | None:
-    shares = [_share(block) for block in blocks if block["watch"] == WATCHED]
+    shares = [share_seen(block) for block in blocks if block["watch"] == WATCHED]
     return min(shares, default=None)
 
 

@@ -21,6 +21,7 @@ from tfdarshan.analysis.files_tables import load_files_and_totals
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
+from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.segments import Segments, load_segments
@@ -209,6 +210,18 @@ class Measures:
     def probe(self) -> StorageProbe | None:
         """What was measured of the storage under most of the input by itself, None if nothing was."""
         return probe_kept(self.run.session.meta[0], main_mount(self.files, self.costs.call_s))
+
+    @cached_property
+    def mapped(self) -> MappedWaits:
+        """What was waited for in page faults on mapped data files, by single faults."""
+        processes = self.run.session.processes
+        return mapped_waits(processes, self.windows, loop_thread(processes[0]))
+
+    @cached_property
+    def mapped_probe(self) -> StorageProbe | None:
+        """What was measured of the storage under the mapped file that was waited for longest."""
+        files = self.mapped.files
+        return probe_kept(self.run.session.meta[0], files[0].mount_point) if files else None
 
     @cached_property
     def phases(self) -> DepthPhases | None:

@@ -52,14 +52,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 def _assumed(measures: Measures) -> list[Assumption]:
     """Gives what has to be so: nothing is prepared now, and processors are free to."""
-    overlap, machine = measures.model.overlap, measures.machine
+    overlap = measures.model.overlap
     # A pipeline that works beside steps at all has a buffer: whether a larger one helps is not certain.
     rests = f"it works {percent(overlap, 1)} as much as in waits" if overlap <= BUFFERED else ""
-    found = [
+    return [
         Assumption("the pipeline rests while steps compute", rests, "a larger buffer changes nothing"),
+        *processors_free(measures),
     ]
-    if machine.cpus is not None and machine.cpu_s is not None:
-        busy = machine.cpu_s / max(machine.cpus * measures.summary.duration_s, 1e-9)
-        free = f"they are busy {percent(busy, 1)} of the time" if busy <= BUSY_CPUS else ""
-        found.append(Assumption("processors are free for it", free, "steps take longer beside the pipeline"))
-    return found
+
+
+def processors_free(measures: Measures) -> list[Assumption]:
+    """Gives that processors are free for work beside compute; nothing if that is not known."""
+    machine = measures.machine
+    if machine.cpus is None or machine.cpu_s is None:
+        return []
+    busy = machine.cpu_s / max(machine.cpus * measures.summary.duration_s, 1e-9)
+    free = f"they are busy {percent(busy, 1)} of the time" if busy <= BUSY_CPUS else ""
+    return [Assumption("processors are free for it", free, "steps take longer beside the pipeline")]

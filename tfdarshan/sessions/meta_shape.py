@@ -394,6 +394,7 @@ class MappingShape(Struct, frozen=True):
     mappings_left_out: Count = 0
     faults_kept: Count = 0
     faults_left_out: Count = 0
+    formats: dict[str, str] = {}
     settled: Count = 1
     watched_ns: Count = 0
     sampled_ns: Count = 0

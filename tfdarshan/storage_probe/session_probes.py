@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from tfdarshan.analysis.file_table import NO_FILE, FileTable, load_files
-from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.input_files import input_files, program_files
+from tfdarshan.analysis.mapped_reads import rows_of, share_seen
 from tfdarshan.analysis.summary_data import emulation_of
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.file_name import exact_name
@@ -44,7 +46,7 @@ def probe_session(
         raise ConfigurationError(
             f"the storage of {session.path} was emulated (as_if): a probe would measure another one."
         )
-    folders = _folders(load_files(session.processes))
+    folders = _folders(_read_files(load_files(session.processes))) or _folders(_mapped_files(session))
     if not folders:
         raise ConfigurationError(f"the session {session.path} read no input: name a folder to probe instead.")
     whole = bounds or Bounds()
@@ -96,10 +98,30 @@ def main_mount(files: FileTable, seconds: Any) -> str:
     return "" if sums.empty or sums.max() <= 0 else str(sums.idxmax())
 
 
-def _folders(files: FileTable) -> list[tuple[str, list[str]]]:
-    """Lists for each mount worth it the folder of its input, and the files; the slowest mount first."""
+def _read_files(files: FileTable) -> pd.DataFrame:
+    """Gives the rows of the input that calls read."""
     rows = files.rows[input_files(files)].drop(index=NO_FILE, errors="ignore")
-    rows = rows[rows["bytes_read"] > 0]
+    return rows[rows["bytes_read"] > 0]
+
+
+def _mapped_files(session: SessionData) -> pd.DataFrame:
+    """Gives the data files that were mapped: `path`, `mount_point`, `time_s` in page faults, 0 if unknown."""
+    found = [
+        {"path": one.path, "mount_point": row["mount_point"], "time_s": one.wait_s or 0.0}
+        for process in session.processes
+        if process.meta.get("mapping")
+        for row, one in rows_of(process, share_seen(process.meta["mapping"]))
+    ]
+    rows = pd.DataFrame(found, columns=["path", "mount_point", "time_s"])
+    return rows[~program_files(pa.array(rows["path"], pa.string()))]
+
+
+def _folders(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """Lists for each mount worth it the folder of its input, and the files; the slowest mount first.
+
+    Args:
+        rows: A row per file of the input: `path`, `mount_point`, `time_s`.
+    """
     if rows.empty:
         return []
     sums = rows.groupby(rows["mount_point"].astype(str))["time_s"].sum().sort_values(ascending=False)

@@ -37,6 +37,9 @@ FINDINGS_OF = {
     "background checkpoint": ("checkpoint_stall",),
     "one sync": ("fsync",),
     "buffered writes": ("small_writes",),
+    # Of mapped files: none is drawn here, see tests/integration/test_mapped_findings.py.
+    "read ahead of faults": ("mapped_wait",),
+    "single pages": ("mapped_random",),
     # Of a job of several ranks: none is drawn here, see tests/unit/findings/test_rank_findings.py.
     "sharded by rank": ("unsharded_input",),
     "equal shards": ("shard_imbalance",),

@@ -55,7 +55,9 @@ def raw(session: Session) -> Raw:
     """Reads them."""
     files = [pd.read_parquet(path).assign(rank=_rank(path)) for path in session.path.rglob("*.files.parquet")]
     events = [
-        pd.read_parquet(path).assign(rank=_rank(path)) for path in session.path.rglob("*.events.parquet")
+        pd.read_parquet(path).assign(rank=_rank(path))
+        for table in ("events", "faults")
+        for path in session.path.rglob(f"*.{table}.parquet")
     ]
     steps = []
     for meta in session.path.rglob("*.meta.json"):

@@ -14,6 +14,7 @@ from tests.closed_readers import Delay, Queue, calls_of
 from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import BUCKET, KB, MB, SKETCHES, Sketch, sketched
 from tests.unit.findings import test_more_readers, test_shuffle_buffer
+from tests.unit.findings.made_up_mapped import loop_faults, mapped_training
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH
 from tests.unit.findings.test_rank_findings import everything, shards
@@ -329,6 +330,31 @@ def _slow_rank(found: Raw) -> list[str]:
     return [f"rank 3 reads {times} slower", f"Rank 3 on n1 takes {times} as long", _rank_waits(found)]
 
 
+def _mapped(jump: int, *, each_ms: float = 2.5, bytes_in: int = MB) -> Maker:
+    """Gives what writes a session with four page faults of the loop's a step, so many bytes apart."""
+    faults = loop_faults(50, 20.0, each_ms, 4, jump=jump)
+    return lambda logdir: mapped_training(logdir, faults, epochs_of_steps(50, 20.0, 10.0), bytes_in=bytes_in)
+
+
+def _page_faults(found: Raw) -> list[str]:
+    faults = found.calls("fault")
+    return [
+        "threads wait in page faults on a mapped file",
+        f"{len(faults)} times a thread touched a page that was not in memory",
+        f"waited {_mean_s(faults)} for it",
+        f"{human_seconds(faults['seconds'].sum())} in all",
+    ]
+
+
+def _windows(found: Raw) -> list[str]:
+    faults = found.calls("fault")
+    times = (200 << 17) / (len(faults) * 4096)
+    return [
+        f"read {times:.0f} times what is touched",
+        f"{len(faults)} page faults jump about in 1 mapped file",
+    ]
+
+
 CASES = (
     Case("low_coverage", of("unseen reads"), _coverage, of("a warm cache")),
     Case("truncated_trace", of("a trace cut short"), _truncated, of("half of it fetched")),
@@ -340,6 +366,8 @@ CASES = (
                                      keep_open=True, files=40)), _small_reads, sessions.read_whole_again),
     Case("random_access", lambda logdir: random_reads(logdir, in_order=False), _random,
          lambda logdir: random_reads(logdir, in_order=True)),
+    Case("mapped_wait", _mapped(MB), _page_faults, _mapped(MB, each_ms=0.01)),
+    Case("mapped_random", _mapped(MB, bytes_in=200 << 17), _windows, _mapped(4 * KB, bytes_in=200 << 17)),
     Case("reopening", of("fits in memory"), _reopening, of("one reader")),
     Case("stat_storm", of("asked again and again"), _stats, of("one reader")),
     Case("fits_in_memory", of("fits in memory"), _again, of("one reader")),

@@ -22,6 +22,7 @@ from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.spool import MIB
+from tfdarshan.recording.writing.file_format import formats_of_faults
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import (
@@ -229,6 +230,8 @@ def write_process(
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
     with _overlay_report(darshan, reader, info) as overlay:
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
+    if here and "faults" in meta["tables"] and isinstance(reader, SpoolReader):
+        meta["mapping"]["formats"] = formats_of_faults(reader, reader.faults(), process.mounts)
     meta |= {**(about or {}), **(owner or {})}
     if overlay is not None:
         overlay.finish()

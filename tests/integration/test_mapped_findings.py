@@ -1,0 +1,209 @@
+"""Jobs that read mapped files on storage of known latency: what is found, and what the printed cure gives."""
+
+import concurrent.futures
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tfdarshan
+import tfdarshan.lmdb
+from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
+from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.commands import main
+from tfdarshan.findings.diagnosis import diagnose
+
+pytestmark = needs_fuse
+STEPS, COMPUTE_S, SLOW = 40, 0.004, {"read_s": 0.004, "concurrency": 64, "page_cache": 1}
+# What runs of one job differ by.
+NOISE = 1.15
+ROWS, ROW_BYTES, BATCH = 1200, 16 << 10, 4
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    return make_server(tmp_path_factory.mktemp("server"))
+
+
+def job(logdir, batches, mapped=True):
+    """Takes a batch in each step, and computes; gives the session, and the seconds of the steps."""
+    batches = iter(batches)
+    with tfdarshan.profile(logdir, mapped=mapped) as session:
+        start_s = time.perf_counter()
+        for _ in range(STEPS):
+            with tfdarshan.step() as step:
+                with step.input_wait():
+                    next(batches)
+                time.sleep(COMPUTE_S)
+        took_s = time.perf_counter() - start_s
+    return session.session, took_s
+
+
+def found(session):
+    reads = summarize(session).mapped
+    if reads.faults is None:
+        pytest.skip("; ".join(reads.notes))
+    return {finding.name: finding for finding in diagnose(session).findings}
+
+
+def is_kept(gain, before_s, after_s):
+    low, high = gain.speedup_range
+    assert low / NOISE <= before_s / after_s <= high * NOISE
+
+
+def arrays(folder):
+    folder.mkdir()
+    np.save(folder / "rows.npy", np.random.default_rng(1).integers(0, 255, (ROWS, ROW_BYTES), np.uint8))
+    return folder
+
+
+@tried_again
+def test_threads_that_copy_ahead_give_a_numpy_job_what_is_promised(capsys, server, tmp_path):
+    # GIVEN a loop that copies rows that lie anywhere out of an np.memmap
+    backing = arrays(tmp_path / "backing")
+    order = np.random.default_rng(2).permutation(ROWS)[: STEPS * BATCH].reshape(STEPS, BATCH)
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        array = np.load(folder / "rows.npy", mmap_mode="r")
+        session, before_s = job(tmp_path / "logs", (np.array(array[rows]) for rows in order))
+        del array
+    unknown = found(session)["mapped_wait"]
+
+    # WHEN the storage is probed
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
+    finding = found(tfdarshan.open_session(tmp_path / "logs"))["mapped_wait"]
+
+    # THEN more is certain than by the session alone, the file and its format are named
+    assert finding.files == (str(tmp_path / "m" / "rows.npy"),)
+    assert "NumPy array" in finding.title
+    assert finding.gain.speedup_range[0] > unknown.gain.speedup_range[0] > 1
+    assert diagnose(tfdarshan.open_session(tmp_path / "logs")).verdict.finding == "mapped_wait"
+
+    # and the line as printed gives it
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        names: dict[str, Any] = {"np": np, "concurrent": concurrent, "order": order}
+        names["array"] = np.load(folder / "rows.npy", mmap_mode="r")
+        exec(finding.cure.line, names)
+        _, after_s = job(tmp_path / "cured", names["batches"])
+        names["pool"].shutdown()
+        names.clear()
+    is_kept(finding.gain, before_s, after_s)
+
+
+@tried_again
+def test_an_array_in_memory_is_no_finding(capsys, server, tmp_path):
+    # GIVEN the same job once the page cache has the file
+    backing = arrays(tmp_path / "backing")
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        array = np.load(folder / "rows.npy", mmap_mode="r")
+        np.array(array)
+        session, _ = job(tmp_path / "logs", (np.array(array[n : n + BATCH]) for n in range(STEPS)))
+        del array
+
+    assert not {"mapped_wait", "mapped_random"} & set(found(session))
+
+
+@pytest.mark.long
+@tried_again
+def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server, tmp_path):
+    # GIVEN a pipe of 30 MB/s, and rows of a page each, anywhere in a file
+    slow = {"bandwidth": 30e6, "page_cache": 1}
+    backing = tmp_path / "backing"
+    backing.mkdir()
+    rows, page = 8_000, 4096
+    np.random.default_rng(1).integers(0, 255, (rows, page), np.uint8).tofile(backing / "rows")
+    order = np.random.default_rng(2).permutation(rows)[: STEPS * 12].reshape(STEPS, 12)
+
+    def read(array):
+        return (np.array(array.reshape(rows, page)[chosen]) for chosen in order)
+
+    with storage(server, backing, tmp_path / "m", **slow) as folder:
+        array = np.memmap(folder / "rows", np.uint8, "r")
+        session, before_s = job(tmp_path / "logs", read(array))
+        del array
+    assert found(session)["mapped_wait"]
+    with storage(server, backing, tmp_path / "m", **slow) as folder:
+        assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
+
+    # WHEN
+    finding = found(tfdarshan.open_session(tmp_path / "logs"))["mapped_random"]
+
+    # THEN
+    assert finding.gain.speedup_range[0] > 1.3
+    with storage(server, backing, tmp_path / "m", **slow) as folder:
+        array = np.memmap(folder / "rows", np.uint8, "r")
+        line = finding.cure.line.replace("mapped.", "array._mmap.")
+        exec(line, {"array": array, "mmap": __import__("mmap")})
+        _, after_s = job(tmp_path / "cured", read(array))
+        del array
+    is_kept(finding.gain, before_s, after_s)
+
+
+@pytest.mark.long
+@tried_again
+def test_merged_reads_give_an_lmdb_job_what_is_promised(capsys, server, tmp_path):
+    lmdb = pytest.importorskip("lmdb")
+    # GIVEN a loop that asks py-lmdb for records that lie anywhere
+    backing = tmp_path / "backing"
+    keys = [b"%06d" % number for number in range(ROWS)]
+    with lmdb.open(str(backing), map_size=1 << 28) as database, database.begin(write=True) as writing:
+        for key in keys:
+            writing.put(key, np.random.default_rng(int(key)).bytes(ROW_BYTES))
+    order = np.random.default_rng(2).permutation(ROWS)[: STEPS * BATCH].reshape(STEPS, BATCH)
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        database = lmdb.open(str(folder), readonly=True, lock=False)
+        with database.begin(buffers=False) as reading:
+            asked = ([reading.get(keys[number]) for number in row] for row in order)
+            session, before_s = job(tmp_path / "logs", asked)
+        database.close()
+
+    # WHEN
+    finding = found(session)["mapped_wait"]
+
+    # THEN
+    assert "LMDB database" in finding.title
+    assert 'shuffle="blocks"' in finding.cure.line
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        names = {"tfdarshan": tfdarshan, "batch_size": BATCH}
+        exec(finding.cure.line.replace(', framework="tensorflow"', ""), names)
+        _, after_s = job(tmp_path / "cured", names["dataset"])
+        names.clear()
+    is_kept(finding.gain, before_s, after_s)
+
+
+@pytest.mark.long
+@tried_again
+def test_reads_by_calls_give_an_arrow_job_what_is_promised(capsys, server, tmp_path):
+    # GIVEN a loop that adds up the record batches of a mapped Arrow file, in any order
+    backing = tmp_path / "backing"
+    backing.mkdir()
+    values = np.random.default_rng(1).integers(0, 1 << 60, (STEPS, 1 << 15))
+    schema = pa.schema([("x", pa.int64())])
+    with pa.OSFile(str(backing / "rows.arrow"), "wb") as out, pa.ipc.new_file(out, schema) as writer:
+        for row in values:
+            writer.write_batch(pa.record_batch([pa.array(row)], schema))
+    numbers = np.random.default_rng(2).permutation(STEPS).tolist()
+
+    def used(batches):
+        return (batch.column(0).to_numpy().sum() for batch in batches)
+
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        reader = pa.ipc.open_file(pa.memory_map(str(folder / "rows.arrow")))
+        session, before_s = job(tmp_path / "logs", used(reader.get_batch(number) for number in numbers))
+        del reader
+
+    # WHEN
+    finding = found(session)["mapped_wait"]
+
+    # THEN
+    assert "Arrow file" in finding.title
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        path = str(folder / "rows.arrow")
+        names: dict[str, Any] = {"pa": pa, "concurrent": concurrent, "numbers": numbers, "path": path}
+        exec(finding.cure.line, names)
+        _, after_s = job(tmp_path / "cured", used(names["batches"]))
+        names["pool"].shutdown()
+        names.clear()
+    is_kept(finding.gain, before_s, after_s)

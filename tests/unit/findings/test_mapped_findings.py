@@ -1,0 +1,197 @@
+"""What is said of page faults on mapped files: who waited, what a cure gives, and what stays unknown."""
+
+import dataclasses
+
+import pytest
+
+from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training, unwatched_mapping
+from tests.unit.findings.made_up_training import epochs_of_steps
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
+from tfdarshan.storage_probe.depth_scaling import Level, Scaling
+from tfdarshan.storage_probe.probe_result import StorageProbe
+
+MB = 1 << 20
+STEPS, STEP_MS, WAIT_MS, EACH_MS = 50, 20.0, 10.0, 2.5
+RANDOM = loop_faults(STEPS, STEP_MS, EACH_MS, 4, jump=MB)
+IN_STEPS = epochs_of_steps(STEPS, STEP_MS, WAIT_MS)
+
+
+def found(session):
+    return {finding.name: finding for finding in diagnose(session).findings}
+
+
+def unknown(session):
+    return {entry.name: entry for entry in diagnose(session).unknown}
+
+
+def probe(share, *, page_s=0.002, window_s=0.0025):
+    """Gives a probe of "/data", as metadata has it: `share` of a read is served one at a time."""
+
+    def scaling(size, call_s):
+        level = Level(1, call_s, 1 / call_s, size / call_s)
+        return Scaling(size, (level,), share, max(0.0, share - 0.05), min(1.0, share + 0.05))
+
+    kept = StorageProbe(
+        "/data", "/data", "nfs", "h", 1, 1.0, MB, 1, 0, False, False, 0,
+        small=scaling(4096, page_s), large=scaling(131072, window_s),
+    )  # fmt: skip
+    return kept.as_dict()
+
+
+def measured(session):
+    waits = measure(session).mapped
+    return waits, waits.files[0]
+
+
+def test_waits_of_the_loop_are_told_by_thread_and_time(tmp_path):
+    # GIVEN four faults of 2.5 ms in each wait of the loop, and one of another thread beside compute
+    others = [(step * STEP_MS + 12, step * STEP_MS + 14, 7, 0) for step in range(STEPS)]
+    waits, file = measured(mapped_training(tmp_path, [*RANDOM, *others], IN_STEPS))
+
+    assert waits.own_s == pytest.approx(0.5)
+    assert waits.beside_s == pytest.approx(0.6)
+    assert waits.within_s == 0
+    # of two threads one waits a fifth as long
+    assert waits.readers == pytest.approx(0.6**2 / (0.5**2 + 0.1**2))
+    assert (file.waits, file.jumps) == (250, 201)
+    assert file.wait_s == pytest.approx(0.6)
+
+
+def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
+    # WHEN pages lie far apart: nothing is read beside compute
+    finding = found(mapped_training(tmp_path, RANDOM, IN_STEPS))["mapped_wait"]
+
+    # THEN what compute hides is sure, and that storage serves more is not
+    assert finding.kind == "problem"
+    assert finding.files == (PATH,)
+    assert "200 times a thread touched a page" in finding.what
+    low, high = finding.gain.speedup_range
+    assert 1.2 < low <= 20 / (20 - 0.6 * 10) < finding.gain.speedup < high
+    assert [entry.claim for entry in finding.gain.assumptions if not entry.support] == []
+    assert "pool.map" in finding.cure.line
+
+
+def test_reads_in_order_are_read_ahead_by_the_kernel(tmp_path):
+    # GIVEN faults a window apart, two of which a step the kernel reads while the step before computes
+    in_order = loop_faults(STEPS, STEP_MS, EACH_MS, 4, jump=128 << 10)
+
+    waits = found(mapped_training(tmp_path, in_order, IN_STEPS))["mapped_wait"]
+
+    assert 1.0 < waits.gain.speedup_range[0] < 1.2
+
+
+@pytest.mark.parametrize(("share", "least", "most"), [(0.05, 2.5, 20.0), (0.5, 1.0, 1.8)])
+def test_a_probe_says_what_more_readers_give(tmp_path, share, least, most):
+    # GIVEN threads of a pipeline that always wait
+    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
+    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
+    finding = found(mapped_training(tmp_path, faults, steps, probes=[probe(share)]))["mapped_wait"]
+
+    assert least <= finding.gain.speedup_range[0] <= most
+    assert "measured by a probe of /data" in " ".join(entry.text for entry in finding.evidence)
+
+
+def test_where_the_device_is_the_limit_nothing_is_promised(tmp_path):
+    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
+    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
+
+    finding = found(mapped_training(tmp_path, faults, steps, probes=[probe(0.95)]))["mapped_wait"]
+
+    assert (finding.kind, finding.gain, finding.cure) == ("note", None, None)
+    assert "as fast as storage gives" in finding.title
+
+
+def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
+    # GIVEN as many faults as may be in the waits, of 10 us each
+    quick = loop_faults(STEPS, STEP_MS, 0.01, 900, jump=4096)
+
+    names = found(mapped_training(tmp_path, quick, IN_STEPS))
+
+    assert not {"mapped_wait", "mapped_random"} & set(names)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "line"),
+    [
+        (
+            "lmdb",
+            "/data/train",
+            "tfdarshan.lmdb.dataset('/data/train', batch=batch_size, shuffle=\"blocks\")",
+        ),
+        ("arrow", PATH, "pa.ipc.open_file(pa.OSFile(path))"),
+        ("arrow_stream", PATH, "pa.ipc.open_stream(pa.OSFile(path))"),
+        ("safetensors", PATH, "safetensors.numpy.load("),
+        ("parquet", PATH, "memory_map=False"),
+        ("torch", PATH, "mmap=False"),
+        ("", PATH, "pool.map"),
+    ],
+)
+def test_the_cure_is_in_the_words_of_the_format(tmp_path, kind, path, line):
+    session = mapped_training(tmp_path, RANDOM, IN_STEPS, path=path, formats={path: kind} if kind else {})
+
+    assert line in found(session)["mapped_wait"].cure.line
+
+
+def test_single_pages_are_the_cure_where_a_window_takes_longer(tmp_path):
+    # GIVEN a probe by which a page takes 0.2 ms, and faults of 2.5 ms that jump about, which brought 25 MB
+    session = mapped_training(
+        tmp_path, RANDOM, IN_STEPS, bytes_in=200 << 17, probes=[probe(0.9, page_s=0.0002)]
+    )
+
+    finding = found(session)["mapped_random"]
+
+    assert finding.title == "page faults out of order read 32 times what is touched"
+    assert "MADV_RANDOM" in finding.cure.line
+    # each wait of 10 ms becomes one of 0.8 ms
+    assert finding.gain.speedup == pytest.approx(20 / (20 - 9.2), rel=0.02)
+    assert finding.gain.speedup_range[0] > 1.5
+
+
+def test_a_page_that_takes_as_long_as_a_window_is_no_cure(tmp_path):
+    session = mapped_training(
+        tmp_path, RANDOM, IN_STEPS, bytes_in=200 << 17, probes=[probe(0.1, page_s=0.0025)]
+    )
+
+    assert "mapped_random" not in found(session)
+
+
+def test_without_a_probe_amplification_is_a_note(tmp_path):
+    finding = found(mapped_training(tmp_path, RANDOM, IN_STEPS, bytes_in=200 << 17))["mapped_random"]
+
+    assert (finding.kind, finding.gain) == ("note", None)
+    assert finding.cure.line.startswith("tfdarshan probe --logdir")
+
+
+def test_what_nobody_watched_is_unknown_and_says_what_to_record(tmp_path):
+    session = unwatched_mapping(tmp_path, 1 << 30, IN_STEPS)
+
+    entry = unknown(session)["mapped_wait"]
+
+    assert "1.1 GB were mapped, and nobody watched" in entry.why
+    assert entry.record == "with tfdarshan.profile(logdir, mapped=True):"
+
+
+def test_a_small_mapping_that_nobody_watched_is_nothing(tmp_path):
+    session = unwatched_mapping(tmp_path, 1 << 20, IN_STEPS)
+
+    assert "mapped_wait" not in unknown(session)
+
+
+def test_without_waits_of_steps_a_pipeline_s_faults_are_a_note(tmp_path):
+    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(100)]
+
+    finding = found(mapped_training(tmp_path, faults, duration_ms=260))["mapped_wait"]
+
+    assert (finding.kind, finding.gain) == ("note", None)
+
+
+def test_a_part_of_the_faults_stands_for_all(tmp_path):
+    # GIVEN that a quarter of the faults happened while they were seen
+    waits, file = measured(
+        mapped_training(tmp_path, RANDOM, IN_STEPS, block={"sampled_ns": 2, "sampled_faults": 25})
+    )
+
+    assert waits.own_s == pytest.approx(2.0)
+    assert file.waits == pytest.approx(800)
+    assert dataclasses.asdict(file)["bytes_in"] == MB

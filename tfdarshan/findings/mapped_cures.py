@@ -1,0 +1,103 @@
+"""How to read a mapped file without page faults: in the words of its format, and of the job's framework."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.mapped_waits import FileWaits
+from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.measures import Measures
+
+READERS = 8
+NAMES = {
+    "lmdb": "LMDB database", "npy": "NumPy array", "arrow": "Arrow file", "arrow_stream": "Arrow file",
+    "safetensors": "safetensors file", "hdf5": "HDF5 file", "parquet": "Parquet file",
+    "torch": "PyTorch file", "gguf": "GGUF file",
+}  # fmt: skip
+POOL = f"pool = concurrent.futures.ThreadPoolExecutor({READERS})\n"
+
+
+def name_of(file: FileWaits) -> str:
+    """Names what a mapped file is: "LMDB database", "mapped file"."""
+    return NAMES.get(file.format, "mapped file")
+
+
+def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) -> Cure:
+    """Words how to have more in flight than the page that a thread waits for.
+
+    Args:
+        measures: The session.
+        file: The file.
+        jumps: It is read out of order.
+    """
+    if file.format == "lmdb":
+        return _lmdb(measures, file, jumps=jumps)
+    if file.format == "arrow":
+        return Cure(
+            f"Have {READERS} threads read record batches ahead, by calls.",
+            "read = lambda number: pa.ipc.open_file(pa.OSFile(path)).get_batch(number)\n"
+            f"{POOL}"
+            "batches = pool.map(read, numbers)  # numbers: of the record batches, in the order wanted",
+            "reader = pa.ipc.open_file(pa.memory_map(path))",
+        )
+    if file.format == "arrow_stream":
+        return Cure(
+            "Read by calls in place of page faults. A Hugging Face dataset: load it with "
+            "keep_in_memory=True if it fits, or have the workers of a DataLoader read it.",
+            "reader = pa.ipc.open_stream(pa.OSFile(path))",
+            "reader = pa.ipc.open_stream(pa.memory_map(path))",
+        )
+    if file.format == "safetensors":
+        flavour = next((name for name in ("torch", "tensorflow") if name in measures.versions), "numpy")
+        kind = {"torch": "pt", "tensorflow": "tf", "numpy": "np"}[flavour]
+        return Cure(
+            "Read the file whole, by calls, ahead of its use.",
+            f"tensors = safetensors.{flavour}.load(pathlib.Path(path).read_bytes())",
+            f'file = safetensors.safe_open(path, framework="{kind}")',
+        )
+    if file.format == "torch":
+        return Cure(
+            "Read the file whole, by calls.",
+            "state = torch.load(path, mmap=False)",
+            "state = torch.load(path, mmap=True)",
+        )
+    if file.format == "parquet":
+        return Cure(
+            "Read by calls in place of page faults.",
+            "table = pq.read_table(path, memory_map=False, pre_buffer=True)",
+            "table = pq.read_table(path, memory_map=True)",
+        )
+    return _array(measures, file)
+
+
+def _lmdb(measures: Measures, file: FileWaits, *, jumps: bool) -> Cure:
+    framework = next((name for name in ("tensorflow", "torch") if name in measures.versions), "")
+    options = "batch=batch_size"
+    options += ', shuffle="blocks"' if jumps else ""
+    options += f', framework="{framework}"' if framework else ""
+    return Cure(
+        "Read the database by merged reads, several at a time, in place of page faults.",
+        f"dataset = tfdarshan.lmdb.dataset({file.path!r}, {options})",
+        "transaction.get(key)",
+    )
+
+
+def _array(measures: Measures, file: FileWaits) -> Cure:
+    what = f"Have {READERS} threads copy what the next steps need out of the mapping, ahead of them."
+    memory = measures.machine.memory_bytes
+    if file.format == "npy" and memory is not None and 0 <= file.size_bytes <= 0.4 * memory:
+        what += " Where most of the array is wanted: np.load(path) reads it whole, and it fits into memory."
+    return Cure(
+        what,
+        f"{POOL}"
+        "batches = pool.map(lambda rows: np.array(array[rows]), order)  # order: the rows of each batch",
+        "batch = array[rows]",
+    )
+
+
+def read_single_pages(file: FileWaits) -> Cure:
+    """Words how to have page faults read no more than the page that is touched."""
+    what = "Tell the kernel that the mapping is read out of order: then a fault reads one page."
+    if file.format == "npy":
+        return Cure(what, "array._mmap.madvise(mmap.MADV_RANDOM)  # once, array being the np.memmap")
+    if file.format == "lmdb":
+        return Cure(what, "environment = lmdb.open(path, readonly=True, readahead=False)")
+    return Cure(what, "mapped.madvise(mmap.MADV_RANDOM)  # once, mapped being the mmap.mmap")
