@@ -141,6 +141,24 @@ def test_without_a_trace_no_fault_is_kept_and_the_totals_are(sparse, tmp_path):
     assert block["faults_left_out"] == row["MMAP_FAULTS"] > 0
 
 
+def test_faults_beyond_the_room_of_the_trace_are_counted(sparse, tmp_path):
+    # GIVEN room for 4 blocks of 1,638 faults, half of it for quick ones / WHEN more are made
+    with tfdarshan.profile(tmp_path / "logs", mapped=True, trace_memory_mb=1) as session:
+        with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            for _ in range(200):
+                touch(mapped)
+                mapped.madvise(mmap.MADV_DONTNEED)
+
+    # THEN each is in one of both counts
+    row, _ = mapped_row(session, sparse)
+    block = session.session.meta[0]["mapping"]
+    assert block["faults_kept"] <= 4 * 1638
+    assert block["faults_kept"] == len(faults_of(session, sparse)) > 0
+    assert block["faults_kept"] + block["faults_left_out"] == row["MMAP_FAULTS"]
+    notes = [note for note in summarize(session.session).mapped.notes if "found no room in the trace" in note]
+    assert len(notes) == (block["faults_left_out"] > 0)
+
+
 def test_a_mapping_of_before_is_found(sparse, tmp_path):
     # GIVEN a file that is mapped before anything is recorded, as NumPy does
     mapped = np.memmap(sparse, np.uint8, "r")
