@@ -98,6 +98,13 @@ STEP_COLUMNS = (
     Column("end_ns", "int64", "ns", "end of the step since the session's start"),
     Column("input_wait_ns", "int64", "ns", "time the job waited for its next batch, -1 if unknown"),
     Column("io_ns", "int64", "ns", "time within the step in which at least one call was running"),
+    Column(
+        "fault_ns",
+        "int64",
+        "ns",
+        "time within the step in which at least one thread was in a page fault on a mapped file, of the "
+        "faults that were kept one by one; -1 if none was watched",
+    ),
     Column("bytes_read", "int64", "B", "bytes read by calls that began in the step"),
     Column("bytes_written", "int64", "B", "bytes written by calls that began in the step"),
     Column("operations", "int64", "calls", "calls that began in the step"),

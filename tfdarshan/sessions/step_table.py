@@ -34,6 +34,7 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     start_ns, end_ns = frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
     for name, values in _io(processes, start_ns, end_ns).items():
         frame[name] = values
+    frame["fault_ns"] = _fault_ns(processes, start_ns, end_ns)
     return frame[[column.name for column in schema.STEP_COLUMNS]]
 
 
@@ -157,6 +158,19 @@ def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dic
         **{name: values[last] - values[first] for name, values in sums.items()},
         "operations": last - first,
     }
+
+
+def _fault_ns(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> Array:
+    """Gives the time of each step in which a thread was in a page fault on a mapped file."""
+    kept = [process for process in processes if "faults" in process.meta["tables"]]
+    watched = any(process.meta.get("mapping", {}).get("watch") == "watched" for process in processes)
+    if not kept:
+        return np.full(len(start_ns), 0 if watched else UNKNOWN, np.int64)
+    tables = [process.table("faults", ["start_ns", "end_ns"]) for process in kept]
+    begins, ends = (
+        np.concatenate([table[name].to_numpy() for table in tables]) for name in ("start_ns", "end_ns")
+    )
+    return _covered_between(begins, ends, start_ns, end_ns)
 
 
 def _calls(process: ProcessData) -> tuple[Array, Array, Array, Array]:

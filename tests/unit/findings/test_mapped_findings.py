@@ -58,6 +58,17 @@ def test_waits_of_the_loop_are_told_by_thread_and_time(tmp_path):
     assert file.wait_s == pytest.approx(0.6)
 
 
+def test_steps_have_their_time_in_page_faults(tmp_path):
+    # GIVEN 10 ms of the loop's faults at each step's start, and 2 ms of another thread's within them
+    others = [(step * STEP_MS + 1, step * STEP_MS + 3, 7, 0) for step in range(STEPS)]
+    session = mapped_training(tmp_path / "watched", [*RANDOM, *others], IN_STEPS)
+
+    assert session.steps["fault_ns"].tolist() == [10_000_000] * STEPS
+    # nobody watched
+    unwatched = unwatched_mapping(tmp_path / "unwatched", 1 << 30, IN_STEPS)
+    assert unwatched.steps["fault_ns"].tolist() == [-1] * STEPS
+
+
 def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
     # WHEN pages lie far apart: nothing is read beside compute
     finding = found(mapped_training(tmp_path, RANDOM, IN_STEPS))["mapped_wait"]
