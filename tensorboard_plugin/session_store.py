@@ -153,8 +153,9 @@ def open_readable(path: Path) -> Session:
     try:
         session = open_session(path)
         for part in session.processes:
-            for table in ("files", "overview", "events"):
-                part.columns(table)
+            for table in ("files", "overview", "events", "faults"):
+                if table in part.meta["tables"]:
+                    part.columns(table)
     except SessionDataError:
         session = open_session(path, skip_damaged=True)
     return session

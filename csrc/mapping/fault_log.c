@@ -17,12 +17,14 @@ static uint32_t most_blocks(const struct tfd_spool *spool)
 
 static struct tfd_fault_block *add_block(struct tfd_spool *spool, struct tfd_mapped_files *totals)
 {
-    if (!tfd_session_trace_claim(sizeof(struct tfd_fault_block)))
+    uint64_t offset = 0;
+    if (tfd_session_trace_claim(sizeof(struct tfd_fault_block)))
+        offset =
+            tfd_arena_allocate_leaving(spool, sizeof(struct tfd_fault_block), tfd_fold_reserve_bytes(spool));
+    if (!offset) {
+        totals->blocks_refused = 1; /* to ask at every fault would take the room of the session's calls */
         return NULL;
-    uint64_t offset =
-        tfd_arena_allocate_leaving(spool, sizeof(struct tfd_fault_block), tfd_fold_reserve_bytes(spool));
-    if (!offset)
-        return NULL;
+    }
     struct tfd_fault_block *last = totals->last_block ? tfd_at(spool, totals->last_block) : NULL;
     __atomic_store_n(last ? &last->next : &totals->first_block, offset, __ATOMIC_RELEASE);
     totals->last_block = offset;
@@ -39,7 +41,7 @@ static struct tfd_fault_block *block_for(struct tfd_spool *spool, struct tfd_map
         return NULL;
     if (block && atomic_load(&block->count) < TFD_FAULTS_IN_BLOCK)
         return block;
-    return totals->blocks < most ? add_block(spool, totals) : NULL;
+    return totals->blocks < most && !totals->blocks_refused ? add_block(spool, totals) : NULL;
 }
 
 void tfd_fault_log_add(struct tfd_spool *spool, struct tfd_mapped_files *totals,

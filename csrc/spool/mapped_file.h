@@ -58,7 +58,7 @@ struct tfd_mapped_files {
     uint64_t first;                   /* offset of the first struct tfd_mapped_file, 0 = there is none */
     uint64_t first_block, last_block; /* offsets of struct tfd_fault_block, 0 = there is none */
     uint64_t faults_left_out;         /* faults on mapped files that are in no block: there was no room */
-    uint32_t blocks, unused;
+    uint32_t blocks, blocks_refused;  /* how many there are; whether one more found no room */
     uint32_t count;
     uint32_t watch;                 /* enum tfd_fault_watch */
     int32_t error;                  /* errno of what was refused */

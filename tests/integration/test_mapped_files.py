@@ -361,3 +361,23 @@ def test_a_started_program_is_watched_too(sparse, tmp_path):
     [row] = files[(files["module"] == "MMAP") & (files["path"] == str(sparse))].to_dict("records")
     assert row["pid"] != os.getpid()
     assert row["MMAP_MAPPINGS"] == 1
+
+
+def test_faults_of_several_processes_are_each_one_s_own(sparse, tmp_path):
+    # GIVEN a file that a job and a program that it starts both map / WHEN
+    read = "import sys, numpy as np; print(sum(np.memmap(sys.argv[1], np.uint8, 'r')[:: int(sys.argv[2])]))"
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        touch(np.memmap(sparse, np.uint8, "r"))
+        subprocess.run([sys.executable, "-c", read, sparse, str(STRIDE)], check=True, capture_output=True)
+    _, reads = mapped_row(session, sparse)
+    if reads.sampled_share is None or reads.sampled_share < 1:
+        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+
+    # THEN its faults are told apart by process, in one order of time
+    faults = faults_of(session, sparse)
+    counts = faults.groupby("pid").size().to_dict()
+    rows = session.files[(session.files["module"] == "MMAP") & (session.files["path"] == str(sparse))]
+    assert counts == dict(zip(rows["pid"], rows["MMAP_FAULTS"], strict=True))
+    assert len(counts) == 2
+    assert min(counts.values()) >= TOUCHES
+    assert faults["start_ns"].is_monotonic_increasing

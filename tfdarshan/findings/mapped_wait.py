@@ -106,6 +106,8 @@ def _unwatched(measures: Measures) -> Unknown | None:
 def _not_kept(measures: Measures) -> Unknown | None:
     reads = measures.summary.mapped
     if reads.faults is None:
+        if reads.bytes_mapped < MUCH_MAPPED:
+            return None
         why = next((note for note in reads.notes if "not seen" in note), "they were not seen")
         return Unknown(NAME, f"what page faults on mapped files cost: {why}")
     if (reads.wait_s or 0.0) < LEAST_SHARE * measures.summary.duration_s:

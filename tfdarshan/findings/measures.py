@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -88,6 +88,7 @@ class Measures:
         pipelines: The tf.data pipelines that the job iterated; None where nobody looked for any.
         versions: The libraries that the job had loaded, with their versions.
         ranks: Of a job of several ranks all of them; what else is measured is then of the leading one.
+        shown_path: What mapped files and probed folders are called; None: by their names.
     """
 
     summary: SummaryData
@@ -105,6 +106,7 @@ class Measures:
     pipelines: tuple[Pipeline, ...] | None
     versions: Mapping[str, str]
     ranks: RankTable | None = None
+    shown_path: Callable[[str], str] | None = None
 
     @property
     def is_input(self) -> Array:
@@ -215,13 +217,19 @@ class Measures:
     def mapped(self) -> MappedWaits:
         """What was waited for in page faults on mapped data files, by single faults."""
         processes = self.run.session.processes
-        return mapped_waits(processes, self.windows, loop_thread(processes[0]))
+        found = mapped_waits(processes, self.windows, loop_thread(processes[0]))
+        if self.shown_path is not None:
+            found.files = [dataclasses.replace(one, path=self.shown_path(one.path)) for one in found.files]
+        return found
 
     @cached_property
     def mapped_probe(self) -> StorageProbe | None:
         """What was measured of the storage under the mapped file that was waited for longest."""
         files = self.mapped.files
-        return probe_kept(self.run.session.meta[0], files[0].mount_point) if files else None
+        probe = probe_kept(self.run.session.meta[0], files[0].mount_point) if files else None
+        if probe is None or self.shown_path is None:
+            return probe
+        return dataclasses.replace(probe, folder=self.shown_path(probe.folder), host=self.summary.host)
 
     @cached_property
     def phases(self) -> DepthPhases | None:

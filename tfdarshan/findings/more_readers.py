@@ -87,4 +87,4 @@ def probe_command(measures: Measures) -> str:
     """Gives the command that would show it; "" where the storage was emulated, or is of another machine."""
     if measures.imported or measures.summary.emulation is not None:
         return ""
-    return f"tfdarshan probe --logdir {shlex.quote(str(measures.run.session.path))}"
+    return f"tfdarshan probe --logdir {shlex.quote(measures.summary.path)}"

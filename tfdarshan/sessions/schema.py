@@ -103,7 +103,7 @@ STEP_COLUMNS = (
         "int64",
         "ns",
         "time within the step in which at least one thread was in a page fault on a mapped file, of the "
-        "faults that were kept one by one; -1 if none was watched",
+        "faults that were kept one by one; -1 if none was",
     ),
     Column("bytes_read", "int64", "B", "bytes read by calls that began in the step"),
     Column("bytes_written", "int64", "B", "bytes written by calls that began in the step"),

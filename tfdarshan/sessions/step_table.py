@@ -163,14 +163,22 @@ def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dic
 def _fault_ns(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> Array:
     """Gives the time of each step in which a thread was in a page fault on a mapped file."""
     kept = [process for process in processes if "faults" in process.meta["tables"]]
-    watched = any(process.meta.get("mapping", {}).get("watch") == "watched" for process in processes)
     if not kept:
-        return np.full(len(start_ns), 0 if watched else UNKNOWN, np.int64)
+        return np.full(len(start_ns), 0 if _had_no_fault(processes) else UNKNOWN, np.int64)
     tables = [process.table("faults", ["start_ns", "end_ns"]) for process in kept]
     begins, ends = (
         np.concatenate([table[name].to_numpy() for table in tables]) for name in ("start_ns", "end_ns")
     )
     return _covered_between(begins, ends, start_ns, end_ns)
+
+
+def _had_no_fault(processes: Sequence[ProcessData]) -> bool:
+    """Says whether mapped files were watched, and there was no page fault on any; no table has one."""
+    asked = any(process.meta.get("options", {}).get("mapped") for process in processes)
+    blocks = [process.meta["mapping"] for process in processes if process.meta.get("mapping")]
+    return asked and all(
+        block["watch"] == "watched" and block.get("faults_left_out") == 0 for block in blocks
+    )
 
 
 def _calls(process: ProcessData) -> tuple[Array, Array, Array, Array]:

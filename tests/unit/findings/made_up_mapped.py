@@ -30,6 +30,7 @@ def mapped_training(
     formats: dict[str, str] | None = None,
     block: dict | None = None,
     probes: Sequence[dict] = (),
+    kept: bool = True,
     **more,
 ) -> Session:
     """Writes a session of a job that maps one file.
@@ -42,27 +43,34 @@ def mapped_training(
         size: Its size.
         bytes_in: What of it came into the page cache.
         formats: The formats of files that the session knows.
-        block: Entries of the metadata of the watch that are not the usual ones.
+        block: Entries of the metadata of the watch that are not the usual ones; None: there is no such entry.
         probes: Probes that the session keeps.
+        kept: Whether there is a table of faults; a session of `trace=False` has none.
         **more: What else `training` takes.
     """
     session = training(logdir, [(0, 0.01, LOOP, "open", 0, 0)], steps, paths=(path,), sizes=(size,), **more)
     (meta_path,) = session.path.glob("*.meta.json")
     meta = json.loads(meta_path.read_text())
+    known = (block or {}).get("watch", "watched") == "watched"
     wait_s = sum(fault[1] - fault[0] for fault in faults) / 1e3
-    _add_row(session.path / meta["tables"]["files"]["file"], len(faults), bytes_in, wait_s)
+    count, seconds = (len(faults), wait_s) if known else (-1, -1.0)
+    _add_row(session.path / meta["tables"]["files"]["file"], count, seconds, bytes_in)
     events = session.path / meta["tables"]["events"]["file"]
     name = events.name.replace("events", "faults")
     _write_faults(events, events.with_name(name), faults)
-    meta["tables"]["faults"] = {"file": name, "rows": len(faults)}
+    if kept:
+        meta["tables"]["faults"] = {"file": name, "rows": len(faults)}
+    else:
+        events.with_name(name).unlink()
     meta["options"] = meta["options"] | {"mapped": True}
-    meta["mapping"] = WATCHED | {"faults_kept": len(faults), "formats": formats or {}} | (block or {})
+    entries = WATCHED | {"faults_kept": len(faults), "formats": formats or {}} | (block or {})
+    meta["mapping"] = {name: value for name, value in entries.items() if value is not None}
     meta["probes"] = list(probes)
     meta_path.write_text(json.dumps(meta))
     return open_session(session.path)
 
 
-def _add_row(path: Path, faults: int, bytes_in: int, wait_s: float) -> None:
+def _add_row(path: Path, faults: int, wait_s: float, bytes_in: int) -> None:
     table = pq.read_table(path)
     rows = table.to_pylist()
     mapped = {

@@ -1,6 +1,8 @@
 """What is said of page faults on mapped files: who waited, what a cure gives, and what stays unknown."""
 
 import dataclasses
+import errno
+import re
 
 import pytest
 
@@ -8,6 +10,10 @@ from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_trainin
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
+from tfdarshan.reports.html_report import write_report
+from tfdarshan.reports.views.findings_view import diagnosis_for
+from tfdarshan.reports.views.redaction import Redaction
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.storage_probe.depth_scaling import Level, Scaling
 from tfdarshan.storage_probe.probe_result import StorageProbe
 
@@ -64,9 +70,37 @@ def test_steps_have_their_time_in_page_faults(tmp_path):
     session = mapped_training(tmp_path / "watched", [*RANDOM, *others], IN_STEPS)
 
     assert session.steps["fault_ns"].tolist() == [10_000_000] * STEPS
-    # nobody watched
+
+
+REFUSED = {"watch": "no events", "error": errno.EACCES, "faults_kept": 0}
+# What a session of before single faults were kept says.
+OLDER = {"faults_kept": None}
+
+
+@pytest.mark.parametrize("block", [REFUSED, OLDER, {"faults_kept": 0, "faults_left_out": 200}])
+def test_time_in_page_faults_that_nobody_kept_is_unknown(tmp_path, block):
+    session = mapped_training(tmp_path, RANDOM, IN_STEPS, block=block, kept=False)
+
+    assert session.steps["fault_ns"].tolist() == [-1] * STEPS
+    assert set(session.events["operation"]) == {"open"}
+
+
+def test_steps_without_page_faults_are_in_none(tmp_path):
+    session = mapped_training(tmp_path / "none", [], IN_STEPS, block={"faults_left_out": 0}, kept=False)
+    assert session.steps["fault_ns"].tolist() == [0] * STEPS
+
     unwatched = unwatched_mapping(tmp_path / "unwatched", 1 << 30, IN_STEPS)
     assert unwatched.steps["fault_ns"].tolist() == [-1] * STEPS
+
+
+def test_page_faults_of_another_host_are_moved_with_its_calls(tmp_path):
+    process = mapped_training(tmp_path, RANDOM, IN_STEPS).processes[0]
+    moved = dataclasses.replace(process, shift_ns=5_000_000_000)
+
+    for table in ("events", "faults"):
+        for name in ("start_ns", "end_ns"):
+            at_ns, later_ns = (one.table(table)[name].to_pylist() for one in (process, moved))
+            assert later_ns == [at + 5_000_000_000 for at in at_ns] != []
 
 
 def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
@@ -181,6 +215,44 @@ def test_what_nobody_watched_is_unknown_and_says_what_to_record(tmp_path):
 
     assert "1.1 GB were mapped, and nobody watched" in entry.why
     assert entry.record == "with tfdarshan.profile(logdir, mapped=True):"
+
+
+def test_page_faults_that_the_kernel_did_not_show_are_unknown(tmp_path):
+    session = mapped_training(tmp_path, RANDOM, IN_STEPS, block=REFUSED, kept=False)
+
+    entry = unknown(session)["mapped_wait"]
+
+    assert "the kernel refused perf_event_open (EACCES: Permission denied)" in entry.why
+    assert "mapped_wait" not in found(session)
+
+
+@pytest.mark.parametrize("block", [OLDER, {"faults_kept": 0, "faults_left_out": 200}])
+def test_waits_without_single_faults_say_how_to_keep_them(tmp_path, block):
+    session = mapped_training(tmp_path, RANDOM, IN_STEPS, block=block, kept=False)
+
+    assert "there is no trace of them" in unknown(session)["mapped_wait"].why
+
+
+def test_a_redacted_report_has_no_name_of_a_mapped_file(tmp_path):
+    # GIVEN a cure with the file's name in it, and a probe of its folder
+    path = "/data/secret/train.mdb"
+    session = mapped_training(
+        tmp_path, RANDOM, IN_STEPS, path=path, formats={path: "lmdb"}, bytes_in=200 << 17,
+        probes=[probe(0.05, page_s=0.0002)],
+    )  # fmt: skip
+
+    # WHEN
+    shown, hidden = (diagnosis_for(session, redaction) for redaction in (None, Redaction("key")))
+    write_report(Source(session, redaction=Redaction("key")), tmp_path / "report.html")
+
+    # THEN it says the same of a token
+    assert "/data/secret/train.mdb" in repr(shown)
+    assert not re.search("secret|train.mdb|a probe of /data", repr(hidden))
+    assert not re.search("secret|train.mdb|a probe of /data", (tmp_path / "report.html").read_text())
+    (own,) = (one for one in hidden.findings if one.name == "mapped_wait")
+    assert own.files == (Redaction("key").path(path),)
+    assert own.files[0] in own.cure.line
+    assert [one.name for one in hidden.findings] == [one.name for one in shown.findings]
 
 
 def test_a_small_mapping_that_nobody_watched_is_nothing(tmp_path):

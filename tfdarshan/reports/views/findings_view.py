@@ -32,6 +32,7 @@ def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> D
             files=redacted_files(measures.files, redaction),
             summary=redacted_summary(measures.summary, redaction),
             ranks=None if measures.ranks is None else without_names(measures.ranks, redaction.folder),
+            shown_path=redaction.path,
         )
     return diagnosis_of(measures)
 

@@ -93,6 +93,12 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         overlapping_sessions=[HIDDEN for _ in data.overlapping_sessions],
         slowest_files=hidden(data.slowest_files),
         most_read_files=hidden(data.most_read_files),
+        mapped=dataclasses.replace(
+            data.mapped,
+            slowest=tuple(
+                dataclasses.replace(one, path=redaction.path(one.path)) for one in data.mapped.slowest
+            ),
+        ),
         ranks=None if data.ranks is None else without_names(data.ranks, redaction.folder),
     )
 
