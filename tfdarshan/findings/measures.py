@@ -222,6 +222,16 @@ class Measures:
             found.files = [dataclasses.replace(one, path=self.shown_path(one.path)) for one in found.files]
         return found
 
+    @property
+    def overlap(self) -> float:
+        """How much the pipeline works beside compute as against in the waits, 0 to 1.
+
+        It is that of its calls, or of its page faults on mapped files if it spends more time in these.
+        """
+        found, model = self.mapped, self.model
+        faults_s = (found.beside_s - found.own_s) / found.readers / model.units
+        return found.overlap if faults_s > model.storage_s else model.overlap
+
     @cached_property
     def mapped_probe(self) -> StorageProbe | None:
         """What was measured of the storage under the mapped file that was waited for longest."""

@@ -17,16 +17,16 @@ BUSY_CPUS = 0.85
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where the pipeline rests while steps compute, and steps wait while it works."""
-    model = measures.model
-    windows = measures.windows
+    model, windows = measures.model, measures.windows
     typical_s = None if windows is None else windows.typical_compute_s
     if windows is None or model.wait_s is None or typical_s is None:
         return Unknown(NAME, f"whether input is prepared while steps compute: {measures.why_no_wait}")
     if not measures.traced:
         return measures.untraced(NAME, "whether input is prepared while steps compute")
-    if model.overlap >= OVERLAPPED or model.storage_s <= 0 or prepares_ahead(measures):
+    overlap = measures.overlap
+    if overlap >= OVERLAPPED or model.storage_s <= 0 or prepares_ahead(measures):
         return None
-    hidden_s = windows.hidden_wait_s((1 - model.overlap) * typical_s) / model.units
+    hidden_s = windows.hidden_wait_s((1 - overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
     gain = measures.gain(low, expected, high, assumed=_assumed(measures))
     return Finding(
@@ -35,12 +35,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
         title="input is not prepared while steps compute",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
         f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
-        f"works {percent(model.overlap, 1)} as much as while it waits.",
+        f"works {percent(overlap, 1)} as much as while it waits.",
         evidence=(
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
             Evidence("compute, median", human_seconds(typical_s), typical_s),
-            Evidence("pipeline at work beside compute", percent(model.overlap, 1), model.overlap),
+            Evidence("pipeline at work beside compute", percent(overlap, 1), overlap),
         ),
         unit=model.unit,
         cost_s=gain.expected_s,
@@ -52,7 +52,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 def _assumed(measures: Measures) -> list[Assumption]:
     """Gives what has to be so: nothing is prepared now, and processors are free to."""
-    overlap = measures.model.overlap
+    overlap = measures.overlap
     # A pipeline that works beside steps at all has a buffer: whether a larger one helps is not certain.
     rests = f"it works {percent(overlap, 1)} as much as in waits" if overlap <= BUFFERED else ""
     return [

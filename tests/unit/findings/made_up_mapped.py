@@ -31,6 +31,7 @@ def mapped_training(
     block: dict | None = None,
     probes: Sequence[dict] = (),
     kept: bool = True,
+    calls: Sequence[tuple] = (),
     **more,
 ) -> Session:
     """Writes a session of a job that maps one file.
@@ -46,9 +47,11 @@ def mapped_training(
         block: Entries of the metadata of the watch that are not the usual ones; None: there is no such entry.
         probes: Probes that the session keeps.
         kept: Whether there is a table of faults; a session of `trace=False` has none.
+        calls: What is called beside the open of the file, as `training` takes them.
         **more: What else `training` takes.
     """
-    session = training(logdir, [(0, 0.01, LOOP, "open", 0, 0)], steps, paths=(path,), sizes=(size,), **more)
+    calls = [(0, 0.01, LOOP, "open", 0, 0), *calls]
+    session = training(logdir, calls, steps, paths=(path,), sizes=(size,), **more)
     (meta_path,) = session.path.glob("*.meta.json")
     meta = json.loads(meta_path.read_text())
     known = (block or {}).get("watch", "watched") == "watched"
@@ -96,7 +99,7 @@ def unwatched_mapping(
 
 def _write_faults(events: Path, path: Path, faults: Sequence[tuple]) -> None:
     schema = pq.read_schema(events)
-    (row,) = pq.read_table(events).to_pylist()
+    row, *_ = pq.read_table(events).to_pylist()
     rows = [
         row
         | {

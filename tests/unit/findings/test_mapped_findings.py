@@ -117,6 +117,21 @@ def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
     assert "pool.map" in finding.cure.line
 
 
+@pytest.mark.parametrize(("beside_compute", "rests"), [(False, True), (True, False)])
+def test_a_pipeline_that_faults_beside_compute_does_not_rest(tmp_path, beside_compute, rests):
+    # GIVEN threads of a pipeline that touch pages in each wait, and beside compute or not; and one read
+    span_ms = STEP_MS if beside_compute else WAIT_MS
+    faults = [
+        (step * STEP_MS + at * EACH_MS, step * STEP_MS + (at + 1) * EACH_MS, 7, (step * 8 + at) * MB)
+        for step in range(STEPS)
+        for at in range(int(span_ms / EACH_MS))
+    ]
+    session = mapped_training(tmp_path, faults, IN_STEPS, calls=[(0, 1, 7, "read", 0, 1000)])
+
+    assert ("prefetch" in found(session)) == rests
+    assert "mapped_wait" in found(session)
+
+
 def test_reads_in_order_are_read_ahead_by_the_kernel(tmp_path):
     # GIVEN faults a window apart, two of which a step the kernel reads while the step before computes
     in_order = loop_faults(STEPS, STEP_MS, EACH_MS, 4, jump=128 << 10)
@@ -135,6 +150,20 @@ def test_a_probe_says_what_more_readers_give(tmp_path, share, least, most):
 
     assert least <= finding.gain.speedup_range[0] <= most
     assert "measured by a probe of /data" in " ".join(entry.text for entry in finding.evidence)
+
+
+def test_a_dataset_of_lmdb_may_also_save_what_a_generator_costs_beside_faults(tmp_path):
+    # GIVEN threads that wait 2.5 ms of each wait of 10 ms
+    faults = [(step * STEP_MS, step * STEP_MS + EACH_MS, 7, step * MB) for step in range(STEPS)]
+    arrays, records = (
+        found(mapped_training(tmp_path / kind, faults, IN_STEPS, formats={PATH: kind}))["mapped_wait"].gain
+        for kind in ("npy", "lmdb")
+    )
+
+    # THEN the upper bound is without the faults alone, or without all of the wait
+    assert arrays.speedup_range[1] == pytest.approx(20 / (20 - 2.5), rel=0.02)
+    assert records.speedup_range[1] == pytest.approx(20 / (20 - 10), rel=0.03)
+    assert records.speedup == arrays.speedup
 
 
 def test_where_the_device_is_the_limit_nothing_is_promised(tmp_path):
