@@ -27,17 +27,18 @@ def server(tmp_path_factory):
     return make_server(tmp_path_factory.mktemp("server"))
 
 
-def job(logdir, batches, mapped=True):
+def job(logdir, batches, mapped=True, steps=STEPS):
     """Takes a batch in each step, and computes; gives the session, and the seconds of the steps."""
-    batches = iter(batches)
     with tfdarshan.profile(logdir, mapped=mapped) as session:
+        batches = iter(batches)
         start_s = time.perf_counter()
-        for _ in range(STEPS):
+        for _ in range(steps):
             with tfdarshan.step() as step:
                 with step.input_wait():
                     next(batches)
                 time.sleep(COMPUTE_S)
         took_s = time.perf_counter() - start_s
+        del batches
     return session.session, took_s
 
 
@@ -141,16 +142,46 @@ def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server,
     is_kept(finding.gain, before_s, after_s)
 
 
+def records(lmdb, folder):
+    """Writes a database; gives its folder, and the keys."""
+    keys = [b"%06d" % number for number in range(ROWS)]
+    with lmdb.open(str(folder), map_size=1 << 28) as database, database.begin(write=True) as writing:
+        for key in keys:
+            writing.put(key, np.random.default_rng(int(key)).bytes(ROW_BYTES))
+    return folder, keys
+
+
+def job_of_generator(logdir, folder, keys):
+    """Takes all batches of a tf.data generator that asks py-lmdb for records; likewise."""
+    lmdb, tf = pytest.importorskip("lmdb"), pytest.importorskip("tensorflow")
+    # It is closed before the storage goes: TensorFlow keeps a generator until the interpreter ends.
+    with lmdb.open(str(folder), readonly=True, lock=False) as database, database.begin() as reading:
+        records = tf.data.Dataset.from_generator(
+            lambda: (reading.get(key) for key in keys), output_signature=tf.TensorSpec((), tf.string)
+        )
+        return job(logdir, records.batch(BATCH), steps=len(keys) // BATCH)
+
+
+@tried_again
+def test_a_generator_of_lmdb_records_that_memory_holds_is_no_finding(capsys, server, tmp_path):
+    lmdb = pytest.importorskip("lmdb")
+    # GIVEN a database in the page cache, read in order
+    backing, keys = records(lmdb, tmp_path / "backing")
+    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
+        with (folder / "data.mdb").open("rb") as file:
+            while file.read(1 << 20):
+                pass
+        session, _ = job_of_generator(tmp_path / "logs", folder, keys[: STEPS * BATCH])
+
+    assert not {"mapped_wait", "mapped_random"} & set(found(session))
+
+
 @pytest.mark.long
 @tried_again
 def test_merged_reads_give_an_lmdb_job_what_is_promised(capsys, server, tmp_path):
     lmdb = pytest.importorskip("lmdb")
     # GIVEN a loop that asks py-lmdb for records that lie anywhere
-    backing = tmp_path / "backing"
-    keys = [b"%06d" % number for number in range(ROWS)]
-    with lmdb.open(str(backing), map_size=1 << 28) as database, database.begin(write=True) as writing:
-        for key in keys:
-            writing.put(key, np.random.default_rng(int(key)).bytes(ROW_BYTES))
+    backing, keys = records(lmdb, tmp_path / "backing")
     order = np.random.default_rng(2).permutation(ROWS)[: STEPS * BATCH].reshape(STEPS, BATCH)
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         database = lmdb.open(str(folder), readonly=True, lock=False)
