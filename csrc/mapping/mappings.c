@@ -19,6 +19,7 @@
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
+#include "spool/job_page.h"
 
 /* Whether the session asked for it. */
 static _Atomic bool is_asked;
@@ -213,13 +214,22 @@ static bool is_of_system(const char *path)
     return false;
 }
 
+/* What this library and the one that waits map of their own. */
+static bool is_job_page(const struct line *line)
+{
+    char prefix[96];
+    size_t length = tfd_job_page_prefix(prefix, sizeof prefix);
+    const char *name = memrchr(line->path, '/', line->path_length) + 1;
+    return (size_t)(line->path + line->path_length - name) > length && !memcmp(name, prefix, length);
+}
+
 /* The kernel's device of some file systems is not that of stat: the inode must do. */
 static uint32_t file_of_line(const struct line *line, struct stat *status)
 {
     static char
         path[4096 + 16]; /* one caller at a time: a session begins under a lock, a child by one thread */
     size_t own = strlen(tfd_session.directory);
-    if (line->path_length >= sizeof path || is_of_system(line->path) ||
+    if (line->path_length >= sizeof path || is_of_system(line->path) || is_job_page(line) ||
         !strncmp(line->path, tfd_session.directory, own))
         return TFD_FILE_NONE;
     memcpy(path, line->path, line->path_length);

@@ -363,6 +363,18 @@ def test_a_started_program_is_watched_too(sparse, tmp_path):
     assert row["MMAP_MAPPINGS"] == 1
 
 
+def test_nothing_of_tfdarshan_s_own_is_among_mapped_files(sparse, tmp_path):
+    # GIVEN the page that the processes of a job share, which the first session maps
+    with tfdarshan.profile(tmp_path / "before"):
+        pass
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        touch(np.memmap(sparse, np.uint8, "r"))
+
+    mapped = session.files[session.files["module"] == "MMAP"]["path"].astype(str)
+    assert str(sparse) in set(mapped)
+    assert not any("tfdarshan-job" in path for path in mapped)
+
+
 def test_faults_of_several_processes_are_each_one_s_own(sparse, tmp_path):
     # GIVEN a file that a job and a program that it starts both map / WHEN
     read = "import sys, numpy as np; print(sum(np.memmap(sys.argv[1], np.uint8, 'r')[:: int(sys.argv[2])]))"

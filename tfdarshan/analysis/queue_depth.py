@@ -42,6 +42,12 @@ def queue_depth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
     )
 
 
+def mean_at_a_time(start_ns: Array, end_ns: Array, bins: TimeBins) -> Array:
+    """Gives how many of some intervals, in any order, last at a time: the mean of each part, float64."""
+    mean: Array = np.diff(_thread_ns_until(np.sort(start_ns), np.sort(end_ns), bins.edges_ns())) / bins.bin_ns
+    return mean
+
+
 def _thread_ns_until(start: Array, end: Array, at_ns: Array) -> Array:
     """Gives the thread time in calls before each moment; `start` and `end` are each sorted.
 

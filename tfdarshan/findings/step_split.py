@@ -14,7 +14,7 @@ class StepPart:
     """A part of a step.
 
     Attributes:
-        name: "storage", "decoding", "other_wait", "own_calls" or "compute".
+        name: "storage", "page_faults", "decoding", "other_wait", "own_calls" or "compute".
         label: What it is called.
         seconds: How long it is, mean of all steps.
     """
@@ -27,10 +27,10 @@ class StepPart:
 def step_split(measures: Measures) -> tuple[StepPart, ...]:
     """Splits the mean step.
 
-    The wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in
-    processor time of the job, and neither (readers that wait for each other, a service). What the training
-    loop's own thread spends in file calls outside of its waits is a part of its own. "Compute and the rest"
-    is what is left, so that the parts add up to the step.
+    The wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in page
+    faults on mapped files if these were watched, in processor time of the job, and neither (readers that wait
+    for each other, a service). What the training loop's own thread spends in file calls outside of its waits
+    is a part of its own. "Compute and the rest" is what is left, so that the parts add up to the step.
 
     Returns:
         The parts, the wait's first; empty where the steps do not say what they waited.
@@ -42,15 +42,24 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     # Of a pipeline that the steps hold back only its calls are known: the rest of the wait is not theirs.
     whole_s = max(model.pipeline_s, wait_s, 1e-12)
     storage_s = wait_s * min(model.storage_s / whole_s, 1.0)
-    decoding_s = min(wait_s * min(model.other_s, model.cpu_s or 0.0) / whole_s, wait_s - storage_s)
+    faults_s = min(wait_s * _faults_s(measures) / whole_s, wait_s - storage_s)
+    waited_s = storage_s + faults_s
+    decoding_s = min(wait_s * min(model.other_s, model.cpu_s or 0.0) / whole_s, wait_s - waited_s)
     own_s = min(_own_calls_s(measures) / model.units, model.unit_s - wait_s)
     return (
         StepPart("storage", "waiting for file calls", storage_s),
+        *((StepPart("page_faults", "waiting for page faults", faults_s),) if faults_s > 0 else ()),
         StepPart("decoding", "waiting for decoding", decoding_s),
-        StepPart("other_wait", "waiting for the pipeline otherwise", wait_s - storage_s - decoding_s),
+        StepPart("other_wait", "waiting for the pipeline otherwise", wait_s - waited_s - decoding_s),
         StepPart("own_calls", "the loop's own file calls", own_s),
         StepPart("compute", "compute and the rest", model.unit_s - wait_s - own_s),
     )
+
+
+def _faults_s(measures: Measures) -> float:
+    """Gives what of the time for a batch the pipeline spends in page faults on mapped files."""
+    found = measures.mapped
+    return found.beside_s / found.readers / measures.model.units
 
 
 def _own_calls_s(measures: Measures) -> float:

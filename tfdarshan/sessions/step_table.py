@@ -162,14 +162,25 @@ def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dic
 
 def _fault_ns(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> Array:
     """Gives the time of each step in which a thread was in a page fault on a mapped file."""
-    kept = [process for process in processes if "faults" in process.meta["tables"]]
-    if not kept:
+    begins, ends = fault_times(processes)
+    if not len(begins):
         return np.full(len(start_ns), 0 if _had_no_fault(processes) else UNKNOWN, np.int64)
+    return _covered_between(begins, ends, start_ns, end_ns)
+
+
+def fault_times(processes: Sequence[ProcessData]) -> tuple[Array, Array]:
+    """Gives when page faults on mapped files began and ended, in ns, as far as they were kept one by one.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    kept = [process for process in processes if "faults" in process.meta["tables"]]
     tables = [process.table("faults", ["start_ns", "end_ns"]) for process in kept]
     begins, ends = (
-        np.concatenate([table[name].to_numpy() for table in tables]) for name in ("start_ns", "end_ns")
+        np.concatenate([np.zeros(0, np.int64), *(table[name].to_numpy() for table in tables)])
+        for name in ("start_ns", "end_ns")
     )
-    return _covered_between(begins, ends, start_ns, end_ns)
+    return begins, ends
 
 
 def _had_no_fault(processes: Sequence[ProcessData]) -> bool:

@@ -4,15 +4,21 @@ import dataclasses
 import errno
 import re
 
+import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training, unwatched_mapping
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
+from tfdarshan.findings.step_split import step_split
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.findings_view import diagnosis_for
+from tfdarshan.reports.views.overview_view import overview_view
+from tfdarshan.reports.views.panel import Tiles
 from tfdarshan.reports.views.redaction import Redaction
+from tfdarshan.reports.views.steps_view import steps_view
+from tfdarshan.reports.views.timeline_view import timeline_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.storage_probe.depth_scaling import Level, Scaling
 from tfdarshan.storage_probe.probe_result import StorageProbe
@@ -101,6 +107,16 @@ def test_page_faults_of_another_host_are_moved_with_its_calls(tmp_path):
         for name in ("start_ns", "end_ns"):
             at_ns, later_ns = (one.table(table)[name].to_pylist() for one in (process, moved))
             assert later_ns == [at + 5_000_000_000 for at in at_ns] != []
+
+
+def test_waits_for_pages_are_a_part_of_the_step(tmp_path):
+    # GIVEN waits of 10 ms, of which 5 ms are page faults
+    faults = loop_faults(STEPS, STEP_MS, EACH_MS, 2, jump=MB)
+
+    parts = step_split(measure(mapped_training(tmp_path, faults, IN_STEPS)))
+
+    assert {part.name: part.seconds for part in parts}["page_faults"] == pytest.approx(0.005)
+    assert sum(part.seconds for part in parts) == pytest.approx(0.02)
 
 
 def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
@@ -260,6 +276,29 @@ def test_waits_without_single_faults_say_how_to_keep_them(tmp_path, block):
     session = mapped_training(tmp_path, RANDOM, IN_STEPS, block=block, kept=False)
 
     assert "there is no trace of them" in unknown(session)["mapped_wait"].why
+
+
+def test_views_show_page_faults_beside_calls(tmp_path):
+    # GIVEN four faults of 2.5 ms in each step of 20 ms, and a file that no call read
+    source = Source(mapped_training(tmp_path / "watched", RANDOM, IN_STEPS))
+    unwatched = Source(unwatched_mapping(tmp_path / "unwatched", 1 << 30, IN_STEPS))
+
+    # THEN
+    (table,) = (panel for panel in overview_view(source) if getattr(panel, "key", "") == "mapped")
+    assert [cell.text for cell in table.rows[0]] == [PATH, "500.0 ms", "0 ns", "200", "1.0 MB", "1.1 GB"]
+    (drawn,) = (panel for panel in timeline_view(source) if getattr(panel, "key", "") == "faults")
+    (curve,) = drawn.figure["data"]
+    assert np.mean(curve["y"]) == pytest.approx(0.5, rel=0.01)
+    shown = [*tiles_of(overview_view, source), *tiles_of(steps_view, source)]
+    assert [tile.value.text for tile in shown if tile.label == "In page faults"] == ["500.0 ms"] * 2
+    # and nothing of a session that watched none
+    for view in (overview_view, timeline_view, steps_view):
+        assert "page fault" not in repr(view(unwatched))
+
+
+def tiles_of(view, source):
+    """Gives the tiles of a view's first panel that has some."""
+    return next(panel.items for panel in view(source) if isinstance(panel, Tiles))
 
 
 def test_a_redacted_report_has_no_name_of_a_mapped_file(tmp_path):

@@ -73,9 +73,14 @@ def test_the_bars_marks_are_the_parts_shares(slow):
 
     for part in parts:
         share = part.seconds / sum(one.seconds for one in parts)
-        mark = {"storage": "#", "decoding": "d", "other_wait": "o", "own_calls": "w", "compute": "."}[
-            part.name
-        ]
+        mark = {
+            "storage": "#",
+            "page_faults": "f",
+            "decoding": "d",
+            "other_wait": "o",
+            "own_calls": "w",
+            "compute": ".",
+        }[part.name]
         assert bar.count(mark) == pytest.approx(share * len(bar), abs=1)
 
 

@@ -9,7 +9,14 @@ from tfdarshan.terminal.paint import Paint
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent
 
-MARKS = {"storage": "#", "decoding": "d", "other_wait": "o", "own_calls": "w", "compute": "."}
+MARKS = {
+    "storage": "#",
+    "page_faults": "f",
+    "decoding": "d",
+    "other_wait": "o",
+    "own_calls": "w",
+    "compute": ".",
+}
 WIDEST_BAR = 60
 # A part that is shorter is not worth a place in the legend.
 LEAST_SHARE = 0.005

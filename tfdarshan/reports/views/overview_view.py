@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.file_totals import FileEntry
+from tfdarshan.analysis.mapped_reads import MappedReads
 from tfdarshan.analysis.process_list import ProcessEntry
 from tfdarshan.analysis.rereads import Rereads
 from tfdarshan.analysis.step_time import step_summary
@@ -46,6 +47,7 @@ def overview_view(source: Source) -> list[Panel]:
     if source.process is None:
         panels += [*_ranks(source), *_shares(source), *log_panels(source)]
     panels += _processes(source.summary.process_list)
+    panels += _mapped(source.summary.mapped)
     panels += [
         _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
         _entries(
@@ -66,6 +68,26 @@ def first_panels(source: Source) -> list[Panel]:
         Tile("Calls", number(source.calls)),
     ]
     return [Text([ADDING_UP.format(calls=plural(source.calls, "call"))]), Tiles(tiles), _bandwidth(source)]
+
+
+def _mapped(mapped: MappedReads) -> list[Panel]:
+    """Lists the mapped files that were waited for longest; nothing if none was watched."""
+    if not mapped.files:
+        return []
+    columns = [("file", "text"), ("in page faults", "number"), ("slowest", "number"),
+               ("page faults", "number"), ("bytes that came in", "number"), ("size", "number")]  # fmt: skip
+    rows = [
+        [
+            Cell(one.path, one.path, ("file", one.path)),
+            duration(one.fault_s),
+            duration(one.longest_s),
+            number(one.faults),
+            size(one.bytes_in),
+            size(one.size_bytes if one.size_bytes >= 0 else None),
+        ]
+        for one in mapped.slowest
+    ]
+    return [Table("mapped", "Mapped files (read by page faults, which are no calls)", columns, rows)]
 
 
 def _ranks(source: Source) -> list[Panel]:
@@ -115,6 +137,12 @@ def _tiles(source: Source) -> list[Tile]:
         Tile("Files", number(data.files), plural(posix.opens + stdio.opens, "open")),
         Tile("Calls", number(data.calls), _depth(clock)),
     ]
+    if data.mapped.files:
+        alone = data.processes == 1
+        share = (
+            _share(data.mapped.fault_s, data.duration_s, "of the session") if alone else "of all processes"
+        )
+        tiles.insert(2, Tile("In page faults", duration(data.mapped.fault_s), share))
     if data.files <= MOST_FILES or "files" in source.__dict__:
         tiles.append(_read_again(source.rereads))
     if len(source.step_bounds):

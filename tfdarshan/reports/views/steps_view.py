@@ -84,6 +84,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         Tile("Input wait", duration(whole.input_wait_s), _share(whole.input_wait_s, whole)),
         Tile("Compute and the rest", duration(whole.compute_s), _share(whole.compute_s, whole)),
         *(_io_tiles(whole) if source.traced else []),
+        *_fault_tiles(source),
     ]
     storage = source.step_storage
     if len(storage) and not slowed_calls(source.emulation):
@@ -120,6 +121,14 @@ def _io_tiles(whole: StepSummary) -> list[Tile]:
         Tile("I/O beside compute", duration(whole.hidden_io_s), beside),
         Tile("Moved", size(whole.bytes_moved)),
     ]
+
+
+def _fault_tiles(source: Source) -> list[Tile]:
+    """Gives what steps were in page faults on mapped files, if these were watched."""
+    faults_ns = source.whole.steps["fault_ns"]
+    if (faults_ns < 0).any():
+        return []
+    return [Tile("In page faults", duration(float(faults_ns.sum()) / 1e9), "on mapped files")]
 
 
 def _overlap(source: Source) -> Panel:

@@ -11,7 +11,8 @@ from tfdarshan.analysis.activity import Activity, activity, activity_by_name, ac
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.file_names import Named
-from tfdarshan.analysis.queue_depth import queue_depth
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.queue_depth import mean_at_a_time, queue_depth
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.time_bins import TimeBins, bins_over
 from tfdarshan.errors import ConfigurationError
@@ -63,13 +64,27 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     heat = with_time_bands(activity_figure(found, shown.measure, bursts=source.marks), source.bands)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
-    return panels
+    return [*panels, *_faults(source, found.bins)]
+
+
+def _faults(source: Source, bins: TimeBins) -> list[Panel]:
+    """Draws page faults on mapped files over time, which are no calls."""
+    begins, ends = source.faults_ns
+    if not len(begins):
+        return []
+    drawn = _mean_depth(mean_at_a_time(begins, ends, bins), bins)
+    drawn["layout"]["yaxis"]["title"]["text"] = "threads in page faults"
+    note = f"{plural(len(begins), 'page fault')} that were kept one by one; a window shows each."
+    return [Chart("faults", "Page faults on mapped files: threads in one, mean", drawn, note)]
 
 
 def activity_depth(found: Activity) -> Figure:
     """Draws the mean queue depth of an activity."""
-    edges = found.bins.edges_ns()
-    mean = found.busy_ns.sum(axis=0) / found.bins.bin_ns
+    return _mean_depth(found.busy_ns.sum(axis=0) / found.bins.bin_ns, found.bins)
+
+
+def _mean_depth(mean: Array, bins: TimeBins) -> Figure:
+    edges = bins.edges_ns()
     drawn = depth_figure(
         pd.DataFrame({"start_ns": edges[:-1], "end_ns": edges[1:], "mean": mean, "most": mean})
     )

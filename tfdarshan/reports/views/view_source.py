@@ -14,6 +14,7 @@ from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, Thread, load_segments
@@ -41,6 +42,7 @@ from tfdarshan.reports.views.redaction import (
 )
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.step_table import fault_times
 from tfdarshan.staging.probe import TierProbe
 
 TIME_PARTS = 400
@@ -222,6 +224,11 @@ class Source:
     def step_storage(self) -> pd.DataFrame:
         """What of each step's reads came from storage, by its place in `steps`; only steps that know."""
         return storage_by_step(self.whole.steps.reset_index(drop=True))
+
+    @property
+    def faults_ns(self) -> tuple[Array, Array]:
+        """When page faults on mapped files began and ended, as far as they were kept one by one."""
+        return fault_times(self.processes)
 
     @cached_property
     def bursts(self) -> pd.DataFrame:
