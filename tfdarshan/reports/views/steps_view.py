@@ -125,8 +125,8 @@ def _io_tiles(whole: StepSummary) -> list[Tile]:
 
 def _fault_tiles(source: Source) -> list[Tile]:
     """Gives what steps were in page faults on mapped files, if these were watched."""
-    faults_ns = source.whole.steps["fault_ns"]
-    if (faults_ns < 0).any():
+    faults_ns = source.whole.steps.get("fault_ns")
+    if faults_ns is None or (faults_ns < 0).any():
         return []
     return [Tile("In page faults", duration(float(faults_ns.sum()) / 1e9), "on mapped files")]
 
