@@ -42,8 +42,12 @@ SUMS: dict[str, tuple[str, ...]] = {
 }
 LESS: dict[str, tuple[str, ...]] = {"opens": NO_OPENS}
 SECONDS = ("read_s", "write_s", "meta_s")
-COLUMNS = ("path", "mount_point", "fs_type", "size_bytes", *SUMS, "time_s")
+# What is added up over the rows of a path. A row adds one opener, or all ranks that share it.
+ADDED = (*SUMS, "openers")
+COLUMNS = ("path", "mount_point", "fs_type", "size_bytes", *ADDED, "time_s")
 NO_FILE = 0
+# The rank of a log's records that all ranks share.
+SHARED_RANK = -1
 # What an array of texts with offsets of 32 bits holds.
 MOST_BYTES = 1 << 31
 TEXTS = ("path", "mount_point", "fs_type")
@@ -63,7 +67,9 @@ class FileTable:
             `zero_reads`, `writes`, `stats` (int64, calls); `bytes_read`, `bytes_written` (int64, bytes);
             `moves` (int64), times that it was renamed, replaced by a renamed file, or deleted;
             `read_s`, `write_s`, `meta_s` and their sum `time_s` (float64, seconds in calls on the file:
-            calls of one kind in one process at the same time count once). Row 0 is "(no file)".
+            calls of one kind in one process at the same time count once); `openers` (int64), the processes
+            that opened it: all ranks of a log where they share its record, and one that opened it through
+            both POSIX and STDIO twice. Row 0 is "(no file)".
         index: Per process, the row of each of its file ids, int32.
     """
 
@@ -85,7 +91,7 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    rows = FileRows(len(processes))
+    rows = FileRows(processes)
     for place, process in enumerate(processes):
         for batch in process.batches("files", WANTED.__contains__):
             rows.add(place, batch)
@@ -110,7 +116,7 @@ def merge_files(tables: Sequence[FileTable]) -> tuple[FileTable, tuple[Array, ..
         columns[name] = _category(parts, code, len(paths))
     columns["size_bytes"] = np.full(len(paths), -1, np.int64)
     np.maximum.at(columns["size_bytes"], code, np.concatenate([part["size_bytes"] for part in rows]))
-    for name in (*SUMS, "time_s"):
+    for name in (*ADDED, "time_s"):
         values = np.concatenate([part[name].to_numpy() for part in rows])
         columns[name] = _added(code, values, len(paths), values.dtype.type)
     places = np.split(code, np.cumsum([len(table) for table in tables])[:-1])
@@ -121,11 +127,12 @@ class FileRows:
     """Takes the files tables batch by batch, and makes one table of them.
 
     Args:
-        processes: How many processes there are.
+        processes: Whose tables they are.
     """
 
-    def __init__(self, processes: int) -> None:
-        self._kept: list[dict[str, list[Any]]] = [{} for _ in range(processes)]
+    def __init__(self, processes: Sequence[ProcessData]) -> None:
+        self._kept: list[dict[str, list[Any]]] = [{} for _ in processes]
+        self._openers = [_openers_of_a_row(process) for process in processes]
 
     def add(self, place: int, batch: Any) -> None:
         """Adds rows of the process at `place`; the batch has those columns of WANTED that its table has."""
@@ -144,6 +151,7 @@ class FileRows:
             for counter in present.intersection(LESS.get(name, ())):
                 values -= _numbers(batch.column(counter))
             kept.setdefault(name, []).append(values)
+        kept.setdefault("openers", []).append((kept["opens"][-1] > 0) * self._openers[place])
 
     def table(self) -> FileTable:
         """Gives the table; no row can be added any more."""
@@ -156,7 +164,7 @@ class FileRows:
         columns["size_bytes"] = _largest(
             np.concatenate([table["size_bytes"] for table in tables]), code, len(paths)
         )
-        for name in SUMS:
+        for name in ADDED:
             dtype = np.float64 if name in SECONDS else np.int64
             columns[name] = _added(code, _joined([table.pop(name) for table in tables]), len(paths), dtype)
         columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
@@ -169,8 +177,17 @@ class FileRows:
         empty: list[Any] = [np.zeros(0, np.int64)]
         return {
             name: kept.pop(name, []) if name in TEXTS else _joined(kept.pop(name, empty))
-            for name in (*TEXTS, "file", "size_bytes", *SUMS)
+            for name in (*TEXTS, "file", "size_bytes", *ADDED)
         }
+
+
+def _openers_of_a_row(process: ProcessData) -> int:
+    """Gives how many processes opened a file that a row of this one's table opened.
+
+    Source: Darshan reduces a record to one of rank -1 only if all ranks have it.
+    """
+    log = process.meta.get("darshan") or {}
+    return int(log["processes"]) if log.get("rank") == SHARED_RANK else 1
 
 
 def _coded(tables: Sequence[dict[str, Any]]) -> tuple[Any, Array]:

@@ -15,7 +15,7 @@ def load_files_and_totals(processes: Sequence[ProcessData], top: int) -> tuple[F
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    rows, totals = FileRows(len(processes)), TotalSums(len(processes), top)
+    rows, totals = FileRows(processes), TotalSums(len(processes), top)
     for place, process in enumerate(processes):
         for batch in process.batches("files", lambda name: name in WANTED or is_summed(name)):
             rows.add(place, batch)

@@ -1,4 +1,4 @@
-"""Files that are opened again although they were open before: each epoch, or for each sample."""
+"""Files that a process opens again although it had them open before: each epoch, or for each sample."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ CURE = Cure(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds opens beyond each file's first."""
+    """Finds opens beyond the first of each file in each process."""
     if not measures.kinds_known:
         return _counted(measures)
     costs = measures.costs
-    again = np.maximum(costs.opens - 1, 0)
+    first = np.minimum(np.maximum(measures.files.rows["openers"].to_numpy(), 1), costs.opens)
+    again = costs.opens - first
     if not again.any():
         return None
     # A file's opens are taken to cost the same each.
@@ -37,12 +38,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "there are more files than may be open at a time",
     )
     gain, stall_s = measures.without(needless, 0.5, 0.95, 1.0, [assumed])
-    times = float(costs.opens.sum()) / max(files, 1)
     order = np.argsort(-again, kind="stable")
     return Finding(
         name=NAME,
         kind="problem",
-        title=_title(times, files),
+        title=_title(float(costs.opens.sum()), float(first.sum()), files),
         what=f"{costs.opens.sum():,.0f} opens of {plural(files, 'file')}; opening and closing again takes "
         f"{human_seconds(needless_s / max(float(again.sum()), 1))} each time.",
         evidence=(
@@ -60,25 +60,29 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _title(times: float, files: int) -> str:
+def _title(opens: float, needed: float, files: int) -> str:
+    """Words it; `needed` opens are left if each process opens each of its files once."""
+    times = opens / max(needed, 1)
     how_often = f"{times:.0f}" if times == round(times) else f"{times:.1f}"
+    if needed > files:
+        return f"each process opens a file {how_often} times"
     return f"a file is opened {how_often} times" if files == 1 else f"files are opened {how_often} times each"
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:
-    data = measures.summary
+    data, rows = measures.summary, measures.files.rows
     opens = data.posix.opens + data.stdio.opens
-    files = int(np.count_nonzero(measures.files.rows["opens"]))
-    # Each process has to open a file once.
-    spare = opens - max(files, data.processes)
-    if spare <= files:
+    files = int(np.count_nonzero(rows["opens"]))
+    needed = int(rows["openers"].sum())
+    if opens <= 2 * needed:
         return None
+    by = f" in {plural(data.processes, 'process', 'processes')}" if needed > files else ""
     return counted_note(
         measures,
         NAME,
         unknown="what opening files again costs",
-        title=_title(opens / max(files, 1), files),
-        what=f"{plural(opens, 'open')} of {plural(files, 'file')}.",
+        title=_title(opens, needed, files),
+        what=f"{plural(opens, 'open')} of {plural(files, 'file')}{by}.",
         evidence=(Evidence("opens", f"{opens:,}", opens), Evidence("files opened", f"{files:,}", files)),
         most_s=data.file_time.meta_s,
         cure=CURE,

@@ -111,6 +111,39 @@ def test_waiting_for_a_fifo_is_no_time_of_stats(tmp_path):
     assert "stat_storm" not in found
 
 
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem[:30])
+def test_reopening_counts_what_each_rank_opens_beyond_each_files_first(path, tmp_path):
+    # GIVEN what PyDarshan says of each file in each rank; a record of rank -1 is of all ranks
+    report = darshan.DarshanReport(str(path), read_all=True)
+    ranks = report.metadata["job"]["nprocs"]
+    opens, needed = 0, 0
+    for module in {"POSIX", "STDIO"} & set(report.records):
+        place = report.counters[module]["counters"].index(f"{module}_OPENS")
+        for record in report.records[module]:
+            count = max(int(record["counters"][place]), 0)
+            opens += count
+            needed += (count > 0) * (ranks if record["rank"] == -1 else 1)
+
+    # WHEN
+    found = diagnose(tfdarshan.open_session(import_darshan(path, tmp_path).path)).findings
+
+    # THEN a file that each rank opens once or twice is not opened again and again
+    of_it = [one for one in found if one.name == "reopening"]
+    assert not of_it or opens > 2 * needed
+    for one in of_it:
+        times = f"{opens / needed:.1f}".removesuffix(".0")
+        assert one.title == f"each process opens a file {times} times"
+
+
+def test_files_that_each_of_sixteen_ranks_opens_twice_are_not_reopened(tmp_path):
+    _, session = imported("sample-dxt-simple.darshan", tmp_path)
+
+    rows = session.files
+    of_output = rows[rows["path"].str.endswith("/test.out") & (rows["module"] == "POSIX")]
+    assert of_output["POSIX_OPENS"].tolist() == [2] * 16
+    assert "reopening" not in {finding.name for finding in diagnose(session).findings}
+
+
 def test_the_command_words_them(tmp_path, capsys):
     _, session = imported("sample-badost.darshan", tmp_path)
 

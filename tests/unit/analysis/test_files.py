@@ -39,6 +39,23 @@ def test_a_path_is_one_row_over_both_modules(files):
     assert rows.loc["/out", ["writes", "bytes_written", "size_bytes"]].tolist() == [1, 64, 64]
 
 
+@pytest.mark.parametrize(("log", "openers"), [(None, 1), ({"rank": 3}, 1), ({"rank": -1}, 16)])
+def test_openers_are_the_processes_that_opened_a_file(log, openers, tmp_path):
+    # GIVEN two processes that both open one file, the first of them twice, and one only reads another
+    calls = [(0, 1, 1, "open", 0, 0), (2, 3, 1, "open", 0, 0), (4, 5, 1, "pread", 1, 7)]
+    whole = {"ranks": [0], "pids": [7], "processes": 16}
+    first = job_of(
+        calls, ["/data/1", "/data/2"], [7, 7], meta={} if log is None else {"darshan": whole | log}
+    )
+    second = job_of(calls[:1], ["/data/1"], [7], pid=101)
+
+    # WHEN
+    rows = load_files(write_session(tmp_path, first, second).processes).rows.set_index("path")
+
+    # THEN a record that all ranks share stands for all of them
+    assert rows["openers"].to_dict() == {"(no file)": 0, "/data/1": openers + 1, "/data/2": 0}
+
+
 def test_folders_add_up_their_files(files):
     totals = directory_totals(files, directories_of(files))
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.made_up_session import job_of, write_session
+from tests.unit.findings.made_up_training import LOOP, MS, epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
 
 KB, MB = 1_000, 1 << 20
@@ -166,6 +167,28 @@ def test_files_opened_for_every_sample_are_found(tmp_path):
     # THEN
     assert first.name == "reopening"
     assert first.cost_s == pytest.approx(0.95 * 0.1 * 4.5 / 5, rel=0.02)
+
+
+@pytest.mark.parametrize("processes", [1, 4])
+def test_processes_that_share_a_file_do_not_open_it_again(processes, tmp_path):
+    # GIVEN four opens of each of ten files and a read, by one process or by one each
+    jobs = []
+    for process in range(processes):
+        calls: list = []
+        for turn in range(process, 4, processes):
+            for file in range(10):
+                at = 100 * turn + 10 * file
+                calls += [(at, at + 7, 1, "open", file, 0), (at + 7, at + 9, 1, "pread", file, 100 * KB)]
+        calls = [(call[0] * MS, call[1] * MS, *call[2:]) for call in calls]
+        jobs.append(job_of(calls, paths(10), [MB] * 10, pid=100 + process, duration_ns=500 * MS))
+
+    # WHEN
+    found = {one.name: one for one in diagnose(write_session(tmp_path, *jobs)).findings}
+
+    # THEN
+    assert ("reopening" in found) == (processes == 1)
+    if processes == 1:
+        assert found["reopening"].title == "files are opened 4 times each"
 
 
 def test_small_reads_out_of_order_are_found(tmp_path):
