@@ -212,7 +212,7 @@ def _write(planned: Planned, arguments: argparse.Namespace, job: str) -> None:
     """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
     from tfdarshan.staging.plan import write_plan
     from tfdarshan.staging.plan_formats import emit
-    from tfdarshan.staging.staged_command import staged_command
+    from tfdarshan.staging.staged_command import apply_and_run
 
     said = [f"no longer there: {plural(planned.gone, 'chosen file')}" if planned.gone else ""]
     said.append(f"grown so that they no longer fit: {planned.no_room:,}" if planned.no_room else "")
@@ -228,12 +228,11 @@ def _write(planned: Planned, arguments: argparse.Namespace, job: str) -> None:
         said.append(f"use it with: {usage}" if usage else "")
     else:
         write_plan(planned.plan, arguments.output)
-        copy = (
-            f"copy with: tfdarshan stage apply {arguments.output}" if planned.plan.files else "it has no file"
-        )
-        said.append(f"the plan is in {arguments.output}; {copy}")
-        if planned.plan.files:
-            said.append(f"then run the job with the copies: {staged_command(job, str(arguments.output))}")
+        plan = planned.plan
+        copy, run = apply_and_run(job, plan.slow_root, plan.fast_root, str(arguments.output))
+        there = f"the plan is in {arguments.output}"
+        said.append(f"{there}; copy with: {copy}" if plan.files else f"{there}; it has no file")
+        said.append(f"then run the job with the copies: {run}" if plan.files else "")
     for sentence in filter(None, said):
         say(f"tfdarshan: {sentence}", error=True)
 

@@ -82,8 +82,9 @@ def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
         yield open_session(path, skip_damaged=skip_damaged)
         return
     from tfdarshan.formats.importing.darshan_log import import_darshan
+    from tfdarshan.sessions.session_directory import LOG_FOLDER
 
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-log-") as folder:
+    with tempfile.TemporaryDirectory(prefix=LOG_FOLDER) as folder:
         yield open_session(import_darshan(path, folder).path)
 
 

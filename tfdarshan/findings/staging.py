@@ -6,19 +6,22 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.model_assumptions import stands_still
+from tfdarshan.sessions.session_directory import is_of_a_log
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
+from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.small_set import is_enough, small_set
-from tfdarshan.staging.staged_command import staged_command
+from tfdarshan.staging.staged_command import StagedJob
 from tfdarshan.staging.whole_input import WholeInput, stage_all
 from tfdarshan.staging.why_not import memory_serves
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
@@ -92,26 +95,39 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=min(stall_s, gain.expected_s),
-        cure=_cure(measures, rows[files.staged], staged_bytes, whole.later.condition),
+        cure=_cure(measures, whole, files, staged_bytes),
         gain=gain,
         not_worth=_not_worth(whole.later),
         copied_bytes=staged_bytes,
     )
 
 
-def _cure(measures: Measures, rows: Array, size: float, condition: str) -> Cure:
+def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> Cure:
     """Words it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
+    rows, condition = whole.found.rows[files.staged], whole.later.condition
     by_sqlite = databases(measures.files.paths)[rows]
     if not by_sqlite.all():
         return Cure(
-            f"Stage {human_bytes(size)} to a local disk{condition}.",
-            "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json && tfdarshan stage apply plan.json\n"
-            f"{staged_command(measures.summary.command)}",
+            f"Stage {human_bytes(size)} to a local disk{condition}.", _job(measures, whole, files).lines
         )
     (first,) = measures.paths_of(rows, 1)
     return Cure(
         f"Copy {human_bytes(size)} of SQLite's to a local disk{condition}, and open the copy.",
         f'database = sqlite3.connect(shutil.copy({json.dumps(first)}, "DIR"))',
+    )
+
+
+def _job(measures: Measures, whole: WholeInput, files: Worth) -> StagedJob:
+    """Gives what the commands are made of; redacted, they name no path of this machine."""
+    session, redacted = measures.run.session, measures.shown_path is not None
+    root = "DATA" if redacted else common_folder(measures.files.paths.take(pa.array(whole.found.rows)))
+    log = session.meta[0].get("engine", {}).get("source", "") if is_of_a_log(session.path) else ""
+    return StagedJob(
+        command=measures.summary.command,
+        session="LOGDIR" if redacted else str(session.path),
+        root=root,
+        everything=len(files.staged) == len(files.useful),
+        log="LOG" if log and redacted else log,
     )
 
 

@@ -23,6 +23,8 @@ MARKER = "recording.json"
 # Where a burst buffer keeps its own files, in the fast and in the slow folder.
 BURST_CONTROL = ".tfdarshan-burst"
 META_SUFFIX = ".meta.json"
+# What the names of temporary folders begin with that Darshan logs are imported into to be read once.
+LOG_FOLDER = "tfdarshan-log-"
 STAMP_FORMAT = "%Y_%m_%d_%H_%M_%S"
 REMOTE_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -210,6 +212,11 @@ def is_complete(directory: Path) -> bool:
         marker = read_marker(directory)
         return (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists()
     return any(directory.glob(f"*{META_SUFFIX}")) or any(map(is_complete, rank_folders(directory)))
+
+
+def is_of_a_log(directory: Path) -> bool:
+    """Says whether a session is that of a log that is read without being imported: it is removed again."""
+    return any(parent.name.startswith(LOG_FOLDER) for parent in directory.parents)
 
 
 def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profile()") -> SessionDataError:

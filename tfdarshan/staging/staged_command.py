@@ -1,13 +1,73 @@
-"""How to run the job that was recorded with the copies that a plan made."""
+"""The commands that stage a recorded job's files: write the plan, make the copies, run the job with them."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from dataclasses import dataclass
 
 PLAN = "plan.json"
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*$")
 # What Python takes before the script that the job's own line cannot be rebuilt with, but for `-m` and `-c`.
 UNKNOWN = f"tfdarshan run --staged {PLAN} SCRIPT ARGS"
+
+
+@dataclass(frozen=True)
+class StagedJob:
+    """A recorded job, and what of it is to be staged.
+
+    Attributes:
+        command: The job's command line, as its session has it.
+        session: The session's path, or what stands for it.
+        root: The folder that has all files that may be staged; "/" if they have none in common.
+        everything: Whether all files that fit are to be copied, also where a few of them give nearly all.
+        room_bytes: The room that was asked for; None for what there is.
+        log: The Darshan log that no session was kept of, "" if there is a session.
+    """
+
+    command: str
+    session: str
+    root: str
+    everything: bool
+    room_bytes: int | None = None
+    log: str = ""
+
+    @property
+    def lines(self) -> str:
+        """All commands, a line each; DIR is the folder on the fast tier."""
+        session = "LOGDIR" if self.log else shlex.quote(self.session)
+        imported = [f"tfdarshan import {shlex.quote(self.log)} --logdir {session}"] if self.log else []
+        words = [f"tfdarshan advise --logdir {session} --fast DIR"]
+        words += ["--slow DATA"] if self.root == "/" and not is_redirected(self.command) else []
+        words += [] if self.room_bytes is None else [f"--capacity {self.room_bytes}"]
+        words += ["--all"] if self.everything else []
+        root = "DATA" if self.root == "/" else self.root
+        return "\n".join([*imported, f"{' '.join(words)} -o {PLAN}", *apply_and_run(self.command, root)])
+
+
+def apply_and_run(command: str, root: str, fast: str = "DIR", plan: str = PLAN) -> list[str]:
+    """Gives the commands that carry a plan out, and run the job with its copies.
+
+    A job that no Python runs is not led to copies: it gets a folder that has all files, and reads that.
+
+    Args:
+        command: The job's, as its session has it.
+        root: The folder that the originals are in.
+        fast: The folder on the fast tier.
+        plan: The plan's file.
+    """
+    apply = f"tfdarshan stage apply {shlex.quote(plan)}"
+    if is_redirected(command):
+        return [apply, staged_command(command, shlex.quote(plan))]
+    moved = re.sub(rf"(?<![^\s=]){re.escape(root)}(?=/|\s|$)", lambda _: fast, command)
+    job = moved if moved != command else f"{command}  # with {fast} in place of {root}"
+    return [f"{apply} --mirror", job]
+
+
+def is_redirected(command: str) -> bool:
+    """Says whether `tfdarshan run --staged` can lead the job to copies: Python runs it, or nobody knows."""
+    words = command.split()
+    return not words or PYTHON.match(words[0]) is not None
 
 
 def staged_command(command: str, plan: str = PLAN) -> str:
@@ -18,12 +78,9 @@ def staged_command(command: str, plan: str = PLAN) -> str:
         plan: The plan's file.
 
     Returns:
-        The line; of a job that no Python ran, or that was not run by a script, one with SCRIPT in it.
+        The line; of a job that was not run by a script, one with SCRIPT in it.
     """
-    words = command.split()
-    if not words or not PYTHON.match(words[0]):
-        return UNKNOWN.replace(PLAN, plan)
-    rest = _after_python(words[1:])
+    rest = _after_python(command.split()[1:])
     if rest is None:
         return UNKNOWN.replace(PLAN, plan)
     return f"tfdarshan run --staged {plan} {' '.join(rest)}"

@@ -121,7 +121,7 @@ def environment() -> dict[str, str]:
 def run_commands(line: str, folder: Path) -> str:
     """Runs a printed command line in a folder; gives what it said where it failed, else ""."""
     done = subprocess.run(
-        ["/bin/sh", "-c", line],
+        ["/bin/sh", "-ec", line],
         capture_output=True,
         text=True,
         timeout=LIMIT_S,

@@ -1,10 +1,10 @@
-"""The line that runs the recorded job with the copies of a plan."""
+"""The commands that stage a recorded job's files and run it with the copies."""
 
 from __future__ import annotations
 
 import pytest
 
-from tfdarshan.staging.staged_command import staged_command
+from tfdarshan.staging.staged_command import StagedJob, apply_and_run, staged_command
 
 RUN = "tfdarshan run --staged plan.json"
 
@@ -24,14 +24,68 @@ RUN = "tfdarshan run --staged plan.json"
         ("python /bin/tfdarshan run --staged old.json train.py", f"{RUN} train.py"),
         ("python -c import train", f"{RUN} SCRIPT ARGS"),
         ("python", f"{RUN} SCRIPT ARGS"),
-        ("./a.out data", f"{RUN} SCRIPT ARGS"),
         ("", f"{RUN} SCRIPT ARGS"),
     ],
 )
 def test_the_jobs_own_command_goes_on(recorded, line):
     assert staged_command(recorded) == line
+    assert apply_and_run(recorded, "/data") == ["tfdarshan stage apply plan.json", line]
 
 
-def test_the_plan_is_the_one_that_was_written():
-    assert staged_command("python t.py", "/fast/p.json") == "tfdarshan run --staged /fast/p.json t.py"
-    assert staged_command("", "/fast/p.json") == "tfdarshan run --staged /fast/p.json SCRIPT ARGS"
+@pytest.mark.parametrize(
+    ("recorded", "line"),
+    [
+        ("./a.out 7", "./a.out 7  # with DIR in place of /nfs/data"),
+        ("./a.out /nfs/data 7", "./a.out DIR 7"),
+        ("./a.out --data=/nfs/data/train", "./a.out --data=DIR/train"),
+        ("./a.out /nfs/data2", "./a.out /nfs/data2  # with DIR in place of /nfs/data"),
+        ("./a.out /big/nfs/data", "./a.out /big/nfs/data  # with DIR in place of /nfs/data"),
+    ],
+)
+def test_a_program_that_no_python_runs_reads_a_mirror(recorded, line):
+    assert apply_and_run(recorded, "/nfs/data") == ["tfdarshan stage apply plan.json --mirror", line]
+
+
+def test_the_plan_and_the_folder_are_those_that_were_written():
+    assert apply_and_run("python t.py", "/data", "/fast", "/fast/my p.json") == [
+        "tfdarshan stage apply '/fast/my p.json'",
+        "tfdarshan run --staged '/fast/my p.json' t.py",
+    ]
+    assert apply_and_run("./a.out /data", "/data", "/fast/x", "p.json")[1] == "./a.out /fast/x"
+
+
+@pytest.mark.parametrize(
+    ("more", "first"),
+    [
+        ({"everything": False}, "tfdarshan advise --logdir '/my logs/s' --fast DIR -o plan.json"),
+        ({"everything": True}, "tfdarshan advise --logdir '/my logs/s' --fast DIR --all -o plan.json"),
+        (
+            {"everything": True, "room_bytes": 7},
+            "tfdarshan advise --logdir '/my logs/s' --fast DIR --capacity 7 --all -o plan.json",
+        ),
+    ],
+)
+def test_the_plan_is_made_of_the_session_that_was_read(more, first):
+    job = StagedJob(command="python t.py", session="/my logs/s", root="/data", **more)
+
+    assert job.lines.splitlines() == [first, "tfdarshan stage apply plan.json", f"{RUN} t.py"]
+
+
+def test_a_log_that_no_session_was_kept_of_is_imported_first():
+    job = StagedJob("python t.py", "/tmp/gone", "/data", everything=False, log="/logs/a.darshan")
+
+    assert job.lines.splitlines()[:2] == [
+        "tfdarshan import /logs/a.darshan --logdir LOGDIR",
+        "tfdarshan advise --logdir LOGDIR --fast DIR -o plan.json",
+    ]
+
+
+def test_files_without_a_folder_in_common_need_one_for_a_mirror():
+    job = StagedJob("./a.out", "/s", "/", everything=True)
+
+    assert job.lines.splitlines() == [
+        "tfdarshan advise --logdir /s --fast DIR --slow DATA --all -o plan.json",
+        "tfdarshan stage apply plan.json --mirror",
+        "./a.out  # with DIR in place of DATA",
+    ]
+    assert "--slow" not in StagedJob("python t.py", "/s", "/", everything=True).lines

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
@@ -35,9 +36,10 @@ from tfdarshan.staging.advice import Advice, Decision, decide_on
 from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, LOCAL, assumed_tier
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import RunFacts, read_run
-from tfdarshan.staging.staged_command import staged_command
+from tfdarshan.staging.staged_command import StagedJob
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 # Stands for the folder on the fast tier; no path of a session begins like this.
@@ -71,7 +73,7 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
         panels.append(_curve(advice))
     if advice.helps:
         panels += [folders_table(source, decision), files_table(source, decision), rules_table(advice)]
-    return [*panels, tiers_table(source, advice), *left_out_table(advice), _how(source, decision)]
+    return [*panels, tiers_table(source, advice), *left_out_table(advice), _how(source, decision, query)]
 
 
 def _read(source: Source) -> tuple[FileUse, RunFacts]:
@@ -170,13 +172,16 @@ def _nearest(sizes: Sequence[int], wanted: int) -> int:
     return int(np.argmin(np.abs(np.array(sizes, np.float64) - wanted)))
 
 
-def _how(source: Source, decision: Decision) -> Text:
+def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
     """Says how to make this plan with a measured tier, and how to carry it out."""
-    where = "LOGDIR" if source.redaction is not None else str(source.whole.path)
-    room = max(decision.advice.chosen.bytes, 1)
-    code = (
-        f"tfdarshan advise --logdir {where} --fast DIR --capacity {room} --all -o plan.json\n"
-        f"tfdarshan stage apply plan.json\n{staged_command(source.summary.command)}"
+    paths = decision.use.paths.take(pa.array(decision.candidates))
+    redacted = source.redaction is not None
+    job = StagedJob(
+        command=source.summary.command,
+        session="LOGDIR" if redacted else str(source.whole.path),
+        root="DATA" if redacted else common_folder(paths),
+        everything=True,
+        room_bytes=query.room_bytes,
     )
     measured = source.fast_tier is not None
     lines = [
@@ -185,4 +190,4 @@ def _how(source: Source, decision: Decision) -> Text:
         else "The fast tier is assumed; advise measures the folder that copies are to go to.",
         "These commands write the plan with every file in it, copy them, and run the job with the copies:",
     ]
-    return Text(lines, "How to do it", code=code)
+    return Text(lines, "How to do it", code=job.lines)
