@@ -19,6 +19,7 @@
 #include "darshan/engine.h"
 #include "darshan/library.h"
 #include "emulation/emulation.h"
+#include "emulation/storage_queue.h"
 #include "hooks/definitions.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
@@ -36,6 +37,7 @@
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "tfdarshan.h"
+#include "wrappers/redirect.h"
 #include "wrappers/wrap_loader.h"
 #include "wrappers/wrapper_table.h"
 
@@ -209,7 +211,9 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
 {
     if (tfd_session.active)
         return tfd_fail(EBUSY, "a session is already recording in this process");
-    int status = prepare_session(options, (int32_t)getpid());
+    int status = options->follow_children ? tfd_emulation_offer(options->spool_directory) : 0;
+    if (!status)
+        status = prepare_session(options, (int32_t)getpid());
     if (!status)
         status = begin_and_patch(options, report);
     if (!status)
@@ -222,7 +226,9 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
 static int join(const struct tfd_options *options, int32_t owner_pid)
 {
     struct tfd_attach_report report = {0};
-    int status = prepare_session(options, owner_pid);
+    int status = tfd_emulation_join(options->spool_directory);
+    if (!status)
+        status = prepare_session(options, owner_pid);
     if (!status)
         tfd_session.spool.header->joined = TFD_JOINED_BY_INTERPRETER;
     if (!status && tfd_has_stopped(options->spool_directory, owner_pid)) {
@@ -231,9 +237,11 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
     }
     if (!status)
         status = begin_and_patch(options, &report);
-    if (!status)
-        tfd_environment_offer(options->spool_directory, options->program_library);
-    return status;
+    if (status)
+        return status;
+    tfd_redirect_join(options->spool_directory);
+    tfd_environment_offer(options->spool_directory, options->program_library);
+    return 0;
 }
 
 static int join_offered(const char *directory, const struct tfd_join_offer *offer)
@@ -404,6 +412,8 @@ static int stop(struct tfd_attach_report *report)
     tfd_session.active = false;
     tfd_environment_withdraw();
     atomic_store(&spool->header->state, TFD_SPOOL_STOPPED); /* before the request: see tfd_child_begin */
+    if (tfd_session.pid == tfd_session.owner_pid)
+        tfd_storage_close();
     if (tfd_session.pid == tfd_session.owner_pid && tfd_session.follow_children) {
         tfd_request_stop(tfd_session.directory, tfd_session.pid);
         tfd_rendezvous_withdraw();

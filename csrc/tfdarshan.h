@@ -71,7 +71,7 @@ struct tfd_storage_model { /* what is 0 takes no time */
     uint64_t read_bytes_per_s, write_bytes_per_s;
 };
 
-struct tfd_emulation_totals { /* of the last session's device, by this process and its forked children */
+struct tfd_emulation_totals { /* of the last session's device, by all processes of the session */
     uint64_t calls;           /* that the device served */
     uint64_t delayed_calls;   /* of these, made to wait */
     uint64_t delayed_ns;      /* added up over threads */
@@ -124,13 +124,17 @@ struct tfd_staged_file {
     int64_t original_mtime_ns, copy_mtime_ns;
 };
 
-/* Of the process and all that it forked since. */
+/* Of the process, all that it forked since, and the programs that joined its session since. */
 struct tfd_redirect_totals {
     uint64_t copies;  /* opens that got a copy */
     uint64_t missing; /* that got the original: the copy cannot be opened */
     uint64_t stale;   /* that got the original: it or the copy changed since */
 };
 
+/* HERE_ONLY: programs that join the session open the originals, and tfd_last_error() says why. */
+enum { TFD_REDIRECTED, TFD_REDIRECTED_HERE_ONLY };
+
+/* One of these, or -errno. */
 int tfd_redirect_start(const struct tfd_staged_file *files, size_t count);
 void tfd_redirect_stop(void);
 void tfd_redirect_totals(struct tfd_redirect_totals *totals);

@@ -13,56 +13,80 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/glob_match.h"
 #include "base/path_room.h"
+#include "base/shared_file.h"
 #include "base/stream_descriptor.h"
 #include "emulation/emulated_calls.h"
+#include "emulation/emulated_paths.h"
 #include "emulation/storage_queue.h"
 #include "hooks/hook_table.h"
 #include "hooks/libc_functions.h"
 #include "recorder/descriptor_table.h"
-#include "recorder/path_filter.h"
 
 /* What a descriptor is: UNKNOWN until its first use, or the number of a file that is emulated. */
 enum { UNKNOWN, OUTSIDE, FIRST_FILE };
+#define SHARED_NAME "storage"
 #define FILE_NUMBERS 0xffffffu /* as many as the device's head can tell apart */
 
 static _Atomic uint32_t file_on[TFD_MAX_DESCRIPTORS];
-static _Atomic uint32_t files_opened;
 static _Atomic int highest_used;
-static char **patterns;
-static size_t pattern_count;
 static bool configured, installed;
 static void
     *next_of[TFD_HOOK_COUNT]; /* what the functions below call; kept after a session for late callers */
-
-static void free_patterns(void)
-{
-    for (size_t i = 0; i < pattern_count; i++)
-        free(patterns[i]);
-    free(patterns);
-    patterns = NULL;
-    pattern_count = 0;
-}
 
 int tfd_emulate(const struct tfd_storage_model *model, const char *const *paths, size_t path_count)
 {
     if (installed)
         return tfd_fail(EBUSY, "a session with emulated storage is recording in this process");
     configured = false;
-    free_patterns();
     if (!model)
-        return 0;
+        return tfd_emulated_paths_set(NULL, 0);
     if (!model->concurrency || model->concurrency > TFD_STORAGE_PLACES)
         return tfd_fail(EINVAL, "a storage model serves 1 to %d calls at once", TFD_STORAGE_PLACES);
-    patterns = calloc(path_count ? path_count : 1, sizeof *patterns);
-    for (; patterns && pattern_count < path_count; pattern_count++)
-        if (!(patterns[pattern_count] = strdup(paths[pattern_count])))
-            break;
-    if (!patterns || pattern_count < path_count)
-        return tfd_fail(ENOMEM, "no memory for the paths of the emulated storage");
-    configured = true;
-    return tfd_storage_reset(model);
+    int status = tfd_emulated_paths_set(paths, path_count);
+    if (!status)
+        status = tfd_storage_reset(model);
+    configured = !status;
+    return status;
+}
+
+int tfd_emulation_offer(const char *directory)
+{
+    if (!configured)
+        return 0;
+    int fd = tfd_shared_file_make(directory, SHARED_NAME, TFD_STORAGE_BYTES + tfd_emulated_paths_bytes());
+    int status = fd < 0 ? fd : tfd_emulated_paths_write(fd, TFD_STORAGE_BYTES);
+    if (!status)
+        status = tfd_storage_share(fd);
+    if (!status)
+        status = tfd_shared_file_publish(directory, SHARED_NAME);
+    if (fd >= 0)
+        close(fd);
+    if (status)
+        tfd_shared_file_remove(directory, SHARED_NAME);
+    return status ? tfd_fail(-status, "as_if cannot be carried over to started programs in %s: %s", directory,
+                             strerror(-status))
+                  : 0;
+}
+
+int tfd_emulation_join(const char *directory)
+{
+    size_t bytes;
+    tfd_emulation_remove();
+    int fd = tfd_shared_file_open(directory, SHARED_NAME, &bytes);
+    if (fd == -ENOENT)
+        return 0;
+    if (fd < 0 || bytes < TFD_STORAGE_BYTES) {
+        if (fd >= 0)
+            close(fd);
+        return tfd_fail(fd < 0 ? -fd : EIO, "the emulated storage in %s cannot be used", directory);
+    }
+    int status = tfd_emulated_paths_read(fd, TFD_STORAGE_BYTES, bytes - TFD_STORAGE_BYTES);
+    if (!status)
+        status = tfd_storage_join(fd);
+    close(fd);
+    configured = !status;
+    return status;
 }
 
 void tfd_emulation_totals(struct tfd_emulation_totals *totals)
@@ -70,21 +94,9 @@ void tfd_emulation_totals(struct tfd_emulation_totals *totals)
     tfd_storage_totals(totals);
 }
 
-/* Without patterns: every path that is recorded. */
-static bool is_emulated(const char *path, size_t length)
-{
-    if (!pattern_count)
-        return tfd_path_wanted(path, length, NULL);
-    for (size_t i = 0; i < pattern_count; i++)
-        if (tfd_glob_matches(patterns[i], path))
-            return true;
-    return false;
-}
-
 static uint32_t new_file_number(void)
 {
-    return FIRST_FILE +
-           atomic_fetch_add_explicit(&files_opened, 1, memory_order_relaxed) % (FILE_NUMBERS - FIRST_FILE);
+    return FIRST_FILE + tfd_storage_new_file() % (FILE_NUMBERS - FIRST_FILE);
 }
 
 static uint32_t look_up(int fd)
@@ -95,7 +107,7 @@ static uint32_t look_up(int fd)
     bool emulated = false;
     if (length > 0 && path[0] == '/') {
         path[length] = 0;
-        emulated = is_emulated(path, (size_t)length);
+        emulated = tfd_is_emulated_path(path, (size_t)length);
     }
     tfd_path_room_return(path);
     return emulated ? new_file_number() : OUTSIDE;
@@ -186,13 +198,13 @@ static bool is_joined_emulated(int dirfd, const char *path, char *absolute)
         return false;
     int rest = snprintf(absolute + length, TFD_PATH_ROOM_BYTES - (size_t)length, "/%s", path);
     return rest > 0 && (size_t)(length + rest) < TFD_PATH_ROOM_BYTES &&
-           is_emulated(absolute, (size_t)(length + rest));
+           tfd_is_emulated_path(absolute, (size_t)(length + rest));
 }
 
 static bool is_emulated_below(int dirfd, const char *path)
 {
     if (path[0] == '/')
-        return is_emulated(path, strlen(path));
+        return tfd_is_emulated_path(path, strlen(path));
     char *room = tfd_path_room_take();
     bool emulated = is_joined_emulated(dirfd, path, room);
     tfd_path_room_return(room);

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -25,23 +25,70 @@ struct device {
     _Atomic uint64_t ticket;
     _Atomic uint64_t place_free_ns[TFD_STORAGE_PLACES]; /* for latencies that are paid at once */
     _Atomic uint64_t calls, delayed_calls, delayed_ns, modelled_ns;
+    _Atomic uint32_t files_opened;
+    _Atomic uint32_t is_closed; /* the session is over: nobody waits any more */
 };
 
+/* What processes of a session share: those that were forked, and by a file those that join. */
+struct storage {
+    struct device device;
+    struct tfd_storage_model model; /* for who joins */
+};
+_Static_assert(sizeof(struct storage) <= TFD_STORAGE_BYTES, "a joining process maps so much");
+
 static struct tfd_storage_model model;
+static struct storage *storage; /* stays where it is: a call of an earlier session may be under way */
 static struct device *device;
+
+/* What was shared before remains with those that share it. */
+static int map(int fd)
+{
+    int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0) | (storage ? MAP_FIXED : 0);
+    void *memory = mmap(storage, TFD_STORAGE_BYTES, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (memory == MAP_FAILED)
+        return tfd_fail(errno, "no memory for the emulated storage");
+    storage = memory;
+    device = &storage->device;
+    return 0;
+}
 
 int tfd_storage_reset(const struct tfd_storage_model *chosen)
 {
-    if (!device) {
-        void *memory = mmap(NULL, sizeof *device, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-            return tfd_fail(errno, "no memory for the emulated storage");
-        device = memory;
-    }
-    memset((void *)device, 0, sizeof *device);
+    int status = map(-1);
+    if (status)
+        return status;
     atomic_store(&device->head, NOWHERE);
     model = *chosen;
     return 0;
+}
+
+int tfd_storage_share(int fd)
+{
+    struct storage shared = {.model = model};
+    atomic_init(&shared.device.head, NOWHERE);
+    ssize_t written = pwrite(fd, &shared, sizeof shared, 0);
+    if (written != (ssize_t)sizeof shared)
+        return tfd_fail(written < 0 ? errno : ENOSPC, "the emulated storage cannot be shared");
+    return map(fd);
+}
+
+int tfd_storage_join(int fd)
+{
+    int status = map(fd);
+    if (!status)
+        model = storage->model;
+    return status;
+}
+
+void tfd_storage_close(void)
+{
+    if (device)
+        atomic_store(&device->is_closed, 1);
+}
+
+uint32_t tfd_storage_new_file(void)
+{
+    return atomic_fetch_add_explicit(&device->files_opened, 1, memory_order_relaxed);
 }
 
 uint64_t tfd_storage_now(void)
@@ -111,6 +158,8 @@ static uint64_t latency_of(enum tfd_storage_question question)
 void tfd_storage_ask(enum tfd_storage_question question, uint64_t arrival_ns)
 {
     uint64_t latency_ns = latency_of(question);
+    if (atomic_load_explicit(&device->is_closed, memory_order_relaxed))
+        return;
     if (!latency_ns && question != TFD_ASK_OPEN)
         return; /* the device is not asked: the answer is known on this side */
     int saved_errno = errno;
@@ -142,6 +191,8 @@ static uint64_t transfer_ns(uint64_t bytes, uint64_t bytes_per_s)
 
 void tfd_storage_transfer(const struct tfd_request *request)
 {
+    if (atomic_load_explicit(&device->is_closed, memory_order_relaxed))
+        return;
     int saved_errno = errno;
     uint64_t others = atomic_fetch_add(&device->in_flight, 1);
     uint64_t rank = others < TFD_STORAGE_PLACES ? others : TFD_STORAGE_PLACES - 1;

@@ -2,7 +2,9 @@
  *
  * Stats are not. A copy has another inode number, device and time of change, which programs compare (samefile(3p),
  * caches, what was opened against what was asked for). Answers of the original that were kept would hide what
- * happened to it since; calls that are not hooked (chmod, utimensat) and other processes change it, too. */
+ * happened to it since; calls that are not hooked (chmod, utimensat) and other processes change it, too.
+ *
+ * Forks inherit the table of files; programs that join the session find it in the spool folder. */
 #ifndef TFD_REDIRECT_H
 #define TFD_REDIRECT_H
 
@@ -22,5 +24,8 @@ _Atomic uint64_t *tfd_redirect_kept(struct tfd_redirected *file);
 /* Whether the original is still what was copied, and `fd` the copy that was made of it. Counts the answer and
  * keeps errno; fd may be negative. */
 bool tfd_redirect_is_good(const struct tfd_redirected *file, int fd);
+
+/* In a program that has joined a session: takes up the staged files that its owner has, if any. */
+void tfd_redirect_join(const char *directory);
 
 #endif

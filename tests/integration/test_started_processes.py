@@ -14,13 +14,15 @@ import tfdarshan
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.storage_model import find_model
 
 ROOT = Path(__file__).parents[2]
 FILES = 20
+LUSTRE = find_model("lustre")
 # A program that opens each file once, in the shortest words: also what an exec'd one runs.
 OPENS = "import sys; [open(f'{sys.argv[1]}/{n}', 'rb').read() for n in range(20)]"
 JOB = """\
-import concurrent.futures, multiprocessing, os, subprocess, sys
+import concurrent.futures, multiprocessing, os, subprocess, sys, time
 import tfdarshan
 
 DATA, OPENS = os.environ["JOB_DATA"], os.environ["JOB_OPENS"]
@@ -28,6 +30,11 @@ DATA, OPENS = os.environ["JOB_DATA"], os.environ["JOB_OPENS"]
 def read(number):
     with open(f"{DATA}/{number}", "rb") as file:
         return len(file.read())
+
+def time_of_read(number):
+    begin = time.monotonic()
+    read(number)
+    return time.monotonic() - begin
 
 def main():
     PYTHON = [sys.executable, "-c", OPENS, DATA]
@@ -310,16 +317,69 @@ def test_workers_find_room_where_containers_have_little(python, data, monkeypatc
     assert session.problems == []
 
 
-def test_what_a_started_program_does_not_do_is_said(python, data):
-    # WHEN storage is emulated, and a program that is started reads
-    session = job(python, data, WAYS["subprocess"], options=', as_if="hdd"')
+OLDER = """\
+context = multiprocessing.get_context("spawn")
+with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+    assert executor.submit(read, 0).result() == 100
+    with tfdarshan.profile("second", as_if="lustre", as_if_paths=[DATA + "/"]):
+        assert sum(executor.map(read, range(20))) == 20 * 100
+    with tfdarshan.profile("third"):
+        assert sum(executor.map(read, range(20))) == 20 * 100
+"""
+YOUNGER = """\
+pool = multiprocessing.get_context("fork").Pool(1)
+print(min(pool.map(time_of_read, range(20))))
+"""
+AFTERWARDS = """\
+print(min(pool.map(time_of_read, range(20))))
+pool.terminate()
+pool.join()
+"""
+
+
+def read_durations_s(session, data):
+    """Gives how long each read of the data took that was not at a file's end, the shortest first."""
+    events = session.events
+    reads = (events["operation"] == "read") & (events["length"] > 0)
+    mine = events[reads & events["path"].str.startswith(f"{data}/", na=False)]
+    return ((mine["end_ns"] - mine["start_ns"]) / 1e9).sort_values().tolist()
+
+
+@pytest.mark.parametrize("way", ["Pool, fork", "Pool, spawn", "Pool, forkserver", "subprocess"])
+def test_emulated_storage_slows_what_is_started_by_one_device(python, data, way):
+    # WHEN processes that are started read 20 files of emulated storage
+    options = f', as_if="lustre", as_if_paths=["{data}/"]'
+    session = job(python, data, WAYS[way], options=options)
+
+    # THEN the one device served each open and read, and no call was faster than the model says
+    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
+    assert session.meta[0]["emulation"]["calls"] == 2 * FILES
+    durations = read_durations_s(session, data)
+    assert len(durations) == FILES
+    assert durations[0] >= LUSTRE.read_s
+    assert not any("as_if" in note for note in session.meta[0]["bounds"])
+
+
+def test_older_workers_are_slowed_by_the_session_that_emulates(python, data):
+    # WHEN workers join a session that emulates, and then one that does not
+    job(python, data, "pass", OLDER)
 
     # THEN
-    assert opens_and_bytes(session, data) == (FILES, FILES * 100)
-    said = "as_if=hdd did not slow the calls of 1 program that the job started"
-    assert any(said in note for note in session.meta[0]["bounds"])
-    # ... of the session, not of its first process
-    assert f"  {said}" in session.summary(verbose=True)
+    second, third = (tfdarshan.open_session(data.parent / name) for name in ("second", "third"))
+    assert second.meta[0]["emulation"]["calls"] == 2 * FILES
+    slow, fast = (read_durations_s(session, data) for session in (second, third))
+    assert len(slow) == len(fast) == FILES
+    assert slow[0] >= LUSTRE.read_s > fast[0]
+
+
+def test_emulation_ends_with_its_session_also_in_forks_that_live_on(python, data):
+    # WHEN a child that was forked inside reads, too, after the session has ended
+    options = f', as_if="lustre", as_if_paths=["{data}/"]'
+    _, printed = job_and_output(python, data, YOUNGER, AFTERWARDS, options=options)
+
+    # THEN its calls wait for no device
+    inside_s, afterwards_s = map(float, printed)
+    assert inside_s >= LUSTRE.open_s + LUSTRE.read_s > afterwards_s
 
 
 def test_a_profile_of_its_own_joins_the_session(python, data):

@@ -141,24 +141,18 @@ class Ending:
             print(json.dumps({"session": str(path), **more}), file=sys.stderr, flush=True)
         else:
             if self.staged is not None:
-                _say_what_got_copies(self.staged, path)
+                _say_what_got_copies(self.staged)
             whole = whole_session(path)
             what = "the session" if whole == path else "this rank's part of the session"
             say(f"tfdarshan: {what} is in {path}; see it with: tfdarshan summary {whole}", error=True)
 
 
-def _say_what_got_copies(staged: StagedFiles, session: Path) -> None:
+def _say_what_got_copies(staged: StagedFiles) -> None:
     """Says how many opens were led to copies, and what could not be led there."""
-    from tfdarshan.sessions.session_data import SessionData
-    from tfdarshan.staging.not_redirected import reads_of_originals
-
     totals = staged.totals
     opens, missing = plural(totals.copies, "open"), plural(totals.missing, "copy", "copies")
     originals = f"{missing} missing, {totals.stale:,} stale"
     say(f"tfdarshan: {opens} got a staged copy; originals instead: {originals}", error=True)
-    left = reads_of_originals(SessionData.open(session).processes, staged.plan)
-    if left.sentence:
-        say(f"tfdarshan: {left.sentence}", error=True)
 
 
 def _runner(program: Program, ending: Ending | None = None) -> Callable[[], int]:

@@ -199,8 +199,11 @@ def kernel_reads() -> tuple[int, int] | None:
     return (rchar[0], read_bytes[0]) if rchar[0] >= 0 else None
 
 
-def start_redirect(files: Sequence[StagedFile]) -> None:
+def start_redirect(files: Sequence[StagedFile]) -> str:
     """Leads opens for reading to the files' copies while a session records.
+
+    Returns:
+        Why programs that join the session are not led there; "" if they are, or there is no such session.
 
     Raises:
         StorageError: Staged files are in use already, or there is no memory for their names.
@@ -213,7 +216,9 @@ def start_redirect(files: Sequence[StagedFile]) -> None:
         entry.original, entry.copy = kept[-2:]
         entry.size = file.size
         entry.original_mtime_ns, entry.copy_mtime_ns = file.original_mtime_ns, file.copy_mtime_ns
-    _check(lib.tfd_redirect_start(staged, len(files)), "staged files cannot be used")
+    code = lib.tfd_redirect_start(staged, len(files))
+    _check(code, "staged files cannot be used")
+    return last_error() if code == lib.TFD_REDIRECTED_HERE_ONLY else ""
 
 
 def stop_redirect() -> None:

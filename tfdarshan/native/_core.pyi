@@ -261,6 +261,8 @@ class FFI:
 
 class Lib:
     TFD_STORAGE_PLACES: int
+    TFD_REDIRECTED: int
+    TFD_REDIRECTED_HERE_ONLY: int
     TFD_OVERFLOW_NAMES: int
     def tfd_session_start(self, options: tfd_options, report: tfd_attach_report, /) -> int: ...
     def tfd_session_stop(self, report: tfd_attach_report, /) -> int: ...

@@ -69,7 +69,8 @@ class StagedFiles:
         self.count = len(files)
         if self.plan.files and self.count < len(self.plan.files):
             warn(self._not_applied())
-        _bridge.start_redirect(files)
+        if why := _bridge.start_redirect(files):
+            warn(f"programs that the job starts open the originals, not the copies, because {why}.")
 
     def stop(self) -> None:
         """Ends redirecting."""

@@ -248,10 +248,9 @@ def test_run_staged_says_what_was_opened(job):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == os.path.getsize(job / "slow" / "0008.bin")
     assert "1 open got a staged copy; originals instead: 0 copies missing, 0 stale" in done.stderr
-    assert "that the job started" not in done.stderr
 
 
-def test_run_staged_says_what_started_programs_read_of_the_originals(job):
+def test_run_staged_leads_started_programs_to_the_copies(job):
     # GIVEN a job that reads one file by a fork, two by a spawned worker, one of these by a program, too
     (job / "train.py").write_text(
         f"""
@@ -278,9 +277,74 @@ if __name__ == "__main__":
 
     # THEN
     assert done.returncode == 0, done.stderr
-    assert "1 open got a staged copy" in done.stderr
-    assert "2 programs that the job started" in done.stderr
-    assert "read 2 originals: only the process itself and its forks" in done.stderr
+    assert "4 opens got a staged copy; originals instead: 0 copies missing, 0 stale" in done.stderr
+    files = tfdarshan.open_session(job / "logs").files
+    opens = files[files["path"].str.endswith(".bin")].groupby("path")["POSIX_OPENS"].sum()
+    expected = {"0008": 1, "0012": 1, "0016": 2}
+    assert dict(opens) == {str(job / "fast" / f"{name}.bin"): count for name, count in expected.items()}
+
+
+STARTED = """
+import subprocess, sys, tfdarshan
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+def read(name):
+    return len(open("slow/" + name, "rb").read())
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, tfdarshan.profile("logs"):
+        pool.submit(read, "0008.bin").result()
+        START
+        program = "import sys; len(open(sys.argv[1], 'rb').read())"
+        with tfdarshan.staged("plan.json") as files:
+            subprocess.run([sys.executable, "-c", program, "0012.bin"], cwd="slow", check=True)
+            subprocess.run([sys.executable, "-c", program, "slow/0020.bin"], check=True)
+        subprocess.run([sys.executable, "-c", program, "slow/0016.bin"], check=True)
+    print(files.totals.copies, files.totals.missing, files.totals.stale)
+"""
+
+
+def run_started(job, start=""):
+    """Runs a job that starts programs; gives what it printed, its warnings and each .bin file's opens."""
+    (job / "train.py").write_text(STARTED.replace("START", start))
+    (job / "spool").mkdir()
+    done = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=job,
+        env={**os.environ, "TFDARSHAN_SPOOL_DIR": "spool"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files = tfdarshan.open_session(job / "logs").files
+    opens = files[files["path"].str.endswith(".bin")].set_index("path")["POSIX_OPENS"]
+    return done.stdout.split(), done.stderr, {os.path.relpath(path, job): n for path, n in opens.items()}
+
+
+def test_programs_are_led_to_copies_only_while_files_are_staged(job):
+    # GIVEN a copy that is gone
+    (job / "fast" / "0020.bin").unlink()
+
+    # WHEN programs are started inside, in the folder of the files and beside it, and afterwards
+    totals, errors, opens = run_started(job)
+
+    # THEN
+    assert totals == ["1", "1", "0"]
+    assert errors == ""
+    assert opens == {"slow/0008.bin": 1, "fast/0012.bin": 1, "slow/0020.bin": 1, "slow/0016.bin": 1}
+
+
+def test_names_that_find_no_room_lead_only_the_process_itself(job):
+    # WHEN the names of the staged files cannot be written for others
+    taken = (
+        "import pathlib; next(pathlib.Path('spool').glob('tfdarshan-*')).joinpath('staged.partial').mkdir()"
+    )
+    totals, errors, opens = run_started(job, taken)
+
+    # THEN that is said, and what is started reads the originals
+    assert totals == ["0", "0", "0"]
+    assert "programs that the job starts open the originals, not the copies, because" in errors
+    assert opens["slow/0012.bin"] == 1
 
 
 @pytest.mark.parametrize("back", [["undo"], []], ids=["undone", "applied"])

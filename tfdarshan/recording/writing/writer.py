@@ -100,7 +100,7 @@ def write_session(
         said = unmet.sentence()
         programs.add_other_user(reader.other_user_programs())
         bounds = [sentence for sentence in (said, *programs.sentences()) if sentence]
-        notes = [*marker.notes, *bounds, *_not_carried_over(marker, written.joined)]
+        notes = [*marker.notes, *bounds]
         marker = dataclasses.replace(marker, notes=notes)
         children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable", "joined")}
         entries: dict[str, Any] = {"children": children, "unmet_patterns": unmet.by_option()}
@@ -185,15 +185,6 @@ def _write_children(
             unreadable.append(str(error))
             unmet.saw_unreadable()
     return Written(recorded, silent, tuple(unreadable), joined)
-
-
-def _not_carried_over(marker: Marker, joined: int) -> list[str]:
-    """Says what of the session's options programs do not do that the job started."""
-    as_if = marker.options.get("as_if")
-    if not joined or as_if is None:
-        return []
-    started = f"{plural(joined, 'program')} that the job started"
-    return [f"as_if={as_if} did not slow the calls of {started}: it is for the process itself and its forks"]
 
 
 def write_process(

@@ -1,0 +1,276 @@
+#define _GNU_SOURCE
+#include "wrappers/redirect_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/path_room.h"
+#include "base/shared_file.h"
+#include "spool/path_hash.h"
+
+#define SHARED_NAME "staged"
+#define RECORD_UNIT _Alignof(struct tfd_redirected)
+
+/* Where a file's record is, in units of its alignment, or 0; and enough of its hash to pass others by. */
+struct place {
+    uint32_t record, tag;
+};
+
+/* On the first page, which all processes share. The places follow on the second, then the records: each process
+ * has these for itself, and of the pages that it does not change no copy. */
+struct head {
+    struct tfd_redirect_counts counts;
+    uint64_t place_count, record_units;
+};
+
+struct tfd_redirect_table {
+    struct head *head;
+    struct tfd_redirected *records;
+    struct place *places;
+    size_t mask, cwd_length;
+    char *cwd; /* relative paths are looked up below it, as long as it is the current one */
+    dev_t cwd_device;
+    ino_t cwd_inode;
+};
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t body_bytes(const struct head *size)
+{
+    return size->place_count * sizeof(struct place) + size->record_units * RECORD_UNIT;
+}
+
+/* In units; a first one stays empty, so that 0 is no record. */
+static size_t record_units(const struct tfd_staged_file *file)
+{
+    size_t bytes = sizeof(struct tfd_redirected) + strlen(file->original) + strlen(file->copy) + 2;
+    return (bytes + RECORD_UNIT - 1) / RECORD_UNIT;
+}
+
+static struct head size_of(const struct tfd_staged_file *files, size_t count)
+{
+    struct head size = {.place_count = 16, .record_units = 1};
+    for (size_t i = 0; i < count; i++)
+        size.record_units += record_units(&files[i]);
+    while (size.place_count < 2 * count)
+        size.place_count *= 2;
+    return size;
+}
+
+static struct tfd_redirected *record_at(const struct tfd_redirect_table *table, uint32_t record)
+{
+    return (void *)((char *)table->records + record * RECORD_UNIT);
+}
+
+static void enter(struct tfd_redirect_table *table, uint32_t at, const struct tfd_staged_file *from)
+{
+    struct tfd_redirected *record = record_at(table, at);
+    record->size = from->size;
+    record->original_mtime_ns = from->original_mtime_ns;
+    record->copy_mtime_ns = from->copy_mtime_ns;
+    record->original_length = strlen(from->original);
+    strcpy(stpcpy(record->names, from->original) + 1, from->copy);
+    uint64_t hash = tfd_path_hash(record->names, record->original_length);
+    size_t place = hash & table->mask;
+    while (table->places[place].record)
+        place = (place + 1) & table->mask;
+    table->places[place] = (struct place){at, (uint32_t)(hash >> 32)};
+}
+
+static void enter_all(struct tfd_redirect_table *table, const struct tfd_staged_file *files, size_t count)
+{
+    uint32_t at = 1;
+    for (size_t i = 0; i < count; i++) {
+        enter(table, at, &files[i]);
+        at += (uint32_t)record_units(&files[i]);
+    }
+}
+
+static void remember_cwd(struct tfd_redirect_table *table)
+{
+    struct stat cwd;
+    table->cwd = getcwd(NULL, 0);
+    if (table->cwd && !stat(".", &cwd)) {
+        table->cwd_length = strlen(table->cwd);
+        table->cwd_device = cwd.st_dev;
+        table->cwd_inode = cwd.st_ino;
+    }
+}
+
+/* Of the file, or with -1 of memory. NULL where it cannot. */
+static void *map(int fd, int sharing, size_t offset, size_t bytes)
+{
+    int flags = sharing | (fd < 0 ? MAP_ANONYMOUS : 0);
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, fd < 0 ? 0 : (off_t)offset);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static bool map_body(struct tfd_redirect_table *table, int fd, int sharing)
+{
+    char *body = map(fd, sharing, page_bytes(), body_bytes(table->head));
+    table->places = (void *)body;
+    table->records = body ? (void *)(body + table->head->place_count * sizeof(struct place)) : NULL;
+    table->mask = table->head->place_count - 1;
+    return body;
+}
+
+/* What is written through a private mapping does not reach the file. */
+static bool fill(struct tfd_redirect_table *table, int fd, const struct tfd_staged_file *files, size_t count)
+{
+    if (!map_body(table, fd, fd < 0 ? MAP_PRIVATE : MAP_SHARED))
+        return false;
+    enter_all(table, files, count);
+    if (fd < 0)
+        return true;
+    munmap(table->places, body_bytes(table->head));
+    return map_body(table, fd, MAP_PRIVATE);
+}
+
+static void discard(struct tfd_redirect_table *table)
+{
+    if (table->head)
+        munmap(table->head, page_bytes());
+    free(table);
+}
+
+static struct tfd_redirect_table *make_in(int fd, const struct head *size,
+                                          const struct tfd_staged_file *files, size_t count)
+{
+    struct tfd_redirect_table *table = calloc(1, sizeof *table);
+    if (!table)
+        return NULL;
+    table->head = map(fd, MAP_SHARED, 0, page_bytes());
+    if (table->head) {
+        table->head->place_count = size->place_count;
+        table->head->record_units = size->record_units;
+    }
+    if (table->head && fill(table, fd, files, count)) {
+        remember_cwd(table);
+        return table;
+    }
+    discard(table);
+    errno = ENOMEM;
+    return NULL;
+}
+
+static struct tfd_redirect_table *make_shared(const char *directory, const struct head *size,
+                                              const struct tfd_staged_file *files, size_t count)
+{
+    int fd = tfd_shared_file_make(directory, SHARED_NAME, page_bytes() + body_bytes(size));
+    if (fd < 0) {
+        errno = -fd;
+        return NULL;
+    }
+    struct tfd_redirect_table *table = make_in(fd, size, files, count);
+    int error = table ? -tfd_shared_file_publish(directory, SHARED_NAME) : errno;
+    close(fd);
+    if (!error)
+        return table;
+    tfd_shared_file_remove(directory, SHARED_NAME);
+    errno = error;
+    return NULL;
+}
+
+struct tfd_redirect_table *tfd_redirect_table_make(const char *directory, const struct tfd_staged_file *files,
+                                                   size_t count)
+{
+    struct head size = size_of(files, count);
+    if (size.record_units > UINT32_MAX) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return directory ? make_shared(directory, &size, files, count) : make_in(-1, &size, files, count);
+}
+
+static bool is_whole(const struct head *size, size_t bytes)
+{
+    uint64_t places = size->place_count;
+    return places && !(places & (places - 1)) && places < bytes && size->record_units < bytes &&
+           bytes == page_bytes() + body_bytes(size);
+}
+
+static struct tfd_redirect_table *take_up(int fd, size_t bytes)
+{
+    struct tfd_redirect_table *table = bytes > page_bytes() ? calloc(1, sizeof *table) : NULL;
+    if (!table)
+        return NULL;
+    table->head = map(fd, MAP_SHARED, 0, page_bytes());
+    if (table->head && is_whole(table->head, bytes) && map_body(table, fd, MAP_PRIVATE)) {
+        remember_cwd(table);
+        return table;
+    }
+    discard(table);
+    return NULL;
+}
+
+struct tfd_redirect_table *tfd_redirect_table_take_up(const char *directory)
+{
+    size_t bytes;
+    int fd = tfd_shared_file_open(directory, SHARED_NAME, &bytes);
+    if (fd < 0)
+        return NULL;
+    struct tfd_redirect_table *table = take_up(fd, bytes);
+    close(fd);
+    return table;
+}
+
+void tfd_redirect_table_withdraw(const char *directory)
+{
+    tfd_shared_file_remove(directory, SHARED_NAME);
+}
+
+struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_table *table)
+{
+    return &table->head->counts;
+}
+
+static bool is_in_cwd(const struct tfd_redirect_table *table)
+{
+    struct stat now;
+    return table->cwd_length && !syscall(SYS_newfstatat, AT_FDCWD, ".", &now, 0) &&
+           now.st_dev == table->cwd_device && now.st_ino == table->cwd_inode;
+}
+
+static struct tfd_redirected *look_up(const struct tfd_redirect_table *table, const char *path, size_t length)
+{
+    uint64_t hash = tfd_path_hash(path, length);
+    for (size_t at = hash & table->mask; table->places[at].record; at = (at + 1) & table->mask) {
+        if (table->places[at].tag != (uint32_t)(hash >> 32))
+            continue;
+        struct tfd_redirected *file = record_at(table, table->places[at].record);
+        if (file->original_length == length && !memcmp(file->names, path, length))
+            return file;
+    }
+    return NULL;
+}
+
+static struct tfd_redirected *look_up_below_cwd(const struct tfd_redirect_table *table, const char *name)
+{
+    if (name[0] == '.' && name[1] == '/')
+        name += 2;
+    size_t length = table->cwd_length + 1 + strlen(name);
+    if (length >= TFD_PATH_ROOM_BYTES || !is_in_cwd(table))
+        return NULL;
+    char *path = tfd_path_room_take();
+    memcpy(path, table->cwd, table->cwd_length);
+    path[table->cwd_length] = '/';
+    strcpy(path + table->cwd_length + 1, name);
+    struct tfd_redirected *file = look_up(table, path, length);
+    tfd_path_room_return(path);
+    return file;
+}
+
+struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path)
+{
+    return path[0] == '/' ? look_up(table, path, strlen(path)) : look_up_below_cwd(table, path);
+}

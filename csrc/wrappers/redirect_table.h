@@ -1,0 +1,40 @@
+/* The staged files of a plan, found by their paths: in memory, or in a session's folder, where programs that join
+ * find them too. A table is never given back: a thread may be looking at it. */
+#ifndef TFD_REDIRECT_TABLE_H
+#define TFD_REDIRECT_TABLE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tfdarshan.h"
+
+/* Followed by the two names, each with its NUL: what an open needs lies together. */
+struct tfd_redirected {
+    int64_t size, original_mtime_ns, copy_mtime_ns;
+    _Atomic uint64_t copy_kept; /* which file this process's recorder knows the copy as */
+    size_t original_length;
+    char names[];
+};
+
+/* Of all processes that use the table. */
+struct tfd_redirect_counts {
+    _Atomic uint64_t copies, missing, stale;
+};
+
+struct tfd_redirect_table;
+
+/* Makes one: in a session's folder, or, with NULL, for this process and its forks. NULL where it cannot, with errno. */
+struct tfd_redirect_table *tfd_redirect_table_make(const char *directory, const struct tfd_staged_file *files,
+                                                   size_t count);
+/* Takes up the one in a session's folder; NULL: there is none. */
+struct tfd_redirect_table *tfd_redirect_table_take_up(const char *directory);
+/* Programs that join from now on find none there. */
+void tfd_redirect_table_withdraw(const char *directory);
+
+struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_table *table);
+/* By a path that is absolute, or in the folder that this process was in when it made or took up the table. NULL:
+ * it has no copy. */
+struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path);
+
+#endif
