@@ -48,6 +48,12 @@ def test_a_job_runs_with_all_of_its_cures_and_is_judged(tmp_path, medium):
     assert len(runs) >= 3
     assert all((run / "logs").is_dir() for run in runs)
 
+    # AND the same code judges what was kept as it did then, without running anything
+    again = laboratory("--judge-again", str(tmp_path / "kept"), "--json", str(tmp_path / "again.json"))
+    assert again.returncode == ran.returncode, again.stderr
+    assert json.loads((tmp_path / "again.json").read_text()) == [outcome]
+    assert sorted((tmp_path / "kept" / f"seed-{seed}" / "runs").iterdir()) == runs
+
 
 def test_what_would_be_drawn_is_said_without_running_it():
     ran = laboratory("--seeds", "3-5", "--kinds", "emulated", "--dry-run")

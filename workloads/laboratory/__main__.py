@@ -11,10 +11,11 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfdarshan.errors import TfdarshanError
+from tfdarshan.errors import ConfigurationError, StorageError, TfdarshanError
 
 from .draw import DEVELOPMENT_SEEDS, draw
 from .storage_kind import MEDIA, Medium
@@ -22,6 +23,7 @@ from .storage_kind import MEDIA, Medium
 if TYPE_CHECKING:
     from .job import Job
     from .judgement import Judgement
+    from .warm_python import WarmPython
 
 
 def main() -> int:
@@ -46,13 +48,27 @@ def main() -> int:
     parser.add_argument("--page", type=Path, help="fill the table of this page")
     parser.add_argument("--json", type=Path, help="write the outcomes here")
     parser.add_argument("--dry-run", action="store_true", help="print the jobs, and run nothing")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep programs and sessions in this folder")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="keep programs, sessions and the truth in this folder"
+    )
+    parser.add_argument(
+        "--judge-again",
+        type=Path,
+        metavar="DIR",
+        help="run nothing: judge by today's code what was kept there",
+    )
+    parser.add_argument("--minutes", type=float, help="begin no job later than that")
+    parser.add_argument(
+        "--cold", action="store_true", help="import TensorFlow anew for each run; slower by some hours"
+    )
     arguments = parser.parse_args()
     if arguments.page and arguments.seeds:
         parser.error("--page is for fresh draws: leave --seeds out")
     # What is mounted is taken down whichever way it ends.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if arguments.judge_again:
+        return _ended(_judge_again(arguments), arguments, "")
     first = DEVELOPMENT_SEEDS + time.time_ns() // 1000 % 10**9
     seeds = arguments.seeds or range(first, first + arguments.fresh)
     media = _media(parser, arguments.kinds)
@@ -61,42 +77,89 @@ def main() -> int:
             print(f"seed {seed}: {draw(seed, media).words}")
         return 0
     print(f"seeds {seeds[0]}-{seeds[-1]} on {', '.join(media)}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-laboratory-") as scratch:
-        outcomes = _run(seeds, media, (arguments.keep or Path(scratch)).absolute(), arguments)
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-laboratory-"))
+        warm = None if arguments.cold else _warm(stack)
+        folder = (arguments.keep or Path(scratch)).absolute()
+        outcomes = _run(seeds, media, folder, arguments, warm)
+    return _ended(outcomes, arguments, f"{seeds[0]} to {seeds[-1]}")
+
+
+def _warm(stack: ExitStack) -> WarmPython | None:
+    from .timed_run import environment
+    from .warm_python import warm_python
+
+    try:
+        return stack.enter_context(warm_python(environment()))
+    except StorageError as error:
+        _say(f"each run imports TensorFlow: {error}")
+        return None
+
+
+def _ended(outcomes: list[Judgement], arguments: argparse.Namespace, seeds: str) -> int:
     from .laboratory_table import as_text, fill_page
 
     print(as_text(outcomes))
     if arguments.page and outcomes:
-        fill_page(arguments.page, outcomes, f"{seeds[0]} to {seeds[-1]}")
+        fill_page(arguments.page, outcomes, seeds)
     return 0
 
 
-def _run(seeds: range, media: list[Medium], folder: Path, arguments: argparse.Namespace) -> list[Judgement]:
+def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:
+    """Judges jobs that were kept."""
+    from .laboratory_table import job_line
+    from .trial import judged
+    from .trial_record import RECORD, load_trial
+
+    folders = sorted(path.parent for path in arguments.judge_again.glob(f"*/{RECORD}"))
+    if not folders:
+        raise ConfigurationError(f"{arguments.judge_again} holds no jobs that were kept.")
+    outcomes = []
+    for folder in folders:
+        outcomes.append(judged(load_trial(folder), folder / "runs", _say))
+        print(job_line(outcomes[-1]), flush=True)
+        _write_json(outcomes, arguments.json)
+    return outcomes
+
+
+def _write_json(outcomes: list[Judgement], path: Path | None) -> None:
+    if path is not None:
+        plain = [dataclasses.asdict(one) for one in outcomes]
+        path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+
+
+def _run(
+    seeds: range, media: list[Medium], folder: Path, arguments: argparse.Namespace, warm: WarmPython | None
+) -> list[Judgement]:
     from .laboratory_table import job_line
 
     outcomes: list[Judgement] = []
+    until_s = time.monotonic() + 60 * (arguments.minutes or float("inf"))
     for seed in seeds:
+        if time.monotonic() > until_s:
+            _say(f"{arguments.minutes:g} minutes are over before seed {seed}")
+            break
         job = draw(seed, media)
         _say(f"seed {seed}: {job.words}")
-        outcome = _outcome(job, folder, arguments)
+        outcome = _outcome(job, folder, arguments, warm)
         if outcome is None:
             continue
         outcomes.append(outcome)
         print(job_line(outcome), flush=True)
-        if arguments.json:
-            plain = [dataclasses.asdict(one) for one in outcomes]
-            arguments.json.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        _write_json(outcomes, arguments.json)
     return outcomes
 
 
-def _outcome(job: Job, folder: Path, arguments: argparse.Namespace) -> Judgement | None:
+def _outcome(
+    job: Job, folder: Path, arguments: argparse.Namespace, warm: WarmPython | None
+) -> Judgement | None:
     """Runs a job; one that this machine cannot run is said, and the others go on."""
     from .trial import run_job
 
     room = folder / f"seed-{job.seed}"
     kept = arguments.keep is not None
     try:
-        return run_job(job, room, folder / "pool", repeats=arguments.repeats, keep=kept, say=_say)
+        return run_job(job, room, folder / "pool", repeats=arguments.repeats, keep=kept, warm=warm, say=_say)
     except TfdarshanError as error:
         _say(f"  left out: {error}")
         return None

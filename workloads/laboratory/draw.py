@@ -19,7 +19,7 @@ WHOLE_FILES = ("map", "generator", "loop", "thread_pool")
 BATCH = 16
 FEWEST_BATCHES = 6  # of an epoch
 WELL_MADE = 0.3  # of the draws
-HIDDEN_TIMES = 2.5  # a step lasts so many times longer than reading its batch
+HIDDEN_TIMES = (1.8, 4.0)  # a step lasts so many times longer than reading its batch
 LONG_STEP_S = 0.25
 DECODE_S_PER_BYTE = 5e-9
 STEPS_S = (0.002, 0.01, 0.03, 0.08)
@@ -59,7 +59,7 @@ def draw(seed: int, media: Sequence[Medium] = MEDIA) -> Job:
     spread = dice.random() < 0.5 and not of_one_size
     warm = dice.random() < 0.2 and medium != "emulated"
     if dice.random() < WELL_MADE:
-        drawn |= _well_made(drawn, storage)
+        drawn |= _well_made(drawn, storage, dice)
     drawn |= _amount(drawn, storage)
     count = max(8, drawn["count"] // 2) if drawn["extra"] == "validation" else 0
     return Job(seed=seed, storage=storage, drawn=drawn, spread=spread, warm=warm, validation_count=count)
@@ -89,13 +89,14 @@ def _amount(drawn: dict[str, Any], storage: StorageKind) -> dict[str, Any]:
     return chosen
 
 
-def _well_made(drawn: dict[str, Any], storage: StorageKind) -> dict[str, Any]:
+def _well_made(drawn: dict[str, Any], storage: StorageKind, dice: random.Random) -> dict[str, Any]:
     """Hides the reading behind the steps: what is left may be nothing to cure, which the runs will tell."""
     sample_s = storage.sample_s(drawn["size_bytes"], *_calls(drawn, drawn["size_bytes"]))
     sample_s += DECODE_S_PER_BYTE * drawn["size_bytes"]
-    batch = next((size for size in (16, 8, 4, 2) if size * sample_s < LONG_STEP_S / HIDDEN_TIMES), 1)
+    times = dice.uniform(*HIDDEN_TIMES)
+    batch = next((size for size in (16, 8, 4, 2) if size * sample_s < LONG_STEP_S / times), 1)
     ahead = {} if drawn["shape"] in ("map", "interleave", "records", "generator") else {"ahead": True}
-    step_s = round(max(0.01, HIDDEN_TIMES * batch * sample_s), 3)
+    step_s = round(max(dice.uniform(0.01, 0.03), times * batch * sample_s), 4)
     return {
         "batch": batch,
         "step_s": step_s,

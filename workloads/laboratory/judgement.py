@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,9 +40,15 @@ class Said:
     cures: tuple[str, ...] = ()
 
     def offers(self, other: Said) -> bool:
-        """Says whether it offers what another one offers first."""
+        """Says whether it offers the kind of cure that another one offers first, with whatever numbers."""
         offered = [(self.first, self.line), *zip(self.problems, self.cures, strict=False)]
-        return bool(other.first) and (other.first, other.line) in offered
+        kinds = {(name, _without_numbers(line)) for name, line in offered}
+        return bool(other.first) and (other.first, _without_numbers(other.line)) in kinds
+
+
+def _without_numbers(line: str) -> str:
+    """Gives a line with the same word for each number."""
+    return re.sub(r"\b\d[\d_.]*\b", "N", line)
 
 
 @dataclass(frozen=True)

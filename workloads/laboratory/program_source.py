@@ -12,7 +12,7 @@ from .tf_data_source import tf_data_input
 
 
 def source(program: Program, logdir: Path) -> str:
-    """Gives the whole text; it prints its seconds in all and of training at the end."""
+    """Gives the whole text; at the end it prints its seconds in all, of training and of imports."""
     part = tf_data_input(program) if program.shape in TF_DATA else python_input(program)
     extra = EXTRA_SOURCES[program.extra](program)
     imports = {"time", *part.imports, *extra.imports}
@@ -22,7 +22,7 @@ def source(program: Program, logdir: Path) -> str:
     blocks = [
         '"""Trains a model."""',
         "import time\n\nbegan_s = time.perf_counter()",
-        _imports(imports),
+        f"{_imports(imports)}\n\nimported_s = time.perf_counter()",
         _constants(program, logdir),
         part.text,
         extra.before,
@@ -30,6 +30,7 @@ def source(program: Program, logdir: Path) -> str:
         _train(program, part.epoch, extra.after_step, extra.after_epoch),
         extra.at_end,
         'print(f"{time.perf_counter() - began_s:.4f} s in all, {trained_s:.4f} s of training")',
+        'print(f"{imported_s - began_s:.4f} s of imports")',
         'print("epochs ended after", *(f"{end_s - start_s:.4f}" for end_s in ends_s), "s")',
     ]
     return "\n\n".join(block.strip("\n") for block in blocks if block.strip()) + "\n"

@@ -1,4 +1,9 @@
-"""One run of a program in a process of its own: its seconds, its session, and how disturbed it was."""
+"""One run of a program in a process of its own: its seconds, its session, and how disturbed it was.
+
+Imports are the same work in each run of a job, and take seconds if they are of TensorFlow: they count for as
+long as they took in the job's first run. Runs after it may be forked from a process that has TensorFlow
+(`warm_python`).
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,19 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..machine import busy_elsewhere_s, stolen_s
 from .program import Program
 from .program_source import source
 from .storage_room import StorageRoom
+from .warm_python import Finished, WarmPython
 
-LIMIT_S = 120
+LIMIT_S = 120.0
+ROOM_FOR_IMPORTS_S = 10.0
 PRINTED = re.compile(r"([\d.]+) s in all, ([\d.]+) s of training")
+IMPORTS = re.compile(r"([\d.]+) s of imports")
 EPOCHS = re.compile(r"epochs ended after ([\d. ]+) s")
 
 
@@ -31,6 +39,8 @@ class TimedRun:
         later_s: A later epoch than the first, on average; None where there is none.
         disturbed: For what part of it another virtual machine had a processor.
         crowded: And other processes; above 1 where they had several processors.
+        imports_s: What of `seconds` its imports took; 0 where only training counts.
+        stopped: It was ended after `seconds`, for it took longer than anybody had to know.
         failure: The last line that it said where it ended with an error, "" if it did not.
     """
 
@@ -39,27 +49,45 @@ class TimedRun:
     later_s: float | None = None
     disturbed: float = 0.0
     crowded: float = 0.0
+    imports_s: float = 0.0
+    stopped: bool = False
     failure: str = ""
 
 
 class Runner:
-    """Runs programs of one job, each in its own folder."""
+    """Runs programs of one job, each in its own folder.
 
-    def __init__(self, room: StorageRoom) -> None:
+    `warm` runs those that use TensorFlow, but for the ones whose session begins before their imports and is
+    asked what to do.
+    """
+
+    def __init__(self, room: StorageRoom, warm: WarmPython | None = None) -> None:
         self.room = room
         self.runs = 0
+        self.warm = warm
+        self.imports_s: float | None = None
 
     def next_logdir(self) -> Path:
         """Gives the folder of the next run."""
         return self.room.folder / "runs" / f"{self.runs:03}" / "logs"
 
-    def run(self, program: Program, text: str | None = None, plan: Path | None = None) -> TimedRun:
+    def run(
+        self,
+        program: Program,
+        text: str | None = None,
+        plan: Path | None = None,
+        *,
+        asked: bool = False,
+        limit_s: float = LIMIT_S,
+    ) -> TimedRun:
         """Runs one, on storage in the state that the job says.
 
         Args:
             program: Which; its data is put in place first.
             text: Its source where that is another than the program's own.
             plan: Of files that were staged, which are to be read instead.
+            asked: Its session is asked what to do: it has all that a user's has, imports as well.
+            limit_s: Of what is timed: a run that takes longer is stopped.
         """
         self.room.place(program)
         logdir = self.next_logdir()
@@ -67,13 +95,25 @@ class Runner:
         file = logdir.parent / "train.py"
         file.parent.mkdir(parents=True)
         file.write_text(text if text is not None else source(program, logdir), encoding="utf-8")
+        whole = not program.marked and (asked or self.imports_s is None)
+        warm = self.warm if program.uses_tensorflow and not whole else None
         with self.room.ready():
-            return _timed(_command(program, file, logdir, plan), program, logdir)
+            run = _timed(_command(program, file, logdir, plan), program, logdir, warm, limit_s)
+        return self._with_imports(run, program)
+
+    def _with_imports(self, run: TimedRun, program: Program) -> TimedRun:
+        """Counts imports as long as they took at first, where they count at all."""
+        if program.marked or run.failure or run.stopped:
+            return run
+        if self.imports_s is None:
+            self.imports_s = run.imports_s
+        return replace(run, seconds=run.seconds - run.imports_s + self.imports_s, imports_s=self.imports_s)
 
 
 def _command(program: Program, file: Path, logdir: Path, plan: Path | None) -> list[str]:
+    """Gives what follows `python`."""
     if program.marked and plan is None:
-        return [sys.executable, str(file)]
+        return [str(file)]
     options = ["--logdir", str(logdir)]
     if program.as_if:
         options += ["--as-if", program.as_if]
@@ -81,25 +121,43 @@ def _command(program: Program, file: Path, logdir: Path, plan: Path | None) -> l
             options += ["--as-if-paths", f"{folder}/"]
     if plan is not None:
         options += ["--staged", str(plan)]
-    return [sys.executable, "-m", "tfdarshan", "run", *options, str(file)]
+    return ["-m", "tfdarshan", "run", *options, str(file)]
 
 
-def _timed(command: list[str], program: Program, logdir: Path) -> TimedRun:
+def _timed(
+    words: list[str], program: Program, logdir: Path, warm: WarmPython | None, limit_s: float
+) -> TimedRun:
     stolen, elsewhere, start_s = stolen_s(), busy_elsewhere_s(), time.perf_counter()
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LIMIT_S, env=environment(), cwd=logdir.parent
-        )
+        run = _run_cold if warm is None else warm.run
+        done = run(words, logdir.parent, min(LIMIT_S, limit_s + ROOM_FOR_IMPORTS_S))
     except subprocess.TimeoutExpired:
-        return TimedRun(float(LIMIT_S), logdir, failure=f"it took longer than {LIMIT_S} s")
+        if limit_s < LIMIT_S:
+            return TimedRun(limit_s, logdir, stopped=True)
+        return TimedRun(limit_s, logdir, failure=f"it took longer than {LIMIT_S:.0f} s")
     lasted_s = time.perf_counter() - start_s
-    printed = PRINTED.search(done.stdout)
-    if done.returncode or printed is None:
-        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    printed = PRINTED.search(done.out)
+    if done.code or printed is None:
+        lines = done.err.strip().splitlines() or [f"exit code {done.code}"]
         return TimedRun(lasted_s, logdir, failure=lines[-1][:200])
     seconds = float(printed[2] if program.marked else printed[1])
-    disturbed, crowded = (stolen_s() - stolen) / lasted_s, (busy_elsewhere_s() - elsewhere) / lasted_s
-    return TimedRun(seconds, logdir, _later_s(done.stdout), disturbed, max(0.0, crowded))
+    disturbed = (stolen_s() - stolen) / lasted_s
+    crowded = (busy_elsewhere_s() - elsewhere - done.cpu_s) / lasted_s
+    imported = IMPORTS.search(done.out)
+    imports_s = float(imported[1]) if imported and not program.marked else 0.0
+    return TimedRun(seconds, logdir, _later_s(done.out), disturbed, max(0.0, crowded), imports_s)
+
+
+def _run_cold(words: list[str], folder: Path, limit_s: float) -> Finished:
+    done = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        timeout=limit_s,
+        env=environment(),
+        cwd=folder,
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
 
 
 def _later_s(text: str) -> float | None:

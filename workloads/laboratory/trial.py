@@ -10,7 +10,7 @@ from tfdarshan.errors import TfdarshanError
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
 
-from .applied import CannotTypeError, apply_lines, filled_command, is_command
+from .applied import PLACEHOLDERS, CannotTypeError, apply_lines, filled_command, is_command
 from .contradiction import contradictions
 from .job import Job
 from .judgement import Judgement, Said, judge, said_in
@@ -19,9 +19,13 @@ from .program_source import source
 from .storage_kind import REAL
 from .storage_room import StorageRoom
 from .timed_run import Runner, TimedRun, run_commands
-from .truth import STAGING, Truth, find_truth
+from .trial_record import Printed, Trial, save_trial
+from .truth import STAGING, Truth, agree, find_truth
+from .warm_python import WarmPython
 
 AS_PRINTED = "as printed"
+NOT_RUN = "can be typed, not run"
+DATA_FOLDERS = ("backing", "slow", "fast", "device", "printed")
 COMMAND_FAILS = "cannot be typed: the command fails: {}"
 
 
@@ -32,6 +36,7 @@ def run_job(
     *,
     repeats: int,
     keep: bool = False,
+    warm: WarmPython | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Judgement | None:
     """Runs a job, its cures, and the tool's cure as printed.
@@ -41,7 +46,8 @@ def run_job(
         folder: For its files and sessions; removed afterwards.
         pool: Of data, shared by all jobs.
         repeats: Runs of the job and of its best cures.
-        keep: Leave the folder of runs.
+        keep: Leave the folder of runs, with a record to judge them again.
+        warm: Runs programs that use TensorFlow.
         say: Takes a line of progress.
 
     Returns:
@@ -49,15 +55,38 @@ def run_job(
     """
     try:
         with StorageRoom(job, folder, pool) as room:
-            return _trial(job, room, repeats, say)
+            trial = _trial(job, Runner(room, warm), repeats, say)
+        if trial is None:
+            return None
+        if keep:
+            save_trial(trial, folder)
+        return judged(trial, folder / "runs", say)
     finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+        left = [folder / name for name in DATA_FOLDERS] if keep else [folder]
+        for path in left:
+            shutil.rmtree(path, ignore_errors=True)
 
 
-def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]) -> Judgement | None:
-    program = job.program(room.folder, room.folders)
-    runner = Runner(room)
+def judged(trial: Trial, runs: Path, say: Callable[[str], None] = lambda line: None) -> Judgement:
+    """Asks today's tool about the sessions of a job, and judges what it says."""
+    said, printed = said_of(trial.truth.before[0]), trial.printed
+    typed, gain, again = printed.typed, None, None
+    if not printed.is_of(said):
+        typed = how_typed(trial.truth.program, said)
+    elif printed.runs:
+        gain = trial.truth.times(printed.runs, staged=said.first == STAGING)
+        after = said_of(printed.runs[0])
+        again = after.offers(said) and not trial.more_is_worth_it(after)
+    return judge(
+        trial.seed, trial.words, said, trial.truth,
+        real=trial.real, typed=typed, typed_gain=gain, again=again,
+        contradictions=tuple(contradictions_of(runs, say)),
+    )  # fmt: skip
+
+
+def _trial(job: Job, runner: Runner, repeats: int, say: Callable[[str], None]) -> Trial | None:
+    """Makes all runs of a job; None where it does not run."""
+    program = job.program(runner.room.folder, runner.room.folders)
     heard: list[Said] = []
 
     def listen(run: TimedRun) -> tuple[str, ...]:
@@ -69,18 +98,8 @@ def _trial(job: Job, room: StorageRoom, repeats: int, say: Callable[[str], None]
     if not heard:
         say(f"  the job does not run: {truth.before[0].failure}")
         return None
-    said = heard[0]
-    typed, runs = _as_printed(runner, program, said, truth, repeats) if said.first else ("", [])
-    gain = None
-    again = None
-    if runs:
-        gain = truth.times(runs, staged=said.first == STAGING)
-        again = said_of(runs[0]).offers(said)
-    return judge(
-        job.seed, job.words, said, truth,
-        real=job.storage.medium in REAL, typed=typed, typed_gain=gain, again=again,
-        contradictions=tuple(contradictions_of(runner.room.folder / "runs", say)),
-    )  # fmt: skip
+    printed = _as_printed(runner, heard[0], truth, repeats) if heard[0].first else Printed()
+    return Trial(job.seed, job.words, job.storage.medium in REAL, truth, printed)
 
 
 def contradictions_of(runs: Path, say: Callable[[str], None] = lambda line: None) -> list[str]:
@@ -105,42 +124,90 @@ def said_of(run: TimedRun) -> Said:
         return Said("unknown", str(error), "", None, ())
 
 
-def _as_printed(
-    runner: Runner, program: Program, said: Said, truth: Truth, repeats: int
-) -> tuple[str, list[TimedRun]]:
-    """Applies the headline's cure to the letter, and runs it; says how, and gives the runs."""
-    fast = runner.room.folder / "fast"
-    folders = {"FAST": str(fast / "burst"), "SLOW": str(program.folders.out), "DIR": str(fast / "staged"),
-               "LOGDIR": str(truth.before[0].logdir)}  # fmt: skip
+def how_typed(program: Program, said: Said) -> str:
+    """Says how a cure could be applied that was not run."""
+    if not said.first:
+        return ""
     if not said.line:
-        return "cannot be typed: no line is printed", []
+        return "cannot be typed: no line is printed"
     try:
+        if is_command(said.line):
+            filled_command(said.line, {})
+        else:
+            apply_lines(
+                source(program, Path("/logs")), said.line, said.instead_of, dict.fromkeys(PLACEHOLDERS, "/d")
+            )
+    except CannotTypeError as why:
+        return f"cannot be typed: {why}"
+    return NOT_RUN
+
+
+def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Printed:
+    """Applies the headline's cure to the letter, and runs it."""
+    program = truth.program
+    typed, runs, more = how_typed(program, said), [], []
+    if typed == NOT_RUN:
+        typed = AS_PRINTED
+        folders = _places(runner, program, truth)
         if is_command(said.line):
             plan, failure = _by_command(runner, filled_command(said.line, folders))
             if failure:
-                return COMMAND_FAILS.format(failure), []
-            runs = _in_turn(runner, truth, repeats, lambda: runner.run(program, plan=plan))
+                return Printed.of(said, COMMAND_FAILS.format(failure))
+            runs = _in_turn(
+                runner, truth, repeats, said.first, lambda asked: runner.run(program, plan=plan, asked=asked)
+            )
         else:
 
-            def typed() -> TimedRun:
+            def run(asked: bool) -> TimedRun:
                 text = source(program, runner.next_logdir())
-                return runner.run(program, apply_lines(text, said.line, said.instead_of, folders))
+                return runner.run(
+                    program, apply_lines(text, said.line, said.instead_of, folders), asked=asked
+                )
 
-            runs = _in_turn(runner, truth, repeats, typed)
-    except CannotTypeError as why:
-        return f"cannot be typed: {why}", []
-    failure = next((run.failure for run in runs if run.failure), "")
-    return (f"typed, but fails: {failure}", []) if failure else (AS_PRINTED, runs)
+            runs = _in_turn(runner, truth, repeats, said.first, run)
+            more = _more_of_it(runner, truth, said, runs, folders)
+        failure = next((run.failure for run in runs if run.failure), "")
+        if failure:
+            return Printed.of(said, f"typed, but fails: {failure}")
+    return Printed.of(said, typed, runs, more)
 
 
-def _in_turn(runner: Runner, truth: Truth, repeats: int, typed: Callable[[], TimedRun]) -> list[TimedRun]:
-    """Runs the cured job, and the job itself between: the machine is another one some minutes later."""
-    runs = [typed()]
-    while not runs[-1].failure and len(runs) < repeats:
+def _places(runner: Runner, program: Program, truth: Truth) -> dict[str, str]:
+    """Says what the placeholders of a printed line stand for."""
+    fast = runner.room.folder / "fast"
+    return {"FAST": str(fast / "burst"), "SLOW": str(program.folders.out), "DIR": str(fast / "staged"),
+            "LOGDIR": str(truth.before[0].logdir)}  # fmt: skip
+
+
+def _more_of_it(
+    runner: Runner, truth: Truth, said: Said, runs: list[TimedRun], folders: dict[str, str]
+) -> list[TimedRun]:
+    """Runs what the cured job is told next, if it is the same cure with another number."""
+    after = said_of(runs[0])
+    if not after.offers(said) or after.line == said.line or after.first != said.first:
+        return []
+    try:
+        once = apply_lines(source(truth.program, runner.next_logdir()), said.line, said.instead_of, folders)
+        return [runner.run(truth.program, apply_lines(once, after.line, after.instead_of, folders))]
+    except CannotTypeError:
+        return []
+
+
+def _in_turn(
+    runner: Runner, truth: Truth, repeats: int, first: str, typed: Callable[[bool], TimedRun]
+) -> list[TimedRun]:
+    """Runs the cured job, and the job itself between: the machine is another one some minutes later.
+
+    It is run again until the runs agree, or agree with those of the same cure written by hand.
+    """
+    by_hand = truth.tried_for(first)
+    known = by_hand.runs if by_hand is not None and not by_hand.failure else []
+    runs = [typed(True)]
+    while not runs[-1].failure:
         truth.before.append(runner.run(truth.program))
-        runs.append(typed())
-    if not runs[-1].failure:
-        truth.before.append(runner.run(truth.program))
+        if len(runs) >= repeats or agree([*known, *runs]) or agree(runs):
+            break
+        runs.append(typed(False))
     return runs
 
 

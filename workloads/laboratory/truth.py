@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 
 from .known_cure import KnownCure, known_cures
 from .program import Program
-from .timed_run import Runner, TimedRun
+from .timed_run import LIMIT_S, Runner, TimedRun
 
-# Of the best gain: what gives less in its first run is not run again.
-WORTH_REPEATING = 0.8
+# Of the best gain: what gives less in its first run is not run again, nor are more than so many.
+WORTH_REPEATING = 0.85
+MOST_REPEATED = 3
 # A job whose best cure gives less has nothing to cure.
 LEAST_GAIN = 1.05
 STAGING = "staging"
 # Of the best gain, what is as good.
 AS_GOOD = 0.85
+# Runs of one program that differ by no more agree: a third one is not needed.
+AGREE = 1.03
+# A cure with which the job takes so many times longer is stopped: how bad it is no judgement needs.
+NO_CURE = 1.3
 
 
 @dataclass
@@ -29,6 +34,10 @@ class Tried:
     @property
     def failure(self) -> str:
         return next((run.failure for run in self.runs if run.failure), "")
+
+    @property
+    def stopped(self) -> bool:
+        return any(run.stopped for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,18 @@ class Truth:
             max(before_s) / min(after_s),
         )
 
+    @property
+    def least_s(self) -> float:
+        """Gives the seconds that no cure saves: compute, as far as it is sure, and imports."""
+        one = self.program
+        steps = (one.count // one.batch - one.cut) * one.epochs
+        return steps * one.step_s * (one.computes == "sleep") + self.before[0].imports_s
+
+    @property
+    def leaves_room(self) -> bool:
+        """Whether any cure could give what is worth it."""
+        return self.before[0].seconds >= LEAST_GAIN * self.least_s
+
     def gain(self, tried: Tried) -> float:
         """Gives how many times faster the job is with a cure, by the medians; 0 where it cannot run."""
         measured = self.measured(tried)
@@ -103,8 +124,12 @@ class Truth:
 
     def times_of(self, finding: str) -> Times | None:
         """Gives the same with its bounds, None where there is no such cure."""
-        tried = max((one for one in self.tried if finding in one.cure.findings), key=self.gain, default=None)
+        tried = self.tried_for(finding)
         return None if tried is None else self.measured(tried)
+
+    def tried_for(self, finding: str) -> Tried | None:
+        """Gives the cure that gives most of those that a finding may mean."""
+        return max((one for one in self.tried if finding in one.cure.findings), key=self.gain, default=None)
 
     def best_within(self, effort: int) -> float:
         """Gives the most that cures of at most that effort give."""
@@ -145,27 +170,44 @@ def find_truth(
     Args:
         runner: Of the job.
         program: It.
-        repeats: Runs of the job, and of the cures that are close to the best one.
+        repeats: Runs of the job, and of the cures that are close to the best one, at most: two are enough
+            where they agree.
         keeps_pages: The kernel caches what the storage gives.
         say: Takes a line of progress.
         wanted: Gives, for the first run, names of findings whose cures are repeated, too.
     """
-    cures = [Tried(cure) for cure in known_cures(program)]
-    truth = Truth(program, [runner.run(program)], cures, keeps_pages)
+    truth = Truth(program, [runner.run(program, asked=True)], [], keeps_pages)
     if truth.before[0].failure:
         return truth
     names = wanted(truth.before[0])
+    cures = [Tried(cure) for cure in known_cures(program)]
+    truth.tried = [tried for tried in cures if truth.leaves_room or set(names) & set(tried.cure.findings)]
+    if len(truth.tried) < len(cures):
+        say(f"  {truth.least_s:.2f} s of {truth.before[0].seconds:.2f} s are compute: nothing can be cured")
     for tried in truth.tried:
-        tried.runs.append(runner.run(tried.cure.program))
+        named = set(names) & set(tried.cure.findings)
+        limit_s = LIMIT_S if named else NO_CURE * truth.before[0].seconds
+        tried.runs.append(runner.run(tried.cure.program, limit_s=limit_s))
         say(f"  {tried.cure.name}: {truth.gain(tried):.2f}x {tried.failure}".rstrip())
-    least = WORTH_REPEATING * truth.best_gain
-    again = [
-        tried
-        for tried in truth.tried
-        if not tried.failure and (truth.gain(tried) >= least or set(names) & set(tried.cure.findings))
-    ]
+    again = _worth_repeating(truth, names)
     for _ in range(repeats - 1):
-        truth.before.append(runner.run(program))
-        for tried in again:
-            tried.runs.append(runner.run(tried.cure.program))
+        arms: list[tuple[Program, list[TimedRun]]] = [(program, truth.before)]
+        arms += [(tried.cure.program, tried.runs) for tried in again]
+        for arm, runs in arms:
+            if not agree(runs):
+                runs.append(runner.run(arm))
     return truth
+
+
+def _worth_repeating(truth: Truth, names: Collection[str]) -> list[Tried]:
+    """Gives the cures that may be the best one, and those that are named."""
+    run = [tried for tried in truth.tried if not tried.failure and not tried.stopped]
+    least = max(WORTH_REPEATING * truth.best_gain, LEAST_GAIN / AGREE)
+    best = sorted((tried for tried in run if truth.gain(tried) >= least), key=truth.gain)[-MOST_REPEATED:]
+    return [tried for tried in run if tried in best or set(names) & set(tried.cure.findings)]
+
+
+def agree(runs: Sequence[TimedRun]) -> bool:
+    """Says whether runs of one program tell what it takes."""
+    seconds = [run.seconds for run in runs if not run.failure]
+    return len(seconds) > 1 and max(seconds) <= AGREE * min(seconds)

@@ -15,7 +15,7 @@ from tfdarshan.workloads.laboratory.judgement import (
     judge_first,
     judge_promise,
 )
-from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
 from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_page, job_line
 from tfdarshan.workloads.laboratory.laboratory_totals import mean_width, totals, wilson
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
@@ -23,6 +23,8 @@ from tfdarshan.workloads.laboratory.truth import Times, Tried, Truth, find_truth
 
 PROGRAM = draw(0).program(Path("/nowhere"))
 LOGS = Path("/nowhere/logs")
+# A job whose steps cannot be told from its input: no cure is left out beforehand.
+SERIAL = dataclasses.replace(PROGRAM, computes="numpy")
 
 
 def runs(*seconds: float, failure: str = "") -> list[TimedRun]:
@@ -169,12 +171,13 @@ def test_only_what_is_close_to_the_best_or_asked_for_runs_again():
     made: list[object] = []
 
     class Counted:
-        def run(self, program):
+        def run(self, program, **_how):
             made.append(program)
-            # The job itself, then its cures in order: the third is good, the others give nothing.
-            return TimedRun({3: 1.0}.get(len(made) - 1, 10.0) if len(made) < 99 else 10.0, LOGS)
+            # The job itself, then its cures in order: the third is good, the others give nothing, no two
+            # agree.
+            return TimedRun({3: 1.0}.get(len(made) - 1, 10.0) + len(made), LOGS)
 
-    of = find_truth(Counted(), PROGRAM, 3, keeps_pages=False, wanted=lambda run: ("staging",))
+    of = find_truth(Counted(), SERIAL, 3, keeps_pages=False, wanted=lambda run: ("staging",))
 
     counted = {tried.cure.name: len(tried.runs) for tried in of.tried}
     assert len(of.before) == 3
@@ -185,11 +188,57 @@ def test_only_what_is_close_to_the_best_or_asked_for_runs_again():
 
 def test_a_job_that_does_not_run_is_not_cured():
     class Broken:
-        def run(self, program):
+        def run(self, program, **_how):
             return TimedRun(1.0, LOGS, failure="ImportError: x")
 
     of = find_truth(Broken(), PROGRAM, 3, keeps_pages=False)
     assert not any(tried.runs for tried in of.tried)
+
+
+class Timed:
+    """Runs nothing: each program takes what its text says, and says which runs there were."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.programs = []
+        self.limits_s = []
+
+    def run(self, program, *, asked=False, limit_s=120.0):
+        self.programs.append(program)
+        self.limits_s.append(limit_s)
+        return TimedRun(self.seconds(program), LOGS)
+
+
+def test_runs_that_agree_are_not_repeated_a_third_time():
+    runner = Timed(lambda program: 1.0 if program.staged else 10.0)
+    of = find_truth(runner, SERIAL, 3, keeps_pages=False)
+    assert len(of.before) == 2
+    assert {len(tried.runs) for tried in of.tried if tried.cure.name == "staging"} == {2}
+
+
+def test_a_job_that_computes_nearly_all_of_its_time_is_cured_only_by_what_is_named():
+    # GIVEN steps that sleep for all but 4 % of the time
+    program = dataclasses.replace(SERIAL, computes="sleep", count=160, batch=16, epochs=2, step_s=0.1)
+    runner = Timed(lambda program: 2.08)
+
+    # WHEN
+    of = find_truth(runner, program, 3, keeps_pages=False, wanted=lambda run: ("staging",))
+
+    # THEN the other cures did not run, and nothing is to be cured
+    assert [tried.cure.name for tried in of.tried] == ["staging"]
+    assert of.best is None
+    # ... and with 6 % all of them ran
+    of = find_truth(Timed(lambda program: 2.13), program, 3, keeps_pages=False)
+    assert len(of.tried) == len(known_cures(program)) > 1
+
+
+def test_a_cure_that_makes_the_job_longer_is_stopped_unless_it_is_named():
+    runner = Timed(lambda program: 10.0)
+    find_truth(runner, SERIAL, 1, keeps_pages=False, wanted=lambda run: ("staging",))
+    limits = {
+        program.staged: limit_s for program, limit_s in zip(runner.programs, runner.limits_s, strict=True)
+    }
+    assert limits == {False: 13.0, True: 120.0}
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 20), (20, 20), (16, 35), (17, 31), (1, 2)])

@@ -1,0 +1,69 @@
+"""A job's runs are kept and read again as they were, so that newer code can judge them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from tests.unit.laboratory.test_judgement import PROGRAM, said
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.timed_run import TimedRun
+from tfdarshan.workloads.laboratory.trial_record import RECORD, Printed, Trial, load_trial, save_trial
+from tfdarshan.workloads.laboratory.truth import Tried, Truth
+
+
+def trial(folder: Path) -> Trial:
+    def run(number: int, seconds: float, **more: object) -> TimedRun:
+        return TimedRun(seconds, folder / "runs" / f"{number:03}" / "logs", **more)  # type: ignore[arg-type]
+
+    tried = [
+        Tried(KnownCure("parallel", 1, PROGRAM), [run(1, 2.0), run(2, 2.1, later_s=0.5)]),
+        Tried(KnownCure("staging", 2, PROGRAM), [run(3, 13.0, stopped=True)]),
+    ]
+    truth = Truth(PROGRAM, [run(0, 10.0, imports_s=3.0)], tried, keeps_pages=True)
+    printed = Printed("read_parallelism", "ds.map(f, 8)", "ds.map(f)", "as printed", (run(4, 5.0),))
+    return Trial(7, "a job", True, truth, printed)
+
+
+def test_what_is_kept_is_read_again_as_it_was(tmp_path):
+    one = trial(tmp_path)
+    save_trial(one, tmp_path)
+    assert load_trial(tmp_path) == one
+
+
+def test_a_record_that_moved_is_read_where_it_is_now(tmp_path):
+    (tmp_path / "a").mkdir()
+    save_trial(trial(tmp_path / "a"), tmp_path / "a")
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert load_trial(tmp_path / "b") == trial(tmp_path / "b")
+
+
+@pytest.mark.parametrize("text", [None, "{", "{}", "[]"])
+def test_what_is_no_record_is_said_in_a_sentence(tmp_path, text):
+    if text is not None:
+        (tmp_path / RECORD).write_text(text)
+    with pytest.raises(ConfigurationError, match="holds no job to judge again"):
+        load_trial(tmp_path)
+
+
+def test_printed_runs_are_of_what_was_printed_then():
+    then = dataclasses.replace(said("staging"), line="stage")
+    printed = Printed.of(then, "as printed")
+    assert printed.is_of(then)
+    assert not printed.is_of(dataclasses.replace(then, line="stage more"))
+
+
+@pytest.mark.parametrize(("more_s", "worth"), [(4.0, True), (4.9, False)])
+def test_more_of_a_cure_is_worth_it_if_it_gave_more(tmp_path, more_s, worth):
+    # GIVEN a cure with which the job takes 5 s, and twice as much of it
+    one = trial(tmp_path)
+    printed = dataclasses.replace(one.printed, more=(TimedRun(more_s, tmp_path),))
+    one = dataclasses.replace(one, printed=printed)
+
+    # THEN
+    again = dataclasses.replace(said("read_parallelism"), line="ds.map(f, 16)")
+    assert one.more_is_worth_it(again) is worth
+    assert not one.more_is_worth_it(dataclasses.replace(again, line=one.printed.line))
