@@ -53,17 +53,19 @@ def test_a_program_runs_and_is_recorded_as_in_a_process_of_its_own(warm, tmp_pat
     name, took_s = done.out.split()
     assert name == "__main__"
     assert float(took_s) < 2
-    totals = [open_session(tmp_path / logs).summary() for logs in ("warm", "cold")]
-    assert totals[0].posix.reads == totals[1].posix.reads
-    assert totals[0].posix.bytes_read == totals[1].posix.bytes_read == 5 * 12345
+    files = [open_session(tmp_path / logs).files for logs in ("warm", "cold")]
+    read = [one[one.path == str(data)] for one in files]
+    assert list(read[0].POSIX_BYTES_READ) == list(read[1].POSIX_BYTES_READ) == [5 * 12345]
+    assert list(read[0].POSIX_READS) == list(read[1].POSIX_READS)
+    assert list(read[0].POSIX_OPENS) == list(read[1].POSIX_OPENS) == [5]
 
 
 def test_what_one_program_leaves_the_next_does_not_see(warm, tmp_path):
     first = run(
         warm, tmp_path, "import builtins, os\nbuiltins.left = 1\nos.environ['LEFT'] = '1'\nprint(os.getpid())"
     )
-    text = "import os\nprint('left' in dir(__builtins__), 'LEFT' in os.environ, os.environ['GIVEN'], os.getpid())"
-    second = run(warm, tmp_path, text)
+    seen = "'left' in dir(__builtins__), 'LEFT' in os.environ, os.environ['GIVEN']"
+    second = run(warm, tmp_path, f"import os\nprint({seen}, os.getpid())")
     assert second.out.split()[:3] == ["False", "False", "yes"]
     assert second.out.split()[3] != first.out.strip()
 
