@@ -12,6 +12,8 @@ JOIN = ("tfdarshan_join.pth", "tfdarshan_join.py")
 CORE = runpy.run_path("csrc/build_core.py")
 PROGRAMS = "tfdarshan.native.libtfdarshan_programs"
 WAITING = "tfdarshan.native.libtfdarshan_waiting"
+TF_DATA = "tfdarshan.native.libtfdarshan_tf_data"
+LIBRARIES = (PROGRAMS, WAITING, TF_DATA)
 
 
 class BuildPy(build_py):
@@ -31,12 +33,12 @@ class BuildExt(build_ext):
     """Also builds libraries that are no extensions: they have names of their own."""
 
     def get_ext_filename(self, fullname):
-        if fullname in (PROGRAMS, WAITING) or f"tfdarshan.native.{fullname}" in (PROGRAMS, WAITING):
+        if fullname in LIBRARIES or f"tfdarshan.native.{fullname}" in LIBRARIES:
             return str(Path(*fullname.split(".")).with_suffix(".so"))
         return super().get_ext_filename(fullname)
 
     def get_export_symbols(self, ext):
-        return ext.export_symbols if ext.name in (PROGRAMS, WAITING) else super().get_export_symbols(ext)
+        return ext.export_symbols if ext.name in LIBRARIES else super().get_export_symbols(ext)
 
 
 program_library = Extension(
@@ -59,8 +61,19 @@ waiting_library = Extension(
     extra_link_args=CORE["WAITING_LIBRARY_LINK_ARGS"],
 )
 
+# TensorFlow loads it: see csrc/tf_data/.
+tf_data_library = Extension(
+    TF_DATA,
+    sources=sorted(f"csrc/tf_data/{name}.c" for name in ("lmdb_op", "tf_c_api")),
+    depends=CORE["dependencies"](),
+    include_dirs=["csrc"],
+    libraries=["dl"],
+    extra_compile_args=CORE["COMPILE_ARGS"],
+    extra_link_args=["-Wl,-z,defs"],
+)
+
 setup(
     cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe", "csrc/build_core.py:lmdb"],
-    ext_modules=[program_library, waiting_library],
+    ext_modules=[program_library, waiting_library, tf_data_library],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

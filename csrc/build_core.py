@@ -60,12 +60,12 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 def core_sources() -> list[Path]:
     """Returns all C files but those of other extensions and of the other libraries alone."""
-    return sources_without("lmdb", "probe", "programs", "waiting")
+    return sources_without("lmdb", "probe", "programs", "tf_data", "waiting")
 
 
 def program_library_sources() -> list[Path]:
     """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
-    return sources_without("lmdb", "probe", "python", "reader", "tensorflow", "waiting")
+    return sources_without("lmdb", "probe", "python", "reader", "tensorflow", "tf_data", "waiting")
 
 
 # What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.

@@ -29,6 +29,7 @@ ROOMS_BELOW = {
     "attach": "base spool hooks counters recorder mapping darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
     "lmdb": "",
+    "tf_data": "lmdb",
     "probe": "hooks",
     "programs": "base spool recorder mapping attach",
     "waiting": "base spool hooks",

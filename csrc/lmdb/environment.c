@@ -97,12 +97,13 @@ static int read_meta(struct tfd_lmdb *file, int index, struct tfd_lmdb_error *er
 static int read_newest(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
 {
     for (int reads = 0; reads < MOST_META_READS; reads++) {
-        struct tfd_lmdb before = *file;
+        struct mdb_tree main = file->main;
+        uint64_t transaction = file->transaction, last_page = file->last_page;
         file->transaction = 0;
         if (read_meta(file, 0, error) || read_meta(file, 1, error))
             return -1;
-        if (reads && before.transaction == file->transaction && before.last_page == file->last_page &&
-            !memcmp(&before.main, &file->main, sizeof file->main))
+        if (reads && transaction == file->transaction && last_page == file->last_page &&
+            !memcmp(&main, &file->main, sizeof main))
             return 0;
     }
     return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED, "is written to faster than it can be opened");
@@ -136,6 +137,7 @@ struct tfd_lmdb *tfd_lmdb_open(const char *path, int direct, struct tfd_lmdb_err
         return NULL;
     }
     file->direct_fd = -1;
+    atomic_init(&file->users, 1);
     /* Opening a FIFO that nobody writes to would wait. */
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0)
@@ -152,7 +154,7 @@ struct tfd_lmdb *tfd_lmdb_open(const char *path, int direct, struct tfd_lmdb_err
 
 void tfd_lmdb_close(struct tfd_lmdb *file)
 {
-    if (!file)
+    if (!file || atomic_fetch_sub(&file->users, 1) > 1)
         return;
     if (file->fd >= 0)
         close(file->fd);

@@ -2,10 +2,13 @@
 #ifndef TFD_LMDB_ENVIRONMENT_H
 #define TFD_LMDB_ENVIRONMENT_H
 
+#include <stdatomic.h>
+
 #include "lmdb/format.h"
 #include "lmdb/records.h"
 
 struct tfd_lmdb {
+    atomic_int users; /* the last one closes it */
     int fd;
     int direct_fd; /* -1: none */
     uint64_t file_bytes;

@@ -76,4 +76,19 @@ int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct t
 int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
                   char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error);
 
+/* Lends an indexed file to TensorFlow's op, which is given the number returned (0: too many are lent) and never a
+ * pointer. The file stays open as long as it is lent. `held`: this process keeps writers from what is read; else
+ * each read looks whether one may have changed it. */
+uint64_t tfd_lmdb_lend(struct tfd_lmdb *file, const char *path, int held);
+
+/* How the op reads from now on: with so many reads in flight; what the page cache has; after waiting for its turn;
+ * first a window of so many records of its span, in the order of the file, to the page cache. */
+void tfd_lmdb_set_reading(uint64_t lent, int threads, int cached, int turns, uint64_t window);
+
+/* From now on the op fails with a sentence; calls under way end as they would. */
+void tfd_lmdb_take_back(uint64_t lent);
+
+/* The functions that the op calls: a struct tfd_lmdb_lent_calls. */
+const void *tfd_lmdb_lent_functions(void);
+
 #endif

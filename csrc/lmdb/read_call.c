@@ -98,7 +98,8 @@ static void copy_to_places(const struct tfd_lmdb_call *call, const uint8_t *byte
         const uint8_t *from = bytes + (piece->offset - call->offset);
         if (piece->head)
             memcpy(piece->head, from - TFD_LMDB_HEAD_BYTES, TFD_LMDB_HEAD_BYTES);
-        memcpy(piece->to, from, piece->size);
+        if (piece->to)
+            memcpy(piece->to, from, piece->size);
     }
 }
 

@@ -88,7 +88,7 @@ int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_
     if (!count)
         return 0;
     uint64_t total = sort_pieces(pieces, count);
-    bool copied = direct_fd >= 0 || total / count < SMALL_PIECE_BYTES;
+    bool copied = direct_fd >= 0 || !pieces->to || total / count < SMALL_PIECE_BYTES;
     struct tfd_lmdb_call *calls = malloc(count * sizeof *calls);
     if (!calls)
         return tfd_lmdb_fail_system(error, ENOMEM, "no memory to plan reads");

@@ -53,7 +53,7 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
     assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan", *joins}
     for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "native/_lmdb.abi3.so",
                    "native/_core.pyi", "py.typed", "native/libtfdarshan_programs.so",
-                   "native/libtfdarshan_waiting.so",
+                   "native/libtfdarshan_waiting.so", "native/libtfdarshan_tf_data.so",
                    "reports/page/style.css", "tensorboard_plugin/static/index.js",
                    "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py",
                    "workloads/laboratory/fuse/device.c", "workloads/laboratory/fuse/device.h"):  # fmt: skip

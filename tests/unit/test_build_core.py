@@ -50,8 +50,8 @@ def test_every_source_is_compiled_into_what_it_is_for(build_core):
     library = {str(source) for source in build_core.program_library_sources()}
 
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.c")}
-    assert {room_of(name) for name in sources - core} == {"lmdb", "probe", "programs", "waiting"}
-    left_out = {"lmdb", "probe", "python", "reader", "tensorflow", "waiting"}
+    assert {room_of(name) for name in sources - core} == {"lmdb", "probe", "programs", "tf_data", "waiting"}
+    left_out = {"lmdb", "probe", "python", "reader", "tensorflow", "tf_data", "waiting"}
     assert {room_of(name) for name in sources - library} == left_out
     assert core < sources
     assert library < sources
@@ -91,6 +91,16 @@ def test_the_library_that_waits_takes_one_function_of_python():
     assert {name for name in taken if name.startswith(("Py", "_Py"))} == {"PyModuleDef_Init"}
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+def test_the_library_for_tensorflow_is_linked_to_none_of_it():
+    # WHEN the symbols are read of the library that any TensorFlow from 2.16 on loads
+    defined, taken = dynamic_symbols("libtfdarshan_tf_data.so")
+
+    # THEN it finds TensorFlow's when it is loaded
+    assert defined == ["tfd_lmdb_op_connect"]
+    assert not [name for name in taken if name.startswith(("TF_", "_ZN10tensorflow", "Py", "_Py"))]
+
+
 def test_every_header_is_a_dependency(build_core):
     _name, _source, _extension, options = build_core.core._assigned_source
 
@@ -101,7 +111,7 @@ def test_every_header_is_a_dependency(build_core):
 def test_the_core_needs_only_the_c_library():
     # GIVEN the extensions, which are loaded into jobs that have libraries of their own
     built = sorted((ROOT / "tfdarshan" / "native").glob("*.so"))
-    assert len(built) == 5
+    assert len(built) == 6
 
     # WHEN the loader's view of them is read
     read = [

@@ -94,6 +94,11 @@ class HeldTransaction:
                 "pages that were freed since are not used again. Close the index when it is read."
             )
 
+    @property
+    def is_mine(self) -> bool:
+        """Whether this process holds it."""
+        return self._held[0] == 1 and self._owner == os.getpid()
+
     def _is_held(self) -> bool:
         return self._held[0] == 1 and self._owner in (os.getpid(), os.getppid())
 

@@ -25,7 +25,14 @@ from tfdarshan.lmdb.held_snapshot import (
 from tfdarshan.lmdb.measured_reading import MeasuredReading, Reading
 from tfdarshan.lmdb.py_lmdb_file import PyLmdbFile
 from tfdarshan.lmdb.record_order import Shuffle, record_order
-from tfdarshan.native.lmdb_file import IN_PAGES, SUB_DATABASE, LmdbFacts, LmdbFile, OtherFormatError
+from tfdarshan.native.lmdb_file import (
+    IN_PAGES,
+    SUB_DATABASE,
+    LentFile,
+    LmdbFacts,
+    LmdbFile,
+    OtherFormatError,
+)
 from tfdarshan.notice import say
 
 Access = Literal["auto", "cached", "direct"]
@@ -88,6 +95,7 @@ class Index:
         self.threads = threads
         self._name = db.encode() if isinstance(db, str) else db
         self._file: LmdbFile | PyLmdbFile | None = None
+        self._lent: list[LentFile] = []
         self._snapshot: HeldTransaction | CheckedTransaction | None = None
         self._open()
         # Those of duplicates share the bytes of their key.
@@ -152,6 +160,8 @@ class Index:
 
     def close(self) -> None:
         """Lets the snapshot go and closes the file, once the reads that go on have ended."""
+        for lent in self._lent:
+            lent.take_back()
         snapshot, self._snapshot, self._file = self._snapshot, None, None
         if snapshot is not None:
             snapshot.close()
@@ -191,6 +201,40 @@ class Index:
         if self._measured is not None:
             return self._measured.reading()
         return Reading(self._asked["access"], 1 if self.reads_by_py_lmdb else self.threads)
+
+    def settle(self, numbers: NDArray[np.uint64], window: int) -> Reading:
+        """Gives how to read records that are about to be read; measures it where that is not known.
+
+        What it reads for that, `window` records at a time, is left in the page cache.
+        """
+        measured = self._measured
+        if measured is not None and len(numbers):
+            measured.look_at_cache(int(self.sizes[numbers].sum(dtype=np.int64)))
+            for first in range(0, len(numbers), window):
+                if measured.from_cache or not measured.is_searching:
+                    break
+                self.read(numbers[first : first + window])
+        self._check(self._opened())
+        return self.reading
+
+    def add_read(self, read_bytes: int, elapsed_s: float) -> None:
+        """Takes how fast others read what `settle` decided: much of it has the storage looked at anew."""
+        if self._measured is not None:
+            self._measured.add_read(read_bytes, elapsed_s)
+
+    def lend(self) -> LentFile | None:
+        """Lends the data file to the op of TensorFlow's, until this index is closed; None if it cannot be.
+
+        Raises:
+            ConfigurationError: The index is closed.
+        """
+        file, snapshot = self._opened(), self._snapshot
+        if isinstance(file, PyLmdbFile):
+            return None
+        lent = file.lend(held=isinstance(snapshot, HeldTransaction) and snapshot.is_mine)
+        if lent is not None:
+            self._lent.append(lent)
+        return lent
 
     def is_cached(self) -> bool:
         """Says whether the page cache has the values; with access="auto", which looks now and then."""

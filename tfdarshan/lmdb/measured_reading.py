@@ -138,6 +138,16 @@ class MeasuredReading:
             search.looks,
         )
 
+    @property
+    def is_searching(self) -> bool:
+        """Whether it has not settled on a number in flight."""
+        return self._search.is_due
+
+    def add_read(self, read_bytes: int, elapsed_s: float) -> None:
+        """Takes what others read as this decided."""
+        if not self.from_cache:
+            self._search.add_settled(read_bytes, elapsed_s)
+
     def look_at_cache(self, read_bytes: int = 0) -> None:
         """Asks the page cache, at most once in a while.
 

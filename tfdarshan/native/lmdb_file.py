@@ -46,6 +46,40 @@ class LmdbFacts:
     flags: int
 
 
+class LentFile:
+    """A data file that the op of TensorFlow's reads.
+
+    Attributes:
+        number: What the op is given.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._lib = extension()[1]
+
+    def set_reading(self, threads: int, *, cached: bool, takes_turns: bool, window: int) -> None:
+        """Says how it is read from now on.
+
+        Args:
+            threads: The most reads in flight.
+            cached: The page cache has the values.
+            takes_turns: Reads wait for those of other threads and processes.
+            window: How many records of a span go to the page cache at once, in the order of the file, before
+                any is read; 0 for none.
+        """
+        self._lib.tfd_lmdb_set_reading(self.number, threads, cached, takes_turns, window)
+
+    def take_back(self) -> None:
+        """Has the op fail from now on; reads that go on end as they would."""
+        self._lib.tfd_lmdb_take_back(self.number)
+
+
+def functions_address() -> int:
+    """Gives the address of the functions that the op calls."""
+    ffi, lib = extension()
+    return int(ffi.cast("uintptr_t", lib.tfd_lmdb_lent_functions()))
+
+
 class LmdbFile:
     """An open data file, and the records of the database that was indexed last.
 
@@ -140,6 +174,15 @@ class LmdbFile:
         count = len(numbers)
         if self._lib.tfd_lmdb_read(self._file, given, placed, count, into, to.nbytes, threads, cached, error):
             raise self._raised(error)
+
+    def lend(self, *, held: bool) -> LentFile | None:
+        """Lends the file to the op of TensorFlow's; None where too many are lent already.
+
+        Args:
+            held: This process keeps writers from what is read; else the op looks after each read.
+        """
+        number = self._lib.tfd_lmdb_lend(self._file, os.fsencode(self.path), held)
+        return LentFile(number) if number else None
 
     def _view(self, first: Any, size: int) -> NDArray[np.uint8]:
         """Gives an array over memory of the file's, which it keeps from being closed."""
