@@ -8,13 +8,17 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfdarshan import __version__
+from tfdarshan.commands.exit_codes import WRONG_USE
 from tfdarshan.errors import ConfigurationError, StorageError, TfdarshanError
 
 from .draw import DEVELOPMENT_SEEDS, draw
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Runs them; 0 whatever they show."""
+    """Runs them; 1 if a bound is missed."""
     parser = argparse.ArgumentParser(prog="python -m tfdarshan.workloads.laboratory", description=__doc__)
     parser.add_argument(
         "--seeds", metavar="A-B", type=_range, help=f"development seeds, below {DEVELOPMENT_SEEDS}"
@@ -57,18 +61,24 @@ def main() -> int:
         metavar="DIR",
         help="run nothing: judge by today's code what was kept there",
     )
-    parser.add_argument("--minutes", type=float, help="begin no job later than that")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="begin no job later than that (default: no limit)"
+    )
     parser.add_argument(
         "--cold", action="store_true", help="import TensorFlow anew for each run; slower by some hours"
     )
     arguments = parser.parse_args()
-    if arguments.page and arguments.seeds:
+    if arguments.page and (arguments.seeds or arguments.judge_again):
         parser.error("--page is for fresh draws: leave --seeds out")
     # What is mounted is taken down whichever way it ends.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if arguments.judge_again:
-        return _ended(_judge_again(arguments), arguments, "")
+        try:
+            return _ended(_judge_again(arguments), arguments, "")
+        except ConfigurationError as error:
+            _say(f"laboratory: {error}")
+            return WRONG_USE
     first = DEVELOPMENT_SEEDS + time.time_ns() // 1000 % 10**9
     seeds = arguments.seeds or range(first, first + arguments.fresh)
     media = _media(parser, arguments.kinds)
@@ -98,11 +108,30 @@ def _warm(stack: ExitStack) -> WarmPython | None:
 
 def _ended(outcomes: list[Judgement], arguments: argparse.Namespace, seeds: str) -> int:
     from .laboratory_table import as_text, fill_page
+    from .laboratory_totals import missed
 
     print(as_text(outcomes))
     if arguments.page and outcomes:
-        fill_page(arguments.page, outcomes, seeds)
-    return 0
+        fill_page(arguments.page, outcomes, seeds, _drawn())
+    return 1 if missed(outcomes) else 0
+
+
+def _drawn() -> str:
+    """Says when, and by which code: the commit that is checked out, if it is a checkout."""
+    git = [
+        "git",
+        "-C",
+        str(Path(__file__).resolve().parent),
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=10",
+    ]
+    try:
+        commit = f"commit {subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()}"
+    except (OSError, subprocess.CalledProcessError):
+        commit = f"tfdarshan {__version__}"
+    return f"on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC by {commit}"
 
 
 def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:
@@ -116,7 +145,7 @@ def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:
         raise ConfigurationError(f"{arguments.judge_again} holds no jobs that were kept.")
     outcomes = []
     for folder in folders:
-        outcomes.append(judged(load_trial(folder), folder / "runs", _say))
+        outcomes.append(judged(load_trial(folder), folder, _say))
         print(job_line(outcomes[-1]), flush=True)
         _write_json(outcomes, arguments.json)
     return outcomes
@@ -134,9 +163,9 @@ def _run(
     from .laboratory_table import job_line
 
     outcomes: list[Judgement] = []
-    until_s = time.monotonic() + 60 * (arguments.minutes or float("inf"))
+    until_s = time.monotonic() + 60 * arguments.minutes
     for seed in seeds:
-        if time.monotonic() > until_s:
+        if time.monotonic() >= until_s:
             _say(f"{arguments.minutes:g} minutes are over before seed {seed}")
             break
         job = draw(seed, media)

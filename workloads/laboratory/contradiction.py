@@ -132,7 +132,8 @@ def _range(before_s: float, saved_s: tuple[float, float, float]) -> Range:
     return low, expected, high
 
 
-def _of(gain: Gain) -> Range:
+def range_of(gain: Gain) -> Range:
+    """Gives how many times faster a gain makes the job."""
     return _range(gain.before_s, (gain.low_s, gain.expected_s, gain.high_s))
 
 
@@ -147,12 +148,13 @@ def _by_hand(finding: Finding) -> bool:
     return finding.cure is not None and "sqlite3" in finding.cure.line
 
 
-def _words(said: Range) -> str:
+def words_of(said: Range) -> str:
+    """Words a range."""
     low, expected, high = said
     return f"{expected:.2f}x ({low:.2f}x to {high:.2f}x)"
 
 
-def _inside(times: float, said: Range) -> bool:
+def inside(times: float, said: Range) -> bool:
     """Says whether a gain is inside of a range."""
     return said[0] * (1 - ROUNDING) <= times <= said[2] * (1 + ROUNDING)
 
@@ -166,14 +168,14 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
         if theirs is None:
             yield f"staging is found, and {name} has no answer"
             continue
-        ours = _of(finding.gain)
+        ours = range_of(finding.gain)
         # A disk that nobody measured may promise nothing for certain.
         lower, higher = sorted((ours[0], theirs[0]))
         as_certain = not finding.gain.supported or lower > NOTHING or higher <= SOMETHING
         # All files may give a little more than the few that are staged.
         most = max(ours[2], AS_SHORT * ours[1])
-        if not (_inside(ours[1], theirs) and _inside(theirs[1], (ours[0], ours[1], most)) and as_certain):
-            yield f"staging gives {_words(ours)} by findings and {_words(theirs)} by {name}"
+        if not (inside(ours[1], theirs) and inside(theirs[1], (ours[0], ours[1], most)) and as_certain):
+            yield f"staging gives {words_of(ours)} by findings and {words_of(theirs)} by {name}"
 
 
 def _threads_have_one_gain(answers: Answers) -> Iterator[str]:
@@ -185,10 +187,10 @@ def _threads_have_one_gain(answers: Answers) -> Iterator[str]:
         if count is None:
             yield f"{name} names no number of readers"
         elif count in answers.threads:
-            ours, theirs = _of(finding.gain), answers.threads[count]
+            ours, theirs = range_of(finding.gain), answers.threads[count]
             overlap = ours[0] <= theirs[2] * (1 + ROUNDING) and theirs[0] <= ours[2] * (1 + ROUNDING)
-            if not (overlap and _inside(ours[1], theirs)):
-                yield f"{name} gives {_words(ours)}, and whatif --threads {count} {_words(theirs)}"
+            if not (overlap and inside(ours[1], theirs)):
+                yield f"{name} gives {words_of(ours)}, and whatif --threads {count} {words_of(theirs)}"
 
 
 def _more_and_fewer_readers(answers: Answers) -> Iterator[str]:
@@ -201,8 +203,9 @@ def _full_storage_gives_no_more(answers: Answers) -> Iterator[str]:
         return
     for name in (read_parallelism.NAME, too_many_threads.NAME):
         finding = answers.named(name)
-        if finding is not None and finding.gain is not None and _of(finding.gain)[0] > 1 + ROUNDING:
-            yield f"storage gives the same however many read, and {name} promises {_words(_of(finding.gain))}"
+        if finding is not None and finding.gain is not None and range_of(finding.gain)[0] > 1 + ROUNDING:
+            promise = words_of(range_of(finding.gain))
+            yield f"storage gives the same however many read, and {name} promises {promise}"
 
 
 def _memory_is_not_storage(answers: Answers) -> Iterator[str]:
@@ -248,7 +251,7 @@ def _staging_is_worth_it(answers: Answers) -> Iterator[str]:
 def _what_is_staged_is_found(answers: Answers) -> Iterator[str]:
     much = answers.staged_bytes >= LEAST_BYTES and not answers.not_worth
     if much and answers.named(STAGING) is None and answers.staged and answers.staged[1] > WORTH_A_WORD:
-        yield f"advise stages for {_words(answers.staged)}, and findings do not name it"
+        yield f"advise stages for {words_of(answers.staged)}, and findings do not name it"
 
 
 def _a_healthy_job_gains_nothing(answers: Answers) -> Iterator[str]:
@@ -258,7 +261,7 @@ def _a_healthy_job_gains_nothing(answers: Answers) -> Iterator[str]:
     }
     for name, theirs in said.items():
         if answers.verdict.state == "healthy" and theirs is not None and theirs[1] > WORTH_A_WORD:
-            yield f"the verdict says healthy, and {name} gives {_words(theirs)}"
+            yield f"the verdict says healthy, and {name} gives {words_of(theirs)}"
 
 
 RULES: tuple[Rule, ...] = (

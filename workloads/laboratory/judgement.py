@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tfdarshan.findings.diagnosis import Diagnosis
+from tfdarshan.findings.finding import Finding
 
 from .known_cure import FINDINGS_OF, REMARKS
 from .truth import AS_GOOD, LEAST_GAIN, Times, Truth
 
 FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "unclear"]
-Promise = Literal["inside", "below", "above", "none", "unmeasured"]
+Promise = Literal["inside", "below", "above", "missed", "none", "unmeasured"]
+# A lower bound of at most this promises nothing for certain.
+OPEN = 1.01
+# Who expects so much, and gets less than LEAST_GAIN, was told something wrong, whatever the range says.
+MUCH = 1.2
 KNOWN = {name for names in FINDINGS_OF.values() for name in names}
 
 
@@ -26,6 +31,7 @@ class Said:
         promise: Its gain: lower bound, expected, upper bound; None where it promises none.
         problems: Names of all problems.
         cures: What their cures say to write, in the same order.
+        notes: Names of notes that promise LEAST_GAIN or more.
         line: What its cure says to write.
         instead_of: And to take out.
     """
@@ -38,6 +44,7 @@ class Said:
     line: str = ""
     instead_of: str = ""
     cures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def offers(self, other: Said) -> bool:
         """Says whether it offers the kind of cure that another one offers first, with whatever numbers."""
@@ -87,6 +94,11 @@ class Judgement:
     contradictions: tuple[str, ...] = ()
 
     @property
+    def firm(self) -> bool:
+        """Something is promised for certain."""
+        return self.said.promise is not None and self.said.promise[0] > OPEN
+
+    @property
     def near_best(self) -> bool:
         """The headline's cure gives 85 % of what the best one gives."""
         return self.obtained is not None and self.obtained >= AS_GOOD * self.best_gain
@@ -112,7 +124,12 @@ def said_in(diagnosis: Diagnosis) -> Said:
         cure.line if cure else "",
         cure.instead_of if cure else "",
         tuple(one.cure.line if one.cure else "" for one in diagnosis.problems),
+        tuple(one.name for one in diagnosis.findings if one.kind == "note" and _promises(one)),
     )
+
+
+def _promises(finding: Finding) -> bool:
+    return finding.gain is not None and finding.gain.speedup >= LEAST_GAIN
 
 
 def judge_first(said: Said, truth: Truth) -> FirstFinding:
@@ -137,15 +154,18 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
 def judge_promise(said: Said, obtained: Times | None) -> Promise:
     """Holds the range against the gain, as far as runs tell that: it is broken beyond what they differ by.
 
-    A lower bound of 1 promises nothing: it is broken only where the cure costs 5 % or more.
+    A lower bound of 1 promises nothing: it is broken only if the cure costs 5 % or more. But a gain far above
+    1 that does not come is missed, however low the range begins.
     """
     if said.promise is None:
         return "none"
     if obtained is None:
         return "unmeasured"
-    low, _, high = said.promise
+    low, expected, high = said.promise
     if obtained.high < (low if low > 1 else 1 / LEAST_GAIN):
         return "below"
+    if expected >= MUCH and obtained.middle < LEAST_GAIN:
+        return "missed"
     return "above" if obtained.low > high else "inside"
 
 

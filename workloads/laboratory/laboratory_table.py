@@ -11,7 +11,7 @@ from tfdarshan.units import plural
 
 from ..machine import this_machine
 from .judgement import Judgement
-from .laboratory_totals import mean_width, totals
+from .laboratory_totals import WIDTH, WIDTH_BEFORE, mean_width, missed, totals
 
 MARKED = re.compile(r"(?<=<!-- laboratory:begin -->\n).*?(?=<!-- laboratory:end -->)", re.DOTALL)
 NOISY = 1.1  # runs of the same job that differ more are said to
@@ -38,12 +38,20 @@ def as_text(judgements: Sequence[Judgement]) -> str:
     lines = [total.line for total in totals(judgements)]
     width = mean_width(judgements)
     if width is not None:
-        lines.append(f"mean width of kept promises, upper over lower bound: {width:.2f}")
+        lines.append(f"{WIDTH}: {width:.2f}; wanted <= {WIDTH_BEFORE}, that of the first draw")
+    names = missed(judgements)
+    lines.append(f"bounds missed: {'; '.join(names) or 'none'}")
     return "\n".join(lines)
 
 
-def fill_page(page: Path, judgements: Sequence[Judgement], seeds: str) -> None:
+def fill_page(page: Path, judgements: Sequence[Judgement], seeds: str, drawn: str) -> None:
     """Puts totals and table between the marks of a page, misses first.
+
+    Args:
+        page: Which.
+        judgements: What there is to tell.
+        seeds: In words.
+        drawn: When, and by which code.
 
     Raises:
         ConfigurationError: The page has none.
@@ -53,7 +61,7 @@ def fill_page(page: Path, judgements: Sequence[Judgement], seeds: str) -> None:
         raise ConfigurationError(
             f"{page} has no <!-- laboratory:begin --> and <!-- laboratory:end --> to fill."
         )
-    note = f"{len(judgements)} jobs of seeds {seeds}; on {this_machine().line()}.\n"
+    note = f"{len(judgements)} jobs of seeds {seeds}, drawn {drawn}; on {this_machine().line()}.\n"
     counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
     ordered = sorted(judgements, key=lambda one: (not _missed(one), one.seed))
     lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, ordered)]
@@ -70,7 +78,7 @@ def promised(one: Judgement) -> str:
 
 
 def _missed(one: Judgement) -> bool:
-    return one.first not in ("right", "quiet", "unclear") or one.promise in ("below", "above")
+    return one.first not in ("right", "quiet", "unclear") or one.promise in ("below", "above", "missed")
 
 
 def _row(one: Judgement) -> tuple[str, ...]:

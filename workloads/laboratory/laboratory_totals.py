@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from .judgement import Judgement
 
 Z_95 = 1.959964
+WIDTH = "mean width of kept promises, upper over lower bound"
+# That of the first published draw: 60 jobs of seeds 243101839 to 243101898.
+WIDTH_BEFORE = 5.19
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
@@ -23,63 +27,150 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Total:
-    """A share of the jobs, counted."""
+    """A share of the jobs, counted.
+
+    Attributes:
+        words: What is counted.
+        hits: How many are it.
+        of: Of how many.
+        least: The share that is wanted at least.
+        most: And at most.
+        left_out: Jobs that are none of these, by why.
+    """
 
     words: str
     hits: int
     of: int
-    wanted: str = ""
+    least: float | None = None
+    most: float | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def missed(self) -> bool:
+        """Whether a bound is missed; where nothing was counted, none is."""
+        share = self.hits / self.of if self.of else None
+        too_few = share is not None and self.least is not None and share < self.least
+        return too_few or (share is not None and self.most is not None and share > self.most)
 
     @property
     def line(self) -> str:
         """Words it: "right first finding: 12 of 15, 80 % (55 to 93 %)"."""
-        low, high = wilson(self.hits, self.of)
+        left = [f"{count} {why}" for why, count in self.left_out.items() if count]
+        without = f" ({', '.join(left)} left out)" if left else ""
         if not self.of:
-            return f"{self.words}: none to count"
-        wanted = f"; wanted {self.wanted}" if self.wanted else ""
-        share = f"{self.hits / self.of:.0%} ({low:.0%} to {high:.0%}{wanted})"
-        return f"{self.words}: {self.hits} of {self.of}, {share}"
+            return f"{self.words}: none to count{without}"
+        low, high = wilson(self.hits, self.of)
+        share = f"{self.hits / self.of:.0%} ({low:.0%} to {high:.0%}{self._wanted})"
+        return f"{self.words}: {self.hits} of {self.of}, {share}{without}"
+
+    @property
+    def _wanted(self) -> str:
+        if self.least is not None:
+            return f"; wanted >= {self.least * 100:.0f} %"
+        if self.most is not None:
+            return f"; wanted <= {self.most * 100:.0f} %" if self.most else "; wanted 0"
+        return ""
 
 
 def totals(judgements: Sequence[Judgement]) -> list[Total]:
     """Counts what the laboratory is for."""
-    slow = [one for one in judgements if one.best and one.first != "unclear"]
-    promised = [one for one in judgements if one.promise in ("inside", "below", "above")]
-    healthy = [one for one in judgements if not one.best]
-    applied = [one for one in judgements if one.again is not None]
-    printed = [one for one in judgements if one.typed]
-
-    def count(words: str, among: Sequence[Judgement], hits: Sequence[bool], wanted: str = "") -> Total:
-        return Total(words, sum(hits), len(among), wanted)
-
-    real = [one for one in slow if one.real]
     return [
-        count("right first finding", slow, [one.first == "right" for one in slow], ">= 85 %"),
-        count("right first finding, real devices", real, [one.first == "right" for one in real], ">= 85 %"),
-        count("partly right first finding", slow, [one.first == "partly" for one in slow]),
-        count("promise inside its range", promised, [one.promise == "inside" for one in promised], ">= 90 %"),
-        count(
-            "promise below its lower bound", promised, [one.promise == "below" for one in promised], "<= 3 %"
+        *_of_findings(judgements),
+        *_of_promises(judgements),
+        *_of_healthy(judgements),
+        *_of_cures(judgements),
+    ]
+
+
+def missed(judgements: Sequence[Judgement]) -> list[str]:
+    """Names the bounds that are missed."""
+    width = mean_width(judgements)
+    found = [total.words for total in totals(judgements) if total.missed]
+    return [*found, *([WIDTH] if width is not None and width > WIDTH_BEFORE else [])]
+
+
+def _share(words: str, among: Sequence[Judgement], is_one: Callable[[Judgement], bool], **more: Any) -> Total:
+    return Total(words, sum(is_one(one) for one in among), len(among), **more)
+
+
+def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
+    slow = [one for one in judgements if one.best and one.first != "unclear"]
+    real = [one for one in slow if one.real]
+
+    def left(of: Sequence[Judgement]) -> dict[str, int]:
+        return {"unclear": sum(one.first == "unclear" for one in of)}
+
+    def right(one: Judgement) -> bool:
+        return one.first == "right"
+
+    out, real_out = left(judgements), left([one for one in judgements if one.real])
+    return [
+        _share("right first finding", slow, right, least=0.85, left_out=out),
+        _share("right first finding, real devices", real, right, least=0.85, left_out=real_out),
+        _share("partly right first finding", slow, lambda one: one.first == "partly", left_out=out),
+        _share(
+            "headline within 15 % of the best cure", slow, lambda one: one.near_best, least=0.8, left_out=out
         ),
-        count("headline within 15 % of the best cure", slow, [one.near_best for one in slow], ">= 80 %"),
-        count(
+        _share(
             "jobs whose runs differ by as much as their best cure gives, not judged",
             judgements,
-            [one.first == "unclear" for one in judgements],
+            lambda one: one.first == "unclear",
         ),
-        count(
-            "false alarm where nothing is to be cured",
+    ]
+
+
+def _of_promises(judgements: Sequence[Judgement]) -> list[Total]:
+    promised = [one for one in judgements if one.promise not in ("none", "unmeasured")]
+    firm = [one for one in promised if one.firm]
+    more = [one for one in promised if not one.firm]
+
+    def is_(word: str) -> Callable[[Judgement], bool]:
+        return lambda one: one.promise == word
+
+    def left(wanted: Callable[[Judgement], bool]) -> dict[str, int]:
+        return {"unmeasured": sum(one.promise == "unmeasured" and wanted(one) for one in judgements)}
+
+    all_out = left(lambda _: True)
+    return [
+        _share("promise inside its range", promised, is_("inside"), least=0.9, left_out=all_out),
+        _share("promise below its lower bound", promised, is_("below"), most=0.03, left_out=all_out),
+        _share("promise of 1.2x or more, and not even 1.05x", promised, is_("missed"), left_out=all_out),
+        _share(
+            "firm promise (lower bound above 1.01x) inside its range", firm, is_("inside"),
+            left_out=left(lambda one: one.firm),
+        ),
+        _share(
+            "open promise (lower bound 1.00x) inside its range", more, is_("inside"),
+            left_out=left(lambda one: not one.firm),
+        ),
+    ]  # fmt: skip
+
+
+def _of_healthy(judgements: Sequence[Judgement]) -> list[Total]:
+    healthy = [one for one in judgements if not one.best]
+    return [
+        _share(
+            "false alarm where nothing is to be cured", healthy, lambda one: one.first == "alarm", most=0.0
+        ),
+        _share(
+            "note with a promise where nothing is to be cured",
             healthy,
-            [one.first == "alarm" for one in healthy],
-            "0",
+            lambda one: one.first != "alarm" and bool(one.said.notes),
         ),
-        count("cure applied as printed", printed, [one.typed == "as printed" for one in printed]),
-        count("cure offered again after it was applied", applied, [bool(one.again) for one in applied], "0"),
-        count(
-            "jobs of which findings, advice and what-if contradict each other",
+    ]
+
+
+def _of_cures(judgements: Sequence[Judgement]) -> list[Total]:
+    applied = [one for one in judgements if one.again is not None]
+    printed = [one for one in judgements if one.typed]
+    return [
+        _share("cure applied as printed", printed, lambda one: one.typed == "as printed"),
+        _share("cure offered again after it was applied", applied, lambda one: bool(one.again), most=0.0),
+        _share(
+            "jobs of which findings, advice, check and what-if contradict each other",
             judgements,
-            [bool(one.contradictions) for one in judgements],
-            "0",
+            lambda one: bool(one.contradictions),
+            most=0.0,
         ),
     ]
 

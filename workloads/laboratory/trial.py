@@ -11,6 +11,7 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
 
 from .applied import PLACEHOLDERS, CannotTypeError, apply_lines, filled_command, is_command
+from .check_contradiction import check_contradictions
 from .contradiction import contradictions
 from .job import Job
 from .judgement import Judgement, Said, judge, said_in
@@ -24,8 +25,9 @@ from .truth import STAGING, Truth, agree, find_truth
 from .warm_python import WarmPython
 
 AS_PRINTED = "as printed"
+PRINTED, PLAN = "printed", "plan.json"
 NOT_RUN = "can be typed, not run"
-DATA_FOLDERS = ("backing", "slow", "fast", "device", "printed")
+DATA_FOLDERS = ("backing", "slow", "fast", "device")
 COMMAND_FAILS = "cannot be typed: the command fails: {}"
 
 
@@ -60,15 +62,15 @@ def run_job(
             return None
         if keep:
             save_trial(trial, folder)
-        return judged(trial, folder / "runs", say)
+        return judged(trial, folder, say)
     finally:
         left = [folder / name for name in DATA_FOLDERS] if keep else [folder]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def judged(trial: Trial, runs: Path, say: Callable[[str], None] = lambda line: None) -> Judgement:
-    """Asks today's tool about the sessions of a job, and judges what it says."""
+def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line: None) -> Judgement:
+    """Asks today's tool about the sessions of a job, in its folder, and judges what it says."""
     said, printed = said_of(trial.truth.before[0]), trial.printed
     typed, gain, again = printed.typed, None, None
     if not printed.is_of(said):
@@ -80,7 +82,7 @@ def judged(trial: Trial, runs: Path, say: Callable[[str], None] = lambda line: N
     return judge(
         trial.seed, trial.words, said, trial.truth,
         real=trial.real, typed=typed, typed_gain=gain, again=again,
-        contradictions=tuple(contradictions_of(runs, say)),
+        contradictions=(*contradictions_of(folder / "runs", say), *_of_check(trial, folder, say)),
     )  # fmt: skip
 
 
@@ -113,6 +115,17 @@ def contradictions_of(runs: Path, say: Callable[[str], None] = lambda line: None
         found += [f"run {logdir.parent.name}: {sentence}" for sentence in sentences]
     for sentence in found:
         say(f"  contradiction in {sentence}")
+    return found
+
+
+def _of_check(trial: Trial, folder: Path, say: Callable[[str], None]) -> list[str]:
+    """Gives what `advise --check` contradicts, where a plan was carried out."""
+    plan = folder / PRINTED / PLAN
+    if not plan.exists() or not trial.printed.runs:
+        return []
+    found = check_contradictions(plan, trial.truth.before[0].logdir, trial.printed.runs[0].logdir)
+    for sentence in found:
+        say(f"  contradiction: {sentence}")
     return found
 
 
@@ -213,10 +226,10 @@ def _in_turn(
 
 def _by_command(runner: Runner, line: str) -> tuple[Path, str]:
     """Runs a printed command where the storage is; gives the plan that it carried out, and why it did not."""
-    folder = runner.room.folder / "printed"
+    folder = runner.room.folder / PRINTED
     folder.mkdir(exist_ok=True)
     (runner.room.folder / "fast" / "staged").mkdir(exist_ok=True)
     with runner.room.ready():
         failure = run_commands(line, folder)
-    plan = folder / "plan.json"
+    plan = folder / PLAN
     return plan, failure or ("" if plan.exists() else "there is no plan")

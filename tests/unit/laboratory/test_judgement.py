@@ -17,7 +17,7 @@ from tfdarshan.workloads.laboratory.judgement import (
 )
 from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
 from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_page, job_line
-from tfdarshan.workloads.laboratory.laboratory_totals import mean_width, totals, wilson
+from tfdarshan.workloads.laboratory.laboratory_totals import Total, mean_width, missed, totals, wilson
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import Times, Tried, Truth, find_truth
 
@@ -93,6 +93,15 @@ def test_a_lower_bound_of_one_promises_nothing(obtained, judged):
     assert judge_promise(said("staging", promise=(1.0, 1.05, 1.1)), exactly) == judged
 
 
+@pytest.mark.parametrize(
+    ("expected", "obtained", "judged"),
+    [(1.9, 1.04, "missed"), (1.9, 1.05, "inside"), (1.19, 1.04, "inside"), (1.9, 0.94, "below")],
+)
+def test_a_gain_far_above_one_that_does_not_come_is_missed(expected, obtained, judged):
+    exactly = Times(obtained, obtained, obtained)
+    assert judge_promise(said("staging", promise=(1.0, expected, 2.5)), exactly) == judged
+
+
 def test_a_promise_is_broken_beyond_what_runs_differ_by():
     # GIVEN a promise of 1.5x to 3x, and runs that differ by a tenth
     def judged(middle: float) -> str:
@@ -164,6 +173,11 @@ def test_a_cure_is_offered_again_if_it_is_named_or_among_the_problems():
     assert a_problem.offers(applied)
     # ... and not if its lines are others, or nothing was applied
     assert not dataclasses.replace(another_way, line="stage more").offers(applied)
+    # ... but other numbers are no other cure
+    eight = dataclasses.replace(said("read_parallelism"), line="ds.map(load2, num_parallel_calls=8)")
+    sixteen = dataclasses.replace(eight, line="ds.map(load2, num_parallel_calls=16)")
+    assert sixteen.offers(eight)
+    assert not dataclasses.replace(eight, line="ds.map(load3, num_parallel_calls=8)").offers(eight)
     assert not said("").offers(said(""))
 
 
@@ -270,33 +284,97 @@ def test_totals_count_what_they_say():
         "partly right first finding": (0, 2),
         "promise inside its range": (1, 3),
         "promise below its lower bound": (2, 3),
+        "promise of 1.2x or more, and not even 1.05x": (0, 3),
+        "firm promise (lower bound above 1.01x) inside its range": (1, 3),
+        "open promise (lower bound 1.00x) inside its range": (0, 0),
         "headline within 15 % of the best cure": (1, 2),
         "false alarm where nothing is to be cured": (1, 2),
+        "note with a promise where nothing is to be cured": (0, 2),
         "cure applied as printed": (1, 1),
         "jobs whose runs differ by as much as their best cure gives, not judged": (0, 4),
         "cure offered again after it was applied": (0, 1),
-        "jobs of which findings, advice and what-if contradict each other": (0, 4),
+        "jobs of which findings, advice, check and what-if contradict each other": (0, 4),
     }
     assert mean_width(outcomes()) == 2.0
     assert "right first finding: 1 of 2, 50% (9% to 91%; wanted >= 85 %)" in as_text(outcomes())
     assert as_text([]).count("none to count") == len(counted)
 
 
+def test_firm_and_open_promises_are_counted_apart():
+    open_one = judge(5, "w", said("staging", promise=(1.0, 1.9, 2.5)), truth(staging=9.6), real=True)
+    counted = {total.words: (total.hits, total.of) for total in totals([*outcomes(), open_one])}
+    assert counted["promise of 1.2x or more, and not even 1.05x"] == (1, 4)
+    assert counted["firm promise (lower bound above 1.01x) inside its range"] == (1, 3)
+    assert counted["open promise (lower bound 1.00x) inside its range"] == (0, 1)
+
+
+def test_a_note_with_a_promise_is_counted_where_nothing_is_to_be_cured():
+    quiet = judge(6, "w", dataclasses.replace(said(""), notes=("staging",)), truth(staging=9.9), real=True)
+    assert quiet.first == "quiet"
+    assert "note with a promise where nothing is to be cured: 1 of 1" in as_text([quiet])
+    # of an alarm, the alarm is counted
+    alarm = dataclasses.replace(quiet, first="alarm")
+    assert "note with a promise where nothing is to be cured: 0 of 1" in as_text([alarm])
+
+
+def test_what_is_not_counted_is_said():
+    unclear = judge(1, "w", said("prefetch"), truth(parallel=9.4), real=True)
+    unmeasured = judge(2, "w", said("straggler"), truth(parallel=2.0), real=True)
+    text = as_text([unclear, unmeasured])
+    assert "right first finding: 0 of 1, 0% (0% to 79%; wanted >= 85 %) (1 unclear left out)" in text
+    assert "promise inside its range: none to count (2 unmeasured left out)" in text
+
+
+def test_missed_bounds_are_named_and_those_of_nothing_are_not():
+    assert missed([]) == []
+    assert missed(outcomes()[:1]) == []
+    assert missed(outcomes()) == [
+        "right first finding",
+        "headline within 15 % of the best cure",
+        "promise inside its range",
+        "promise below its lower bound",
+        "false alarm where nothing is to be cured",
+    ]
+    # a kept promise from 1x to 6x is wider than those of the first draw
+    wide = judge(1, "w", said("staging", promise=(1.0, 2.0, 6.0)), truth(staging=5.0), real=True)
+    assert missed([wide]) == ["mean width of kept promises, upper over lower bound"]
+    assert "bounds missed: mean width" in as_text([wide])
+
+
+@pytest.mark.parametrize(
+    ("hits", "of", "bounds", "is_missed"),
+    [
+        (17, 20, {"least": 0.85}, False),
+        (16, 20, {"least": 0.85}, True),
+        (0, 0, {"least": 0.85}, False),
+        (1, 34, {"most": 0.03}, False),
+        (1, 33, {"most": 0.03}, True),
+        (0, 9, {"most": 0.0}, False),
+        (1, 9, {"most": 0.0}, True),
+        (9, 9, {}, False),
+    ],
+)
+def test_a_bound_is_missed_beyond_it(hits, of, bounds, is_missed):
+    assert Total("w", hits, of, **bounds).missed is is_missed
+
+
 def test_a_page_is_filled_with_the_misses_first(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- laboratory:begin -->\nold\n<!-- laboratory:end -->\nafter\n")
 
-    fill_page(page, outcomes(), "1 to 4")
+    fill_page(page, outcomes(), "1 to 4", "on a day by a commit")
 
     text = page.read_text()
-    assert text.startswith("before\n<!-- laboratory:begin -->\n4 jobs of seeds 1 to 4; on ")
+    assert text.startswith(
+        "before\n<!-- laboratory:begin -->\n4 jobs of seeds 1 to 4, drawn on a day by a commit; on "
+    )
     assert text.endswith("<!-- laboratory:end -->\nafter\n")
     assert "old" not in text
     rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
     assert rows == ["| seed", "| ---", "| 2", "| 3", "| 1", "| 4"]
     page.write_text("nothing to fill")
     with pytest.raises(ConfigurationError, match="laboratory:begin"):
-        fill_page(page, outcomes(), "1 to 4")
+        fill_page(page, outcomes(), "1 to 4", "-")
 
 
 def test_a_jobs_line_says_all_of_it():
