@@ -13,7 +13,7 @@ from tfdarshan.analysis.file_table import load_files
 from tfdarshan.commands import COMMANDS, GROUPS, main
 from tfdarshan.doctor import other_programs, self_check
 from tfdarshan.errors import TfdarshanError
-from tfdarshan.reports.text.summary_text import WIDTH
+from tfdarshan.terminal.paint import WIDTH
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
-from tfdarshan.reports.text.comparison_text import WIDTH
+from tfdarshan.terminal.paint import WIDTH
 
 
 def record(folder, run, *, chunk=5_000, sleep_s=0.0, **options):

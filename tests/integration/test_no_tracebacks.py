@@ -20,6 +20,7 @@ import lmdb
 import pytest
 
 import tfdarshan
+from tests.terminal import in_terminal
 from tfdarshan.commands import COMMANDS
 from tfdarshan.commands.exit_codes import BROKEN_PIPE
 
@@ -27,11 +28,12 @@ pytestmark = pytest.mark.long
 
 ODD = os.fsdecode(b"odd \xff\xc3\xbc")
 FILES = 12
+COLUMNS_OF = re.compile(r"(\d+) columns$")
 OLD_STYLE = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-# How a terminal, a pipe or a locale may be.
+# How a terminal, a pipe or a locale may be; stdout is a terminal where its columns are named.
 PLACES = {
-    "50 columns": {"COLUMNS": "50"},
-    "200 columns": {"COLUMNS": "200"},
+    "50 columns": {},
+    "200 columns": {},
     "LC_ALL=C": {"LC_ALL": "C", **OLD_STYLE},
     "ascii": {"PYTHONIOENCODING": "ascii", **OLD_STYLE},
     "latin-1": {"LANG": "de_DE.ISO-8859-1", "LC_ALL": "", "PYTHONIOENCODING": "iso-8859-1", **OLD_STYLE},
@@ -74,6 +76,7 @@ TYPICAL = {
     "burst status of no tier: 1": "burst status {empty}",
     "workload list": "workload list",
     "run": "run --logdir {out}/run {script}",
+    "doctor": "doctor",
 }
 READERS = ("summary", "findings", "whatif", "files")
 # What does not work: the exit code, what was typed, and a part of the sentence that says why.
@@ -187,14 +190,27 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     places["closed"].chmod(0o700)
 
 
+def bound(words: list[str], *, allowed: bool) -> list[str]:
+    """Gives the whole command; if not `allowed`, one that permissions bind even as root."""
+    setpriv = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    return [*([] if allowed or os.geteuid() else setpriv), sys.executable, "-m", "tfdarshan", *words]
+
+
 def tfdarshan_says(words, environment=None, *, allowed=True, **streams):
     """Runs the command; if not `allowed`, as somebody whom permissions bind, even as root."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | streams
-    bound = [] if allowed or os.geteuid() else ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
     return subprocess.run(
-        [*bound, sys.executable, "-m", "tfdarshan", *words],
+        bound(words, allowed=allowed),
         env={**os.environ, **(environment or {})}, check=False, timeout=120, **streams,
     )  # fmt: skip
+
+
+def said_at(place: str, words: list[str], *, allowed: bool = True) -> subprocess.CompletedProcess[bytes]:
+    """Runs the command in such a place."""
+    columns = COLUMNS_OF.match(place)
+    if columns is None:
+        return tfdarshan_says(words, PLACES[place], allowed=allowed)
+    return in_terminal(bound(words, allowed=allowed), int(columns[1]), PLACES[place]).completed
 
 
 def check_whole_paths(job: Job, said: str) -> None:
@@ -227,14 +243,14 @@ def check_failure(job: Job, done, code: int, why: str) -> None:
 
 def test_every_verb_is_tried():
     typed = [*TYPICAL.values(), *(words for _, words, _ in WRONG)]
-    assert set(COMMANDS) - {"doctor", "probe"} <= {words.split()[0] for words in TYPICAL.values() if words}
-    assert set(COMMANDS) <= {words.split()[0] for words in typed if words}
+    assert set(COMMANDS) - {"probe"} <= {words.split()[0] for words in TYPICAL.values() if words}
+    assert set(COMMANDS) - {"probe"} <= {words.split()[0] for words in typed if words}
 
 
 @pytest.mark.parametrize("name", TYPICAL)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_works_works_everywhere(job, name, place):
-    done = tfdarshan_says(job.words(TYPICAL[name]), PLACES[place])
+    done = said_at(place, job.words(TYPICAL[name]))
 
     code = int(name.partition(": ")[2] or 0)
     assert done.returncode == code, done.stderr
@@ -247,13 +263,23 @@ def test_what_works_works_everywhere(job, name, place):
         json.loads(text)
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_a_probe_works_everywhere_or_says_why_not(job, place):
+    # Whether memory has the files is not ours to say.
+    done = said_at(place, job.words("probe {data} --seconds 1"))
+
+    said = sentences(done.stderr)
+    assert (done.returncode, len(said)) in ((0, 0), (1, 1)), said
+    assert bool(done.stdout) == (done.returncode == 0)
+
+
 @pytest.mark.parametrize(("code", "typed", "why"), WRONG, ids=[typed for _, typed, _ in WRONG])
 @pytest.mark.parametrize("place", ["50 columns", "ascii"])
 def test_what_is_wrong_is_one_sentence(job, code, typed, why, place):
     allowed = "{closed}" not in typed
     if not allowed and shutil.which("setpriv") is None:
         pytest.skip("needs setpriv of util-linux")
-    done = tfdarshan_says(job.words(typed), PLACES[place], allowed=allowed)
+    done = said_at(place, job.words(typed), allowed=allowed)
 
     assert done.stdout == b""
     check_failure(job, done, code, why)
@@ -299,3 +325,40 @@ def test_streams_that_are_closed_change_nothing(job, name):
 
     assert done.returncode == int(name.partition(": ")[2] or 0), done.stderr
     sentences(done.stderr)
+
+
+TRAINING = """
+import sys, pathlib
+import tensorflow as tf
+
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(exist_ok=True)
+for number in range(24):
+    (folder / f"{number:03}.bin").write_bytes(bytes([number]) * 4096)
+names = tf.data.Dataset.list_files(str(folder / "*.bin"), shuffle=False)
+decode = lambda name: tf.reshape(tf.cast(tf.io.decode_raw(tf.io.read_file(name), tf.uint8), tf.float32), (4096,))
+dataset = names.map(lambda name: (decode(name), 0.0)).batch(4)
+model = tf.keras.Sequential([tf.keras.Input((4096,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(dataset, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("place", ["LC_ALL=C", "NO_COLOR", "50 columns", "200 columns"])
+def test_a_training_job_is_recorded_and_explained_everywhere(place, tmp_path):
+    # GIVEN a Keras job on storage that answers as slowly as Lustre does, in a folder with a name of any bytes
+    script, logs = tmp_path / f"train {ODD}.py", tmp_path / ODD
+    script.write_text(TRAINING)
+    words = ["run", "--logdir", str(logs), "--as-if", "lustre", str(script), str(tmp_path / "data")]
+
+    # WHEN
+    done = said_at(place, words)
+
+    # THEN
+    assert done.returncode == 0, done.stderr
+    sentences(done.stderr)
+    for verb in ("summary", "findings", "list", "files", "whatif"):
+        told = said_at(place, [verb, str(logs)])
+        assert told.returncode == 0, told.stderr
+        assert sentences(told.stderr) == []
+        assert told.stdout.strip()

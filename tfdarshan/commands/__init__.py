@@ -7,9 +7,8 @@ import importlib
 import os
 import re
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from tfdarshan.commands.arguments import say
@@ -17,7 +16,9 @@ from tfdarshan.commands.exit_codes import BROKEN_PIPE, FAILURE, WRONG_USE
 from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
 from tfdarshan.file_name import printable
 from tfdarshan.native.versions import VERSION
-from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.fitting import FittedStream, fold
+from tfdarshan.terminal.paint import paint_for
+from tfdarshan.terminal.wrapping import wrap
 
 # What the verbs are for, in the order in which they are needed; and the modules here that have them. Only
 # the module of the verb that is given is imported.
@@ -77,13 +78,31 @@ def _outcome(given: Sequence[str]) -> int | Callable[[], int]:
             print(make_parser().format_help(), end="")
             return 0
         parsed = make_parser(given[0]).parse_args(given)
-        if given[0] != RUN:
-            escape_what_the_locale_lacks()
-        outcome: int | Callable[[], int] = parsed.command(parsed)
-        return outcome
+        if given[0] == RUN:
+            # What the script prints is its own.
+            outcome: int | Callable[[], int] = parsed.command(parsed)
+            return outcome
+        escape_what_the_locale_lacks()
+        with _fitted(exact=getattr(parsed, "json", False)):
+            return int(parsed.command(parsed))
     finally:
         if sys.stdout is not None:
             sys.stdout.flush()
+
+
+@contextmanager
+def _fitted(*, exact: bool) -> Iterator[None]:
+    """Has lines folded that are wider than the terminal they go to, but for `exact` ones such as JSON."""
+    stream = sys.stdout
+    if exact or not stream.isatty():
+        yield
+        return
+    sys.stdout = FittedStream(stream, paint_for(stream).width)
+    try:
+        yield
+        sys.stdout.flush()
+    finally:
+        sys.stdout = stream
 
 
 def _write_no_more() -> None:
@@ -124,7 +143,8 @@ class _Parser(argparse.ArgumentParser):
         """Unlike argparse's own, does not hide that nothing can be written."""
         to = sys.stderr if file is None else file
         if message and to is not None:
-            to.write(message)
+            width = paint_for(to).width if to.isatty() else len(message)
+            to.write("\n".join(folded for line in message.split("\n") for folded in fold(line, width)))
 
 
 class _TopParser(_Parser):
@@ -134,18 +154,18 @@ class _TopParser(_Parser):
 
     def format_help(self) -> str:
         """Gives usage, options, and the verbs in groups."""
-        width = max(map(len, self.verbs)) + 2
-        lines = [self.format_usage().rstrip(), "", str(self.description), ""]
+        width, columns = max(map(len, self.verbs)) + 2, paint_for(sys.stdout).width
+        lines = [self.format_usage().rstrip(), "", *wrap(str(self.description), columns), ""]
         for title, names in GROUPS.items():
             lines.append(f"{title}:")
             for name in names:
                 said = f"  {name:<{width}}{self.verbs[name]}"
-                lines += textwrap.wrap(said, WIDTH, subsequent_indent=" " * (width + 2))
-        lines += [
-            "",
-            "`tfdarshan VERB --help` explains a verb. --version prints the version, --print-completion SHELL",
-            f"what makes a shell complete verbs and options ({', '.join(SHELLS)}).",
-        ]
+                lines += wrap(said, columns, hang=" " * (width + 2))
+        last = (
+            "`tfdarshan VERB --help` explains a verb. --version prints the version, --print-completion SHELL "
+            f"what makes a shell complete verbs and options ({', '.join(SHELLS)})."
+        )
+        lines += ["", *wrap(last, columns)]
         return "\n".join(lines) + "\n"
 
     def error(self, message: str) -> NoReturn:

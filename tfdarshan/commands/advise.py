@@ -96,6 +96,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.reports.text.advice_text import render
     from tfdarshan.sessions.overlap import overlap_lines
     from tfdarshan.staging.planning import make_plan
+    from tfdarshan.terminal.paint import paint_for
     from tfdarshan.terminal.progress import Progress
 
     sessions = _sessions(arguments)
@@ -118,7 +119,11 @@ def command(arguments: argparse.Namespace) -> int:
             | {"overlapping_sessions": _overlapping(sessions)}
         )
     elif not arguments.format or arguments.output:
-        sys.stdout.write("\n".join([*overlap_lines(_overlapping(sessions)), render(decision.advice)]))
+        sys.stdout.write(
+            "\n".join(
+                [*overlap_lines(_overlapping(sessions)), render(decision.advice, paint_for(sys.stdout).width)]
+            )
+        )
     return 0
 
 

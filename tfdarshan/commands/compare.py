@@ -117,11 +117,13 @@ def _labels(paths: Sequence[str], sessions: Sequence[str]) -> list[str]:
 
 def _print(sides: Sequence[Side], comparisons: Sequence[Comparison], failures: Sequence[Failure]) -> None:
     from tfdarshan.reports.text.comparison_text import render, render_failures, render_side
+    from tfdarshan.terminal.paint import paint_for
 
+    width = paint_for(sys.stdout).width
     for side in sides:
-        sys.stdout.write(render_side(side))
+        sys.stdout.write(render_side(side, width))
     for comparison in comparisons:
-        sys.stdout.write("\n" + render(comparison))
+        sys.stdout.write("\n" + render(comparison, width))
     if failures:
         sys.stdout.write("\n" + render_failures(failures))
 

@@ -6,6 +6,7 @@ import argparse
 import fnmatch
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.counter_groups import (
@@ -33,6 +34,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
 from tfdarshan.sessions.schema import FILE_MODULES, LAYERS
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH, paint_for
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:
@@ -48,6 +50,10 @@ SHORT_COLUMNS = {
     "bytes_read": BYTES_READ,
     "bytes_written": BYTES_WRITTEN,
 }
+TABLE = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
+NO_EMPTY_READS = Columns(10, 9, 10, 10, 10, "  ", -6, " ", 0)
+NARROW_TABLE = Columns(9, 10, "  ", 0)
+TABLE_WIDTH = 87
 
 
 def add_parser(verbs: Any) -> None:
@@ -167,8 +173,9 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
 def _print(table: pd.DataFrame) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
     opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
-    columns = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
-    print(columns.row("time", "opens", "reads", "of 0 B", "read", "writes", "written", "", "path"))
+    columns, shown = _room_for(table["path"])
+    heads = ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "", "path")
+    print(columns.row(*(heads[place] for place in shown)))
     for row in table.index:
         cells = (
             human_seconds(sums["time_s"][row]),
@@ -181,7 +188,16 @@ def _print(table: pd.DataFrame) -> None:
             table["module"][row],
             printable(table["path"][row]),
         )
-        print(columns.row(*cells))
+        print(columns.row(*(cells[place] for place in shown)))
+
+
+def _room_for(paths: pd.Series) -> tuple[Columns, Sequence[int]]:
+    """Gives columns that leave room for the paths on a terminal, and the places of those cells."""
+    width = paint_for(sys.stdout).width
+    if not sys.stdout.isatty() or width >= TABLE_WIDTH + max(paths.map(len), default=0):
+        return TABLE, range(9)
+    # What says least goes: empty reads, and on a narrow terminal all but time and bytes read.
+    return (NARROW_TABLE, (0, 4, 8)) if width < WIDTH else (NO_EMPTY_READS, (0, 1, 2, 4, 6, 7, 8))
 
 
 def _print_mapped(table: pd.DataFrame, *, alone: bool) -> None:

@@ -34,11 +34,14 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.reports.text.findings_text import findings_text
+    from tfdarshan.terminal.fitting import write_whole
+    from tfdarshan.terminal.paint import paint_for
 
     session = session_of(arguments)
     diagnosis = diagnose(session)
     if arguments.json:
         print_json(plain_diagnosis(diagnosis) | overlap_of(session))
     else:
-        sys.stdout.write(overlap_text(session) + findings_text(diagnosis))
+        width = paint_for(sys.stdout).width
+        write_whole(overlap_text(session) + findings_text(diagnosis, width))
     return 0

@@ -52,6 +52,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.session import open_session
     from tfdarshan.staging.capacity import parse_size
     from tfdarshan.storage_probe.prober import Bounds
+    from tfdarshan.terminal.paint import paint_for
 
     if (arguments.folder is None) == (arguments.logdir is None):
         raise ConfigurationError(
@@ -67,7 +68,7 @@ def command(arguments: argparse.Namespace) -> int:
         print_json({"probes": [_plain(probe) for probe in probes], "kept_in": kept} | overlap)
     else:
         head = "" if session is None else overlap_text(session)
-        sys.stdout.write(head + "\n".join(map(probe_text, probes)))
+        sys.stdout.write(head + "\n".join(probe_text(probe, paint_for(sys.stdout).width) for probe in probes))
         if session is not None and unkept is None:
             say(f"kept in {session.path}; see what it changes with: tfdarshan findings {session.path}")
     if unkept is not None:

@@ -73,6 +73,7 @@ def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Ru
     from tfdarshan.reports.text.answer_text import answer_text
     from tfdarshan.reports.text.brief_text import brief_text
     from tfdarshan.reports.text.summary_text import render
+    from tfdarshan.terminal.fitting import write_whole
     from tfdarshan.terminal.paint import paint_for
 
     data, diagnosis = summary_and_diagnosis(session, top, runner)
@@ -83,9 +84,10 @@ def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Ru
     if arguments.json:
         print_json(plain_diagnosis(diagnosis) | _plain(data))
     elif arguments.verbose or arguments.top is not None:
-        sys.stdout.write(render(data, answer_text(diagnosis, paint)))
+        write_whole("\n".join([*answer_text(diagnosis, paint), "", ""]))
+        sys.stdout.write(render(data))
     else:
-        sys.stdout.write(brief_text(data, diagnosis, paint))
+        write_whole(brief_text(data, diagnosis, paint))
 
 
 def _plain(data: SummaryData) -> dict[str, Any]:

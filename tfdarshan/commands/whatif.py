@@ -17,6 +17,7 @@ from tfdarshan.commands.arguments import (
     print_json,
     session_of,
 )
+from tfdarshan.terminal.paint import paint_for
 
 if TYPE_CHECKING:
     from tfdarshan.findings.measures import Measures
@@ -69,7 +70,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(dataclasses.asdict(found) | {"gain": plain_gain(found.gain)} | overlap_of(session))
     else:
-        sys.stdout.write(overlap_text(session) + whatif_text(found))
+        sys.stdout.write(overlap_text(session) + whatif_text(found, paint_for(sys.stdout).width))
     return 0
 
 
@@ -84,7 +85,6 @@ def _questions(measures: Measures, session: Session, *, as_json: bool) -> int:
         plain = [{"options": one.options, "gain": plain_gain(one.answer.gain)} for one in asked]
         print_json({"questions": plain} | overlap_of(session))
     else:
-        sys.stdout.write(
-            overlap_text(session) + questions_text(asked, str(session.path), measures.summary.trace_span)
-        )
+        width, span = paint_for(sys.stdout).width, measures.summary.trace_span
+        sys.stdout.write(overlap_text(session) + questions_text(asked, str(session.path), span, width))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
@@ -44,5 +44,14 @@ def paint_for(stream: IO[str]) -> Paint:
     if not stream.isatty():
         return Paint()
     coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
-    columns = shutil.get_terminal_size((WIDTH, 24)).columns
-    return Paint(coloured, min(max(columns, NARROWEST), WIDEST))
+    return Paint(coloured, min(max(columns_of(stream, WIDTH), NARROWEST), WIDEST))
+
+
+def columns_of(stream: IO[str], unknown: int) -> int:
+    """Gives the width of a stream's terminal: COLUMNS, what the terminal says, or `unknown`."""
+    with suppress(ValueError):
+        if (given := int(os.environ.get("COLUMNS", "0"))) > 0:
+            return given
+    with suppress(OSError, ValueError, AttributeError):
+        return os.get_terminal_size(stream.fileno()).columns or unknown
+    return unknown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -11,6 +10,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 from weakref import WeakSet
+
+from tfdarshan.terminal.paint import columns_of
 
 _REDRAW_EVERY_S = 0.1
 # Work shorter than this is not worth a line on somebody's terminal.
@@ -105,10 +106,7 @@ def _bar_class() -> Any:
 
 def _columns() -> int:
     """Gives the terminal's width, 80 if it does not say: for a width of 0 tqdm draws nothing."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80
+    return columns_of(sys.stderr, 80)
 
 
 def _is_terminal() -> bool:

@@ -11,8 +11,8 @@ import pytest
 from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.commands import main
 from tfdarshan.reports.figures.theme import CONFIG
-from tfdarshan.reports.text.advice_text import WIDTH
 from tfdarshan.staging.plan import read_plan
+from tfdarshan.terminal.paint import WIDTH
 
 FILES = 200
 

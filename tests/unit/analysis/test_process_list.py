@@ -8,8 +8,9 @@ from tests.made_up_session import HOST, job_of, write_session
 from tfdarshan.analysis.process_list import list_processes, named_processes
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.reports.text.process_text import MOST_PROCESSES, kinds_text, process_lines
-from tfdarshan.reports.text.summary_text import WIDTH, render
+from tfdarshan.reports.text.summary_text import render
 from tfdarshan.reports.views.redaction import HIDDEN, Redaction, redacted_summary
+from tfdarshan.terminal.paint import WIDTH
 
 MODULE = "/home/me/env/lib/python3.12/site-packages/numpy/__init__.py"
 READS = {

@@ -11,8 +11,9 @@ from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.finding import KINDS
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
-from tfdarshan.reports.text.findings_text import WIDTH, findings_text
+from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.text.whatif_text import whatif_text
+from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.workloads.laboratory.contradiction import asked, contradictions_in
 
 OPERATIONS = ("open", "close", "stat", "pread", "read", "lseek", "write", "fsync", "fwrite", "fread", "mmap")

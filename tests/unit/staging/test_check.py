@@ -8,12 +8,12 @@ import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.reports.text.advice_text import WIDTH
 from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.check import compare
 from tfdarshan.staging.plan import Plan, PlannedFile
 from tfdarshan.staging.question import Question
+from tfdarshan.terminal.paint import WIDTH
 
 COUNT = 400
 

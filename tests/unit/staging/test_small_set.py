@@ -10,7 +10,7 @@ from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.staging import NAME
-from tfdarshan.reports.text.advice_text import WIDTH, render
+from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.views.panel import Text, Tiles
 from tfdarshan.reports.views.staging_view import StagingQuery, staging_view
 from tfdarshan.reports.views.view_source import Source
@@ -18,6 +18,7 @@ from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.small_set import small_set
+from tfdarshan.terminal.paint import WIDTH
 
 MB, FILES, FOLDERS, READERS = 1_000_000, 96, 8, 4
 QUICK_MS, SLOW_MS = 4.0, 160.0

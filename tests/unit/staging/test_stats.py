@@ -6,9 +6,10 @@ from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.staging import NAME
-from tfdarshan.reports.text.advice_text import WIDTH, render
+from tfdarshan.reports.text.advice_text import render
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.question import Question
+from tfdarshan.terminal.paint import WIDTH
 
 FILES = 40
 SIZE = 200_000

@@ -1,9 +1,8 @@
-"""The advice as text, at most 100 columns wide."""
+"""The advice as text; its paragraphs fit the width of the terminal."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.file_name import printable
@@ -12,9 +11,10 @@ from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
-WIDTH = 100
 BAR = 40
 CURVE_LINES = 10
 # Stats that take less of the time in calls are not worth a line.
@@ -26,9 +26,9 @@ CURVE = Columns("  ", 9, " ", 9, " ", 0)
 LEFT_OUT = Columns("  ", 18, " ", 10, " read   ", 0)
 
 
-def render(advice: Advice) -> str:
+def render(advice: Advice, width: int = WIDTH) -> str:
     """Gives the advice as text."""
-    parts = [_verdict(advice), *map(_wrapped, advice.facts.traces)]
+    parts = [_verdict(advice, width), *(_wrapped(text, width) for text in advice.facts.traces)]
     if advice.files:
         parts += [_job(advice), _tiers(advice)]
         if advice.helps:
@@ -42,9 +42,11 @@ def gain_text(gain: float) -> str:
     return "no I/O left" if math.isinf(gain) else f"{1 + gain:.2f}x"
 
 
-def _verdict(advice: Advice) -> str:
+def _verdict(advice: Advice, width: int) -> str:
     if not advice.helps:
-        return _wrapped("Staging will not help: " + "; ".join(r.sentence for r in advice.reasons) + ".")
+        return _wrapped(
+            "Staging will not help: " + "; ".join(r.sentence for r in advice.reasons) + ".", width
+        )
     chosen, expected = advice.chosen, advice.chosen.expected
     low, high = expected.gain_range
     of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
@@ -66,7 +68,9 @@ def _verdict(advice: Advice) -> str:
             "(--input-wait says it)"
         )
     return "\n".join(
-        "\n".join(textwrap.wrap(printable(line), WIDTH, subsequent_indent="    ")) for line in lines
+        found
+        for line in lines
+        for found in wrap(printable(line.lstrip()), width, "  " * line.startswith(" "), "    ")
     )
 
 
@@ -245,5 +249,5 @@ def shortened_end(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
 
 
-def _wrapped(text: str) -> str:
-    return "\n".join(textwrap.wrap(printable(text), WIDTH, subsequent_indent="  "))
+def _wrapped(text: str, width: int) -> str:
+    return "\n".join(wrap(printable(text), width, hang="  "))

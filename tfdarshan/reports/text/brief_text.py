@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.analysis.coverage import Direction
@@ -19,16 +20,50 @@ from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_title
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.fitting import COLOUR
 from tfdarshan.terminal.paint import WIDTH, Paint
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent, plural, shortened
 
-MOST_FILES = 3
-MOST_RANKS = 4
+# So many lines are seen at once.
+SCREEN = 25
+CUT = " ..."
+MOST_FAILURES = 3
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
+FEWER_FACTS, FEWEST_FACTS = ("Job", "Left out"), ("Job", "Left out", "Opened", "Seen")
 # A narrow terminal has no room for all columns.
 FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much is said besides the answer.
+
+    Attributes:
+        files: The slowest files.
+        ranks: Of a job of several.
+        fact_lines: Lines that a fact may have.
+        warning_lines: Lines that a warning may have, None for as many as it takes.
+        left_out: Facts that are left out.
+    """
+
+    files: int
+    ranks: int
+    fact_lines: int
+    warning_lines: int | None = None
+    left_out: tuple[str, ...] = ()
+
+
+# What there is most room for first: the answer is whole in each.
+ROOMS = (
+    Room(files=3, ranks=4, fact_lines=2),
+    Room(files=3, ranks=3, fact_lines=1),
+    Room(files=1, ranks=2, fact_lines=1, warning_lines=2),
+    Room(files=0, ranks=1, fact_lines=1, warning_lines=1),
+    Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWER_FACTS),
+    Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWEST_FACTS),
+)
 
 
 def brief_text(data: SummaryData, diagnosis: Diagnosis, paint: Paint | None = None) -> str:
@@ -40,18 +75,33 @@ def brief_text(data: SummaryData, diagnosis: Diagnosis, paint: Paint | None = No
         paint: How wide it may be, and whether it has colours.
     """
     paint = Paint() if paint is None else paint
+    text = ""
+    for room in ROOMS:
+        text = _text(data, diagnosis, paint, room)
+        if _rows(text, paint.width) <= SCREEN:
+            break
+    return text
+
+
+def _rows(text: str, width: int) -> int:
+    """Gives the rows of a terminal that a text takes: a longer line, such as a command, takes several."""
+    lines = COLOUR.sub("", text).splitlines()
+    return sum(max(-(-len(line) // width), 1) for line in lines)
+
+
+def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> str:
     sections = [
         answer_text(diagnosis, paint),
-        _warnings(data, paint),
-        _facts(data, paint),
-        rank_lines(data.ranks, MOST_RANKS),
-        _slowest(data.slowest_files[:MOST_FILES], paint),
+        _warnings(data, paint, room),
+        _facts(data, paint, room),
+        rank_lines(data.ranks if room.ranks else None, room.ranks),
+        _slowest(data.slowest_files[: room.files], paint),
         _more(data, diagnosis, paint),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _warnings(data: SummaryData, paint: Paint) -> list[str]:
+def _warnings(data: SummaryData, paint: Paint, room: Room) -> list[str]:
     said = []
     if data.emulation is not None:
         as_if = emulated_as(data.emulation, paint.width // 2)
@@ -65,11 +115,11 @@ def _warnings(data: SummaryData, paint: Paint) -> list[str]:
         said.append(data.trace_span.sentence)
     said += [f"{bound}." for bound in data.bounds]
     said += data.problems
-    lines = [line for sentence in said for line in _wrapped(f"! {sentence}", paint, "  ")]
+    lines = [line for sentence in said for line in _wrapped(f"! {sentence}", paint, "  ", room.warning_lines)]
     return lines + overlap_lines([Path(path) for path in data.overlapping_sessions])
 
 
-def _facts(data: SummaryData, paint: Paint) -> list[str]:
+def _facts(data: SummaryData, paint: Paint, room: Room) -> list[str]:
     engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
     kinds = kinds_text(data.process_list)
     counts = [plural(data.processes, "process", "processes") + (f" ({kinds})" if kinds else "")]
@@ -92,15 +142,15 @@ def _facts(data: SummaryData, paint: Paint) -> list[str]:
     return [
         line
         for label, text in facts
-        if text
-        for line in _wrapped(FACTS.row(label, printable(text)), paint, " " * LABEL, most_lines=2)
+        if text and label not in room.left_out
+        for line in _wrapped(FACTS.row(label, printable(text)), paint, " " * LABEL, room.fact_lines)
     ]
 
 
 def _command(command: str, paint: Paint) -> str:
     """Gives a command line; of a program whose path is no part of a line, the end of that path."""
     program, *others = command.split(" ", 1)
-    return " ".join([shortened(program, paint.width - LABEL), *others])
+    return " ".join([shortened(program, paint.width - LABEL - len(CUT)), *others])
 
 
 def _moved(data: SummaryData, direction: str) -> str:
@@ -151,8 +201,8 @@ def _failed(data: SummaryData) -> str:
         f"{sum(failure.calls.values()):,} {failure.name} ({', '.join(failure.calls)})"
         for failure in sorted(data.failures, key=lambda failure: -sum(failure.calls.values()))
     ]
-    more = [f"{plural(len(said) - MOST_FILES, 'other reason')}"] if len(said) > MOST_FILES else []
-    return ", ".join(said[:MOST_FILES] + more)
+    more = [f"{plural(len(said) - MOST_FAILURES, 'other reason')}"] if len(said) > MOST_FAILURES else []
+    return ", ".join(said[:MOST_FAILURES] + more)
 
 
 def _seen(data: SummaryData) -> str:
@@ -230,6 +280,6 @@ def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None
     # A path is whole, so that it can be copied, however long.
     lines = wrap(printable(text), paint.width, hang=indent)
     if most_lines is not None and len(lines) > most_lines:
-        last = lines[most_lines - 1][: paint.width - 4]
-        lines = [*lines[: most_lines - 1], f"{last} ..."]
+        last = lines[most_lines - 1][: paint.width - len(CUT)]
+        lines = [*lines[: most_lines - 1], last + CUT]
     return lines

@@ -1,8 +1,7 @@
-"""Words comparisons: data in, text out, at most 100 columns wide."""
+"""Words comparisons: data in, text out, within the width of the terminal."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from tfdarshan.comparison.change import (
@@ -24,21 +23,30 @@ from tfdarshan.comparison.metric import COUNT, find_metric
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, shortened
 
-WIDTH = 100
 # From here on a change is worded as a factor.
 MANY_TIMES = 10
 CHANGES = Columns(-27, 15, 15, 11, "  ", 9, "  ", 0)
+# A narrow terminal has room for what changed alone, an even narrower one not for the outcome.
+NARROW_CHANGES, NARROWEST_CHANGES = Columns(-27, 15, 15, 11, "  ", 0), Columns(-19, 10, 10, "  ", 0)
+WIDE_ENOUGH, NARROW = 93, 80
 FILES = Columns(15, 15, 12)
-MOST_CHARACTERS = 14
+MOST_CHARACTERS, LEAST_PATH = 14, 24
 SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, width: int = WIDTH) -> str:
     """Gives a comparison as text, ending in a newline."""
-    said = textwrap.wrap(printable(headline(comparison.comparable, comparison.changes)), WIDTH)
-    sections = [said, _likeness(comparison), _changes(comparison), _files(comparison)]
+    said = wrap(printable(headline(comparison.comparable, comparison.changes)), width)
+    sections = [
+        said,
+        _likeness(comparison, width),
+        _changes(comparison, width),
+        _files(comparison, width),
+    ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
@@ -69,12 +77,15 @@ def of_the_job(changes: Sequence[Change]) -> Change | None:
     return None
 
 
-def render_side(side: Side) -> str:
+def render_side(side: Side, width: int = WIDTH) -> str:
     """Says in a line which sessions a label stands for, and in others which overlap these."""
     newest = side.newest.summary
     several = f", medians of {len(side.runs)} sessions" if len(side.runs) > 1 else ""
     head = f"{printable(side.label)}  {printable(newest.session)}{several}, in "
-    lines = [head + shortened(printable(newest.path), WIDTH - len(head)), *overlap_lines(side.overlapping)]
+    lines = [
+        head + shortened(printable(newest.path), max(width - len(head), LEAST_PATH)),
+        *overlap_lines(side.overlapping),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -117,22 +128,20 @@ def sentence_of(verdict: str, checks: Sequence[Check]) -> str:
     return f"Comparable: {SAID.get(verdict, verdict)}" + (f" ({', '.join(differ)})." if differ else ".")
 
 
-def _likeness(comparison: Comparison) -> list[str]:
+def _likeness(comparison: Comparison, width: int) -> list[str]:
     head = f"{printable(comparison.first)} -> {printable(comparison.second)}. "
-    lines = [head + sentence_of(comparison.comparable, comparison.checks)]
+    lines = wrap(head + sentence_of(comparison.comparable, comparison.checks), width)
     for check in comparison.checks:
         mark = {SAME_STATE: " ", NOTED: "~"}.get(check.state, "!")
-        lines += _wrapped(f"  {mark} {check.name:<18} ", check.sentence)
+        head = f"  {mark} {check.name:<18} "
+        hang = " " * (len(head) if width >= NARROW else 4)
+        lines += wrap(printable(check.sentence), width, head, hang)
     return lines
 
 
-def _wrapped(head: str, text: str) -> list[str]:
-    return textwrap.wrap(printable(text), WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
-
-
-def _changes(comparison: Comparison) -> list[str]:
+def _changes(comparison: Comparison, width: int) -> list[str]:
     names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
-    lines = [CHANGES.row("What changed", *names, "change", "noise")]
+    lines = [_change_row(("What changed", *names, "change", "noise", ""), width)]
     for change in comparison.changes:
         if not change.before and not change.after:
             continue
@@ -140,11 +149,23 @@ def _changes(comparison: Comparison) -> list[str]:
         values = (metric.worded(change.before), metric.worded(change.after))
         outcome = "" if change.outcome in (SAME, UNKNOWN) else change.outcome
         row = (f"  {metric.label}", *values, change_text(change), noise_text(change), outcome)
-        lines.append(CHANGES.row(*row))
+        lines.append(_change_row(row, width))
     return lines
 
 
-def _files(comparison: Comparison) -> list[str]:
+def _change_row(cells: Sequence[str], width: int) -> str:
+    """Gives a row with the columns that there is room for."""
+    label, before, after, change, _, outcome = cells
+    if width >= WIDE_ENOUGH:
+        return CHANGES.row(*cells)
+    if width >= NARROW:
+        return NARROW_CHANGES.row(label, before, after, change, outcome)
+    before, after = (shortened(text, 9) for text in (before, after))
+    label = label if len(label) < 19 else f"{label[:15]}..."
+    return NARROWEST_CHANGES.row(label, before, after, change)
+
+
+def _files(comparison: Comparison, width: int) -> list[str]:
     lines = []
     for file in comparison.files:
         if abs(file.difference_s) < LEAST_CHANGE * max(file.first_s, file.second_s):
@@ -152,7 +173,7 @@ def _files(comparison: Comparison) -> list[str]:
         sign = "+" if file.difference_s > 0 else "-"
         difference = sign + human_seconds(abs(file.difference_s))
         row = FILES.row(human_seconds(file.first_s), human_seconds(file.second_s), difference) + "   "
-        lines.append(row + shortened(printable(file.path), WIDTH - len(row)))
+        lines.append(row + shortened(printable(file.path), max(width - len(row), LEAST_PATH)))
     names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
     head = FILES.row(*names, "change") + "   path"
     return ["Files whose time in calls changed most", head, *lines] if lines else []

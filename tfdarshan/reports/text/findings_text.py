@@ -1,4 +1,4 @@
-"""Words a diagnosis: data in, lines out, at most 100 columns wide."""
+"""Words a diagnosis: data in, lines out; all but those of cures fit the width."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Assumption, Finding, Gain
+from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened
 
-WIDTH = 100
 HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": "Also"}
 
 
-def verdict_text(diagnosis: Diagnosis) -> str:
+def verdict_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
     """Gives the verdict as a paragraph, and what to record where it cannot tell."""
-    lines = wrap(printable(diagnosis.verdict.sentence), WIDTH)
+    lines = wrap(printable(diagnosis.verdict.sentence), width)
     if diagnosis.verdict.record:
-        lines += wrap(printable(f"To know: {diagnosis.verdict.record}."), WIDTH)
+        lines += wrap(printable(f"To know: {diagnosis.verdict.record}."), width)
     return "\n".join(lines) + "\n"
 
 
-def findings_text(diagnosis: Diagnosis) -> str:
+def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
     """Gives everything that was found, ending in a newline."""
-    parts = [verdict_text(diagnosis)]
+    parts = [verdict_text(diagnosis, width)]
     if diagnosis.trace_span is not None:
-        parts.append("\n".join(wrap(diagnosis.trace_span.sentence, WIDTH)) + "\n")
+        parts.append("\n".join(wrap(diagnosis.trace_span.sentence, width)) + "\n")
     common = _common(diagnosis)
     for kind, heading in HEADINGS.items():
         found = [finding for finding in diagnosis.findings if finding.kind == kind]
         if found:
-            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, common) for finding in found))
+            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, common, width) for finding in found))
     if common:
         lines = ["Gains above assume as well"]
-        lines += [line for shared in common for line in _wrapped(assumption_text(shared), "  ")]
+        lines += [line for shared in common for line in _wrapped(assumption_text(shared), width, "  ")]
         parts.append("\n".join(lines) + "\n")
     if diagnosis.unknown:
         lines = ["Not known"]
         for entry in diagnosis.unknown:
             record = f" ({entry.record})" if entry.record and entry.record != diagnosis.verdict.record else ""
-            lines += _wrapped(f"{entry.name}: {entry.why}{record}", "  ")
+            lines += _wrapped(f"{entry.name}: {entry.why}{record}", width, "  ")
         parts.append("\n".join(lines) + "\n")
     if diagnosis.left_out.worth_saying:
-        parts.append("\n".join(_wrapped(diagnosis.left_out.sentence, "")) + "\n")
+        parts.append("\n".join(_wrapped(diagnosis.left_out.sentence, width, "")) + "\n")
     return "\n".join(parts)
 
 
@@ -79,24 +79,26 @@ def _common(diagnosis: Diagnosis) -> list[Assumption]:
     return [entry for entry, count in counted.items() if count > 1]
 
 
-def _finding(finding: Finding, common: Sequence[Assumption]) -> str:
+def _finding(finding: Finding, common: Sequence[Assumption], width: int) -> str:
     cost = cost_text(finding)
-    lines = _wrapped(f"* {finding.title}{f': {cost}' if cost else ''} [{finding.name}]", "  ", hang="    ")
-    lines += _wrapped(finding.what, "    ")
+    title = f"* {finding.title}{f': {cost}' if cost else ''} [{finding.name}]"
+    lines = _wrapped(title, width, "  ", hang="    ")
+    lines += _wrapped(finding.what, width, "    ")
     if finding.cure is not None:
-        lines += _wrapped(f"Cure: {finding.cure.what}", "    ")
+        lines += _wrapped(f"Cure: {finding.cure.what}", width, "    ")
         lines += [f"      - {printable(line)}" for line in finding.cure.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
     if finding.gain is not None:
-        lines += _wrapped(f"Gain: {gain_text(finding.gain)}", "    ")
+        lines += _wrapped(f"Gain: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.assumptions:
-            lines += [] if entry in common else _wrapped(f"Assumes: {assumption_text(entry)}", "    ")
+            text = f"Assumes: {assumption_text(entry)}"
+            lines += [] if entry in common else _wrapped(text, width, "    ")
     numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)
-    lines += _wrapped(f"Shown by: {numbers}", "    ") if numbers else []
-    lines += [f"      {shortened(printable(path), WIDTH - 6)}" for path in finding.files]
-    lines += _wrapped(f"Do not bother {finding.not_worth}.", "    ") if finding.not_worth else []
+    lines += _wrapped(f"Shown by: {numbers}", width, "    ") if numbers else []
+    lines += [f"      {shortened(printable(path), width - 6)}" for path in finding.files]
+    lines += _wrapped(f"Do not bother {finding.not_worth}.", width, "    ") if finding.not_worth else []
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str, indent: str, hang: str | None = None) -> list[str]:
-    return wrap(printable(text), WIDTH, indent, hang)
+def _wrapped(text: str, width: int, indent: str, hang: str | None = None) -> list[str]:
+    return wrap(printable(text), width, indent, hang)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from tfdarshan.file_name import printable
-from tfdarshan.reports.text.findings_text import WIDTH
 from tfdarshan.storage_probe.depth_scaling import Scaling
 from tfdarshan.storage_probe.probe_result import StorageProbe
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 FIGURES = Columns("  ", -26, 0)
@@ -19,10 +18,10 @@ FULL, WAITING = 0.7, 0.3
 FEWEST_COMPARED = 2
 
 
-def probe_text(probe: StorageProbe) -> str:
+def probe_text(probe: StorageProbe, width: int = WIDTH) -> str:
     """Gives it as text, ending in a newline."""
     where = f" ({probe.fs_type} at {probe.mount_point})" if probe.mount_point else ""
-    lines = _wrapped(f"{probe.folder}{where}, on {probe.host}", "")
+    lines = wrap(printable(f"{probe.folder}{where}, on {probe.host}"), width, hang="  ")
     if probe.open_s is not None:
         lines.append(FIGURES.row("an open", human_seconds(probe.open_s)))
     if probe.small is not None:
@@ -34,7 +33,7 @@ def probe_text(probe: StorageProbe) -> str:
         lines.append(FIGURES.row(f"a read of {human_bytes(probe.large.size)}", rate))
     lines += _levels(probe)
     for sentence in (_more_readers(probe), _places(probe), _cached(probe), _how(probe)):
-        lines += _wrapped(sentence, "  ")
+        lines += wrap(printable(sentence), width, "  ", "    ")
     return "\n".join(lines) + "\n"
 
 
@@ -115,10 +114,4 @@ def _how(probe: StorageProbe) -> str:
     return (
         f"Measured in {human_seconds(probe.seconds)} by reading {human_bytes(probe.bytes_read)} of "
         f"{plural(probe.files, 'file')}{unreadable}, {way}, at {'idle' if probe.idle else 'least'} priority."
-    )
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        printable(text), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False
     )

@@ -22,9 +22,9 @@ from tfdarshan.reports.text.process_text import kinds_text, process_lines
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 
-WIDTH = 100
 BAR_WIDTH = 16
 MOST_RANKS = 64
 TIMES = Columns("  ", -22, 17, 11, "   ", 0)

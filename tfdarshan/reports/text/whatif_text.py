@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Sequence
 
 from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.whatif import Parts, Question, WhatIf
-from tfdarshan.reports.text.findings_text import WIDTH
 from tfdarshan.terminal.columns import Columns, fitted
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 # More than this, in bytes per second, is what is left where all time is waiting.
@@ -27,7 +27,7 @@ LABELS = (
 )
 
 
-def whatif_text(found: WhatIf) -> str:
+def whatif_text(found: WhatIf, width: int = WIDTH) -> str:
     """Gives the answer as text, ending in a newline."""
     size = found.moved_bytes / found.requests if found.requests else 0.0
     head = (
@@ -42,13 +42,15 @@ def whatif_text(found: WhatIf) -> str:
         label = found.unit if label == "step" else label
         now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
         lines.append(PARTS.row(label, now, then))
-    lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found), "", "Assumptions"]
+    lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found, width), "", "Assumptions"]
     for text in found.assumptions:
-        lines += textwrap.wrap(printable(text), WIDTH, initial_indent="  - ", subsequent_indent="    ")
+        lines += wrap(printable(text), width, "  - ", "    ")
     return "\n".join(lines) + "\n"
 
 
-def questions_text(questions: Sequence[Question], path: str, span: TraceSpan | None) -> str:
+def questions_text(
+    questions: Sequence[Question], path: str, span: TraceSpan | None, width: int = WIDTH
+) -> str:
     """Gives each question with its answer in a line, ending in a newline; `span` is what the trace covers."""
     first = questions[0].answer
     unit = "A step takes" if first.unit == "step" else "The session took"
@@ -59,7 +61,7 @@ def questions_text(questions: Sequence[Question], path: str, span: TraceSpan | N
     ]
     lines += [f"  {line}" for line in fitted(rows)]
     if span is not None:
-        lines += ["", *textwrap.wrap(span.sentence, WIDTH)]
+        lines += ["", *wrap(span.sentence, width)]
     lines += ["", "One of them with what it assumes, or another one:"]
     lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
     lines.append("Also --fast DIR: everything on the device of DIR, which is measured.")
@@ -71,18 +73,15 @@ def _speedup(gain: Gain) -> str:
     return f"{gain.speedup:.2f}x as fast" + (f", between {low} and {high}" if low != high else "")
 
 
-def _storage(found: WhatIf) -> list[str]:
+def _storage(found: WhatIf, width: int) -> list[str]:
     if found.before.device is None:
-        return [
-            "  next to nothing came from storage, the rest from the page cache: other storage changes nothing"
-        ]
+        nothing = (
+            "next to nothing came from storage, the rest from the page cache: other storage changes nothing"
+        )
+        return wrap(nothing, width, "  ")
     guessed = "" if found.sizes_tell else ", assumed: these reads do not show it"
     now, then = (_device(parts, guessed) for parts in (found.before, found.after))
-    return [line for text in (f"now:  {now}", f"then: {then}") for line in _wrapped(text)]
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="        ")
+    return [line for text in (f"now:  {now}", f"then: {then}") for line in wrap(text, width, "  ", " " * 8)]
 
 
 def _device(parts: Parts, guessed: str) -> str:

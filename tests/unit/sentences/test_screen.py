@@ -1,0 +1,48 @@
+"""`summary` answers on one screen, whatever the session: the verdict, and the cure's own lines."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.unit.sentences.sessions import SESSIONS
+from tfdarshan.findings.diagnosis import diagnosis_of
+from tfdarshan.findings.measures import measure
+from tfdarshan.reports.text.brief_text import SCREEN, brief_text
+from tfdarshan.terminal.paint import Paint
+
+WIDTHS = (50, 80, 100, 120)
+
+
+def rows(lines: list[str], width: int) -> int:
+    """Gives the rows of a terminal that lines take."""
+    return sum(max(math.ceil(len(line) / width), 1) for line in lines)
+
+
+def test_a_screen_is_what_people_have():
+    assert SCREEN == 25
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_the_answer_is_on_the_first_screen(name, tmp_path):
+    # GIVEN
+    measures = measure(SESSIONS[name](tmp_path), 5)
+    diagnosis = diagnosis_of(measures)
+    cure = None if diagnosis.named is None else diagnosis.named.cure
+
+    for width in WIDTHS:
+        # WHEN
+        lines = brief_text(measures.summary, diagnosis, Paint(width=width)).splitlines()
+
+        # THEN all of it is a screen
+        if width >= 80:
+            assert rows(lines, width) <= SCREEN, "\n".join(lines)
+        # ... and on a narrower terminal the answer is the first one
+        seen: list[str] = []
+        while lines and rows([*seen, lines[0]], width) <= SCREEN:
+            seen.append(lines.pop(0))
+        assert " ".join(" ".join(seen).split()).startswith(diagnosis.verdict.sentence)
+        said = {line.strip().removeprefix("+ ").removeprefix("- ") for line in seen}
+        if cure is not None:
+            assert {line.strip() for line in f"{cure.line}\n{cure.instead_of}".splitlines() if line} <= said
