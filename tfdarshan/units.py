@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -47,6 +49,11 @@ def percent(part: float, whole: float) -> str:
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """Gives a count with its noun: "1 process", "2 processes"."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def started_at(start_ns: int) -> str:
+    """Gives a moment in ns since the epoch as local time, "2024-01-31 16:05"; "-" for 0, an unknown one."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(start_ns // 1_000_000_000)) if start_ns else "-"
 
 
 def shortened(text: str, width: int) -> str:

@@ -13,7 +13,7 @@ export function buildPicker({ ask, choose, label, name }) {
   const search = element("input", { type: "search", "aria-label": "Search sessions",
     placeholder: "name, job or verdict", oninput: () => drawRows() });
   const body = element("tbody", {}), note = element("p", { class: "note", role: "status" });
-  const heads = [["session", "text"], ["lasted", "number"], ["waits", "number"], ["gain", "number"], ["why", "text"]];
+  const heads = [["session", "text"], ["when", "text"], ["lasted", "number"], ["waits", "number"], ["gain", "number"], ["why", "text"]];
   const panel = element("div", { class: "picker", role: "dialog", "aria-label": "Sessions", hidden: "" }, search,
     element("div", { class: "list" }, element("table", { "aria-label": "Sessions" }, element("thead", {},
       element("tr", {}, ...heads.map(([name, kind]) => element("th", { class: kind, scope: "col" }, name)))), body)),
@@ -69,7 +69,7 @@ export function buildPicker({ ask, choose, label, name }) {
   // Until verdicts are there, the sessions stand as the page knows them.
   function groups() {
     if (state.groups) return state.groups;
-    return state.sessions.map((found) => [{ ...found, lasted: "", waits: "", gain: "", job: "",
+    return state.sessions.map((found) => [{ ...found, when: "", lasted: "", waits: "", gain: "", job: "",
       why: found.state === "complete" ? "" : found.state }]);
   }
 
@@ -105,6 +105,7 @@ export function buildPicker({ ask, choose, label, name }) {
       "aria-current": mine ? "true" : null, onclick: (event) => { event.stopPropagation(); go(); } }, title);
     const first = element("td", { class: "text" }, link, row.job ? element("div", { class: "note" }, row.job) : null);
     return element("tr", { class: [together ? "inside" : "", row.slow ? "slow" : ""].join(" "), onclick: go }, first,
+      element("td", { class: "text" }, row.when),
       ...["lasted", "waits", "gain"].map((key) => element("td", { class: "number" }, row[key])),
       element("td", { class: "text" }, row.why));
   }

@@ -14,10 +14,12 @@ import pytest
 import tfdarshan
 from tests.unit.findings.made_up_training import ORIGIN_NS, epochs_of_steps, training
 from tfdarshan.commands import main
+from tfdarshan.commands.list_sessions import MOST_SESSIONS
 from tfdarshan.findings import kept_verdicts
 from tfdarshan.sessions.catalogue import groups_in_time, list_sessions
 
 READER = 101
+DULL = kept_verdicts.KeptVerdict("healthy", "Healthy.")
 SECOND = 1_000_000_000
 
 
@@ -76,7 +78,9 @@ def test_the_worst_come_first_with_their_own_verdicts(capsys, tmp_path):
     text = listed(capsys, tmp_path)
     rows = [line.split() for line in text.splitlines() if line.startswith(("slow", "healthy"))]
     name = f"slower/{found[0]['path'].rpartition('/')[2]}"
-    assert rows[0][:6] == [name, "8.000", "s", "60.0", "%", f"{gain.speedup:.2f}x"]
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(found[0]["start_ns"] / 1e9))
+    assert rows[0][:8] == [name, *began[5:].split(), "8.000", "s", "60.0", "%", f"{gain.speedup:.2f}x"]
+    assert found[0]["started"] == began
     assert rows[2][-1] == "healthy"
     assert "\n  python train.py\n" in text
     assert max(map(len, text.splitlines()[1:])) <= 100
@@ -168,7 +172,6 @@ def test_a_thousand_sessions_are_listed_without_their_tables(capsys, tmp_path, m
     session = record(tmp_path / "first", 60, command="python train.py")
     for number in range(999):
         shutil.copytree(session.path, tmp_path / f"run{number}" / "plugins" / "tfdarshan" / session.path.name)
-    monkeypatch.setattr("tfdarshan.commands.list_sessions.LOOK_S", 0.0)
     heavy = {"pandas", "pyarrow", "numpy"} & sys.modules.keys()
 
     # WHEN
@@ -181,6 +184,47 @@ def test_a_thousand_sessions_are_listed_without_their_tables(capsys, tmp_path, m
     assert "1,000 not looked at yet: `tfdarshan list --all" in text
     assert took_s < 3
     assert heavy == {"pandas", "pyarrow", "numpy"} & sys.modules.keys()
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_few_sessions_are_looked_at_and_many_are_listed_at_once(capsys, tmp_path, monkeypatch, more):
+    # GIVEN as many sessions as are looked at, or one more
+    monkeypatch.setattr("tfdarshan.commands.list_sessions.LOOK_S", 600.0)
+    session = record(tmp_path / "first", 60)
+    for number in range(MOST_SESSIONS - 1 + more):
+        shutil.copytree(session.path, tmp_path / f"run{number}" / "plugins" / "tfdarshan" / session.path.name)
+    looked = []
+    monkeypatch.setattr(
+        "tfdarshan.commands.list_sessions._verdict_on", lambda one: looked.append(one) or DULL
+    )
+
+    # WHEN
+    text = listed(capsys, tmp_path)
+
+    # THEN
+    assert len(looked) == (0 if more else MOST_SESSIONS)
+    assert ("not looked at yet: `tfdarshan list --all" in text) == bool(more)
+
+    # THEN all are looked at if that is asked for
+    listed(capsys, tmp_path, "--all")
+    assert len(looked) == MOST_SESSIONS + more
+
+
+@pytest.mark.parametrize(("columns", "began"), [(120, "%Y-%m-%d %H:%M"), (80, "%m-%d %H:%M"), (60, None)])
+def test_when_a_session_began_has_a_column(capsys, tmp_path, monkeypatch, columns, began):
+    session = record(tmp_path / "a", 60)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    lines = listed(capsys, tmp_path).splitlines()
+    place = next(place for place, line in enumerate(lines) if line.startswith("session "))
+    head, row = lines[place : place + 2]
+
+    assert (" when " in head) == (began is not None)
+    if began is not None:
+        words = time.strftime(began, time.localtime(session.meta[0]["start_realtime_ns"] / 1e9))
+        assert row.index(words) == head.index("when")
 
 
 @pytest.mark.parametrize("width", [50, 72, 200])

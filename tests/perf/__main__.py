@@ -21,6 +21,7 @@ from tests.perf.checkpoint_cost import CheckpointJob, checkpoint_cost
 from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
 from tests.perf.findings_cost import findings_cost
+from tests.perf.list_cost import list_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.start_cost import start_cost
@@ -41,6 +42,7 @@ PART_NAMES = (
     "disk",
     "analysis",
     "findings",
+    "list",
     "tab",
     "traces",
     "advise",
@@ -114,6 +116,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
         "findings": partial(findings_cost, files=repetitions.analysed_files),
+        "list": partial(list_cost, rounds=repetitions.processes),
         "tab": partial(tab_cost, files=repetitions.analysed_files),
         "traces": partial(trace_cost, processes=repetitions.processes),
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),

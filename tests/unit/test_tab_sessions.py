@@ -16,6 +16,7 @@ from tfdarshan.commands import main
 from tfdarshan.sessions import session_data
 from tfdarshan.tensorboard_plugin import session_list
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
+from tfdarshan.units import started_at
 
 SECOND_NS = 1_000_000_000
 
@@ -92,6 +93,7 @@ def test_verdicts_are_those_of_the_list_and_in_its_order(logdir, capsys):
         assert row["waits"] == f"{100 * one['verdict']['wait_share']:.1f} %"
         assert row["slow"] == (one["verdict"]["state"] == "slow")
         assert row["lasted"] == "200.0 ms"
+        assert row["when"] == one["started"] == started_at(one["start_ns"])
     # and what `tfdarshan list` says of them
     assert main(["list", str(logdir)]) == 0
     said = capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json
 from tfdarshan.commands.several import check_all_logs, is_log, plain, ranked
+from tfdarshan.units import started_at
 
 if TYPE_CHECKING:
     from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts
     from tfdarshan.sessions.catalogue import ListedSession
 
-# Without --all, sessions that were never looked at are, for so long; larger ones take too long for it.
-LOOK_S, MOST_SEGMENTS = 3.0, 200_000
+# Without --all, sessions that were never looked at are, for so long; larger ones take too long for it. Where
+# there are more sessions, what is known is said at once.
+LOOK_S, MOST_SEGMENTS, MOST_SESSIONS = 3.0, 200_000, 50
 
 
 def add_parser(verbs: Any) -> None:
@@ -40,7 +43,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help=f"look at every session, however long it takes (default: {LOOK_S:.0f} s of those that are new)",
+        help=f"look at every session, however long it takes (default: {LOOK_S:.0f} s of those that are new, "
+        f"and none of more than {MOST_SESSIONS} sessions)",
     )
     add_json(parser)
     parser.set_defaults(command=command)
@@ -76,7 +80,8 @@ def _list(given: str, arguments: argparse.Namespace) -> int:
     sessions = list_sessions(logdir)
     kept = KeptVerdicts(logdir)
     verdicts = {session.path: found for session in sessions if (found := kept.get(session)) is not None}
-    left = _look_at([one for one in sessions if one.path not in verdicts], kept, verdicts, arguments.all)
+    wait_s = math.inf if arguments.all else LOOK_S if len(sessions) <= MOST_SESSIONS else 0.0
+    left = _look_at([one for one in sessions if one.path not in verdicts], kept, verdicts, wait_s)
     groups = sorted(groups_in_time(sessions), key=lambda group: _rank(group, verdicts))
     if arguments.json:
         print_json({"logdir": str(logdir), "sessions": _plain(groups, verdicts), "not_looked_at": left})
@@ -91,16 +96,16 @@ def _look_at(
     sessions: Sequence[ListedSession],
     kept: KeptVerdicts,
     verdicts: dict[Path, KeptVerdict],
-    every: bool,
+    wait_s: float,
 ) -> int:
-    """Works out verdicts that are missing, the newest first; gives how many are left."""
+    """Works out verdicts that are missing for so long, the newest first; gives how many are left."""
     from tfdarshan.sessions.catalogue import COMPLETE
 
-    until_s = time.monotonic() + LOOK_S
+    until_s = time.monotonic() + wait_s
     complete = [session for session in sessions if session.state == COMPLETE]
     left = 0
     for session in sorted(complete, key=lambda one: -one.start_ns):
-        if not every and (time.monotonic() >= until_s or session.segments > MOST_SEGMENTS):
+        if time.monotonic() >= until_s or (wait_s < math.inf and session.segments > MOST_SEGMENTS):
             left += 1
             continue
         found = _verdict_on(session)
@@ -135,6 +140,7 @@ def _plain(
     return [
         dataclasses.asdict(session)
         | {
+            "started": started_at(session.start_ns),
             "overlaps": len(group) - 1,
             "verdict": None if session.path not in verdicts else dataclasses.asdict(verdicts[session.path]),
         }

@@ -12,9 +12,11 @@ from tfdarshan.findings.kept_verdicts import KeptVerdict
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import Paint
-from tfdarshan.units import human_seconds, percent, plural, shortened
+from tfdarshan.units import human_seconds, percent, plural, shortened, started_at
 
-WIDEST_NAME, NARROW = 40, 80
+# A narrow terminal has no room for when and how long, others not for how long, or not for years.
+WIDEST_NAME, NARROW, USUAL, WIDE = 40, 80, 100, 120
+YEAR = len("2024-")
 Group = Sequence[ListedSession]
 Verdicts = Mapping[Path, KeptVerdict]
 STATES = {
@@ -37,9 +39,9 @@ def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: P
         return f"no sessions in {printable(logdir)}\n"
     # Names of sessions that overlap are indented; two blanks part them from the next column.
     widest = max(len(printable(session.name)) for session in sessions) + 4
-    shape = Shape(min(widest, WIDEST_NAME, paint.width // 2), narrow=paint.width < NARROW)
+    shape = Shape(min(widest, WIDEST_NAME, paint.width * 3 // 8), paint.width)
     lines = [f"{plural(len(sessions), 'session')} in {printable(logdir)}, those that lose most first", ""]
-    lines.append(paint.dim(shape.row("session", "lasted", "waits", "gain", "why")))
+    lines.append(paint.dim(shape.row("session", "when", "lasted", "waits", "gain", "why")))
     for group in groups:
         if len(group) > 1:
             lines.append(paint.dim(f"{plural(len(group), 'session')} at the same time"))
@@ -71,20 +73,24 @@ def cure_elsewhere(verdict: KeptVerdict) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns of the list; a narrow terminal has no room for those of time and gain."""
+    """The columns of the list that a terminal of some width has room for."""
 
     name_width: int
-    narrow: bool
+    width: int
 
     @cached_property
     def _columns(self) -> Columns:
-        widths = (9,) if self.narrow else (11, 9, 9)
+        when = -16 if self.width >= WIDE else YEAR - 16
+        widths = (9,) if self.width < NARROW else (when, 9, 9) if self.width < USUAL else (when, 11, 9, 9)
         return Columns(-self.name_width, *widths, "  ", 0)
 
-    def row(self, name: str, lasted: str, waits: str, gain: str, said: str) -> str:
+    def row(self, name: str, when: str, lasted: str, waits: str, gain: str, said: str) -> str:
         """Gives a line."""
         name = shortened(name, self.name_width - 1)
-        cells = (waits,) if self.narrow else (lasted, waits, gain)
+        when = when[YEAR:] if self.width < WIDE and when[YEAR - 1 : YEAR] == "-" else when
+        cells: tuple[str, ...] = (when, lasted, waits, gain)
+        if self.width < USUAL:
+            cells = (waits,) if self.width < NARROW else (when, waits, gain)
         return self._columns.row(name, *cells, said)
 
 
@@ -94,6 +100,7 @@ def _lines(
     share = None if verdict is None else verdict.wait_share
     cells = (
         f"{indent}{printable(session.name)}",
+        started_at(session.start_ns),
         human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
         "-" if share is None else percent(share, 1),
         "-" if verdict is None or verdict.speedup is None else f"{verdict.speedup:.2f}x",
