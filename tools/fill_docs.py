@@ -98,6 +98,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "fleet-columns": lambda: columns(JOB_COLUMNS),
     "hooks": hooks,
     "layer-columns": lambda: columns(schema.LAYER_COLUMNS),
+    "mapped-counters": lambda: counters("MMAP_"),
     "metrics": metrics,
     "options": options,
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),
