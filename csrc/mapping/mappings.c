@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/process_maps.h"
+#include "mapping/fault_budget.h"
 #include "mapping/mapped_files.h"
 #include "mapping/range_table.h"
 #include "mapping/watcher.h"
@@ -304,6 +305,7 @@ void tfd_mappings_begin(void)
     tfd_ranges_reset();
     tfd_watch_unlock();
     tfd_recording_tell(begin_in_child, tfd_watcher_settle);
+    tfd_fault_budget_allow();
     atomic_store(&is_asked, true);
     add_mapped_already();
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "mapping/fault_budget.h"
 #include "mapping/fault_events.h"
 #include "mapping/fault_pairs.h"
 #include "mapping/mapped_files.h"
@@ -35,14 +36,9 @@
 #define WAIT_SHARE 100         /* all waits together take one part in so many of the time */
 #define STUCK_NS 5000000000    /* within which a thread that got no processor ends */
 #define LAST_LOOK_NS 500000000 /* that the last looks take, when the host waits for them */
-#define SAMPLE_NS 2000         /* what a sample costs the thread that has the fault */
 #define MOST_DESCRIPTORS 1024u /* of files that it looks at */
+#define MOST_FAULTS_PER_NS 1e-3 /* as long as nothing is known of them */
 #define SLOW_TICK_NS 250000000 /* where there are no events to take */
-
-/* Costs of watching against 1 % of the time of the threads that have faults. */
-#define BUDGET_SHARE 100
-#define BUDGET_START_NS 20000000
-#define BUDGET_RESUME_NS 2000000
 
 enum state { NOT_RUNNING, STARTING, WATCHING, ENDED };
 enum posted { NOTHING, POSTED, IN_SERVICE };
@@ -71,7 +67,8 @@ static struct watched {
 } watched[MOST_DESCRIPTORS];
 static uint32_t watched_count;
 static bool has_events, is_on, has_table;
-static int64_t budget_ns, last_cpu_ns, last_tick_ns, next_look_ns;
+static int64_t last_cpu_ns, last_tick_ns, next_look_ns;
+static double faults_per_ns; /* since the last tick */
 static struct rusage usage_at_start;
 static struct tfd_range copied[TFD_RANGES_MAX];
 
@@ -265,31 +262,42 @@ static void look_at_files(bool is_last)
 
 /* ---- page faults ---- */
 
-/* Before events are switched: what was counted since the last tick happened with them on, or off. */
-static void tell_usage(void)
+/* Before events are switched: what was counted since the last tick happened with them on, or off. The watching
+ * thread's own faults are no events. */
+static void tell_usage(int64_t tick_ns)
 {
-    struct rusage usage;
+    struct rusage usage, own;
     int64_t before = totals->minor_faults + totals->major_faults;
+    getrusage(RUSAGE_THREAD, &own);
     getrusage(RUSAGE_SELF, &usage);
-    totals->minor_faults = usage.ru_minflt - usage_at_start.ru_minflt;
-    totals->major_faults = usage.ru_majflt - usage_at_start.ru_majflt;
-    totals->sampled_faults += is_on ? totals->minor_faults + totals->major_faults - before : 0;
+    totals->minor_faults = usage.ru_minflt - own.ru_minflt - usage_at_start.ru_minflt;
+    totals->major_faults = usage.ru_majflt - own.ru_majflt - usage_at_start.ru_majflt;
+    int64_t faults = totals->minor_faults + totals->major_faults - before;
+    totals->sampled_faults += is_on ? faults : 0;
+    faults_per_ns = tick_ns > 0 ? (double)faults / (double)tick_ns : faults_per_ns;
+}
+
+static void begin_usage(void)
+{
+    struct rusage own;
+    getrusage(RUSAGE_THREAD, &own);
+    getrusage(RUSAGE_SELF, &usage_at_start);
+    usage_at_start.ru_minflt -= own.ru_minflt;
+    usage_at_start.ru_majflt -= own.ru_majflt;
 }
 
 /* Switches events off for as long as they would cost more than their share. */
-static void keep_budget(int64_t tick_ns, size_t samples, size_t threads)
+static void keep_budget(int64_t tick_ns, uint64_t samples, size_t threads)
 {
     int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    int64_t cost_ns = (int64_t)samples * SAMPLE_NS + cpu_ns - last_cpu_ns;
+    int64_t cost_ns = tfd_fault_samples_cost_ns(samples) + cpu_ns - last_cpu_ns;
     static size_t last_threads = 1;
     last_cpu_ns = cpu_ns;
     last_threads = is_on && threads ? threads : last_threads;
     totals->cost_ns += cost_ns;
     totals->watched_ns += tick_ns;
     totals->sampled_ns += is_on ? tick_ns : 0;
-    budget_ns += tick_ns / BUDGET_SHARE * (int64_t)last_threads - cost_ns;
-    budget_ns = budget_ns < BUDGET_START_NS ? budget_ns : BUDGET_START_NS;
-    bool on = is_on ? budget_ns >= 0 : budget_ns > BUDGET_RESUME_NS;
+    bool on = tfd_fault_budget_spend(tick_ns * (int64_t)last_threads, cost_ns, is_on);
     if (on == is_on)
         return;
     tfd_fault_events_switch(on);
@@ -298,13 +306,14 @@ static void keep_budget(int64_t tick_ns, size_t samples, size_t threads)
     is_on = on;
 }
 
-static size_t work_up_faults(int64_t before_ns)
+static void work_up_faults(int64_t before_ns)
 {
-    uint64_t lost = 0;
+    uint64_t lost = 0, before = tfd_fault_pairs_waiting();
+    size_t count = 0;
     tfd_fault_events_drain(tfd_fault_pairs_take, &lost);
     totals->lost += lost;
-    size_t samples = tfd_fault_pairs_waiting(), count = 0;
-    if (samples) {
+    uint64_t samples = tfd_fault_pairs_waiting() - before + lost;
+    if (tfd_fault_pairs_waiting()) {
         tfd_watch_lock();
         count = tfd_ranges_copy(copied);
         tfd_watch_unlock();
@@ -312,10 +321,9 @@ static size_t work_up_faults(int64_t before_ns)
     }
     size_t threads = tfd_fault_pairs_work(&spool, totals, copied, count, before_ns);
     int64_t now = now_ns();
-    tell_usage();
-    keep_budget(now - last_tick_ns, samples - tfd_fault_pairs_waiting(), threads);
+    tell_usage(now - last_tick_ns);
+    keep_budget(now - last_tick_ns, samples, threads);
     last_tick_ns = now;
-    return samples;
 }
 
 /* Since the last tick something was unmapped, and nobody could say what. */
@@ -343,7 +351,7 @@ static void tick(bool is_last)
         look_at_files(is_last);
     totals->settled |= is_last;
     if (!has_events)
-        tell_usage();
+        tell_usage(0);
 }
 
 /* For a process that is about to end, and may not wait for long: what it has read is known from then on. */
@@ -381,17 +389,23 @@ static void begin_watching(void)
     has_events = is_on = found == TFD_FAULTS_WATCHED;
     totals->watch = found;
     totals->error = error;
-    budget_ns = BUDGET_START_NS;
+    tfd_fault_budget_begin();
+    faults_per_ns = MOST_FAULTS_PER_NS;
     last_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     last_tick_ns = now_ns();
     next_look_ns = last_tick_ns + LOOK_NS;
-    getrusage(RUSAGE_SELF, &usage_at_start);
+    begin_usage();
 }
 
 static bool is_over(void)
 {
     return atomic_load(&stop_asked) || atomic_load(&tfd_shared->generation) != generation ||
            atomic_load(&spool.header->stop_requested);
+}
+
+static int64_t until_next_tick_ns(void)
+{
+    return !has_events ? SLOW_TICK_NS : is_on ? tfd_fault_budget_lasts_ns(faults_per_ns, TICK_NS) : TICK_NS;
 }
 
 static void *watch(void *nothing)
@@ -404,7 +418,7 @@ static void *watch(void *nothing)
         uint32_t heard = atomic_load(&bell);
         serve_request();
         if (!is_over())
-            futex_wait(&bell, heard, has_events ? TICK_NS : SLOW_TICK_NS);
+            futex_wait(&bell, heard, until_next_tick_ns());
         serve_request();
         tick(false);
         serve_exit();
