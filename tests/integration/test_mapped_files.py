@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
+from tests.integration.mapped.touched_files import ALL, must_be_seen
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.segments import load_segments
 from tfdarshan.analysis.some_segments import load_window
@@ -30,12 +31,19 @@ PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
 
 
 def mapped_row(session, path):
-    """Gives the files table's row of a mapped file; skips where its faults cannot be seen here."""
+    """Gives the files table's row of a mapped file, if its faults can be seen here."""
     reads = summarize(session.session).mapped
     if reads.faults is None:
-        pytest.skip("; ".join(reads.notes))
+        must_be_seen(reads.notes)
     files = session.files
     return files[(files["module"] == "MMAP") & (files["path"] == str(path))].iloc[0], reads
+
+
+@pytest.fixture(autouse=True)
+def every_fault(monkeypatch):
+    """Has each fault seen, whatever that costs: counts are exact then."""
+    for name, value in ALL.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
@@ -61,8 +69,7 @@ def test_each_fault_on_a_mapping_is_counted(sparse, tmp_path):
 
     # THEN each was a fault, and there are as many as that
     row, reads = mapped_row(session, sparse)
-    if reads.sampled_share < 1:
-        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    assert reads.sampled_share == 1
     assert row["MMAP_MAPPINGS"] == 1
     assert row["MMAP_BYTES_MAPPED"] == STRIDE * TOUCHES
     assert row["MMAP_FAULTS"] == 2 * TOUCHES
@@ -87,8 +94,7 @@ def test_each_fault_is_an_event_with_its_file_offset_and_thread(sparse, tmp_path
 
     # THEN each is a row of the events table, and the totals of the file are theirs
     row, reads = mapped_row(session, sparse)
-    if reads.sampled_share < 1:
-        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    assert reads.sampled_share == 1
     faults = faults_of(session, sparse)
     own = faults[faults["tid"] == os.getpid()]
     assert own["offset"].tolist() == [place * STRIDE for place in range(TOUCHES)]
@@ -169,8 +175,7 @@ def test_a_mapping_of_before_is_found(sparse, tmp_path):
 
     # THEN
     row, reads = mapped_row(session, sparse)
-    if reads.sampled_share < 1:
-        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    assert reads.sampled_share == 1
     assert row["MMAP_FAULTS"] == TOUCHES
     del mapped
 
@@ -382,8 +387,7 @@ def test_faults_of_several_processes_are_each_one_s_own(sparse, tmp_path):
         touch(np.memmap(sparse, np.uint8, "r"))
         subprocess.run([sys.executable, "-c", read, sparse, str(STRIDE)], check=True, capture_output=True)
     _, reads = mapped_row(session, sparse)
-    if reads.sampled_share is None or reads.sampled_share < 1:
-        pytest.skip("this machine is too busy to see all faults at 1 % of the time")
+    assert reads.sampled_share == 1
 
     # THEN its faults are told apart by process, in one order of time
     faults = faults_of(session, sparse)
