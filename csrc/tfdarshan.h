@@ -228,6 +228,8 @@ struct tfd_mapping_info { /* how reads through mapped files were watched */
     int64_t minor_faults, major_faults; /* of the process while it was watched, by getrusage */
     int64_t sampled_faults;             /* of these, while faults were events */
     int64_t cost_ns;                    /* of the watching, reckoned */
+    uint64_t looks; /* where faults were no events: how often it was looked which threads are in one */
+    int64_t blocked_ns, blocked_busy_ns; /* that was seen so: over threads, and overlaps once; lower bounds */
 };
 
 /* NULL on failure: not a spool, newer version, unreadable. Maps a private copy; never writes the file. */

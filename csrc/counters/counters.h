@@ -168,7 +168,9 @@
 #define TFD_MAPPING_F_COUNTERS(X)                                                                            \
     X(MMAP_F_FAULT_START_TIMESTAMP, "s", "start of the earliest page fault that was seen")                   \
     X(MMAP_F_FAULT_END_TIMESTAMP, "s", "end of the latest page fault that was seen")                         \
-    X(MMAP_F_FAULT_TIME, "s", "time in page faults that were seen; overlaps count once; -1 if unknown")      \
+    X(MMAP_F_FAULT_TIME, "s",                                                                                \
+      "time in page faults that were seen, or a lower bound from looks at threads where MMAP_FAULTS is "     \
+      "-1; overlaps count once; -1 if unknown")                                                              \
     X(MMAP_F_WAIT_TIME, "s", "the same added up over threads, -1 if unknown")                                \
     X(MMAP_F_MAX_FAULT_TIME, "s", "duration of the slowest page fault that was seen")
 

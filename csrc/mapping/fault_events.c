@@ -38,6 +38,7 @@ static struct ring rings[MOST_THREADS];
 static uint32_t ring_count;
 static bool per_thread; /* a ring for each thread; else for each processor */
 static bool is_on;
+static bool ring_was_refused; /* of the last event that could not be added: not the event, its memory */
 
 /* From the events' ids to their kinds. */
 static struct {
@@ -125,10 +126,12 @@ static bool add_event(struct ring *ring, int32_t tid, int cpu, uint32_t kind, si
 {
     uint64_t id = 0;
     int fd = open_event(tid, cpu, kind);
+    ring_was_refused = false;
     if (fd < 0)
         return false;
     bool is_first = !ring->control;
     bool added = is_first ? map_ring(ring, fd, bytes) : !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd[0]);
+    ring_was_refused = is_first && !added;
     if (added && ids < MOST_IDS && !ioctl(fd, PERF_EVENT_IOC_ID, &id)) {
         keep_kind(id, kind);
         open_events++;
@@ -224,9 +227,9 @@ static bool watch_thread(int32_t tid, int *error)
 
 static enum tfd_fault_watch reason_of(int error)
 {
-    return error == EMFILE || error == ENFILE                     ? TFD_FAULTS_TOO_MANY
-           : error == EPERM || error == ENOMEM || error == EAGAIN ? TFD_FAULTS_NO_BUFFER
-                                                                  : TFD_FAULTS_NO_EVENTS;
+    return error == EMFILE || error == ENFILE ? TFD_FAULTS_TOO_MANY
+           : ring_was_refused                 ? TFD_FAULTS_NO_BUFFER
+                                              : TFD_FAULTS_NO_EVENTS;
 }
 
 enum tfd_fault_watch tfd_fault_events_open(int *error)

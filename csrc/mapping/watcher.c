@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "mapping/blocked_threads.h"
 #include "mapping/fault_budget.h"
 #include "mapping/fault_events.h"
 #include "mapping/fault_pairs.h"
@@ -28,17 +29,17 @@
 #include "mapping/range_table.h"
 #include "recorder/session.h"
 
-#define TICK_NS 20000000       /* the rings hold 650,000 samples a second for so long */
-#define SETTLED_NS 1000000     /* so long after its time a sample is in its ring for certain */
-#define LOOK_NS 500000000      /* between two looks at the page cache */
-#define LOOK_SHARE 100         /* looks take one part in so many of the time, or come more rarely */
-#define PATIENCE_NS 100000000  /* that a thread waits for the watcher */
-#define WAIT_SHARE 100         /* all waits together take one part in so many of the time */
-#define STUCK_NS 5000000000    /* within which a thread that got no processor ends */
-#define LAST_LOOK_NS 500000000 /* that the last looks take, when the host waits for them */
-#define MOST_DESCRIPTORS 1024u /* of files that it looks at */
+#define TICK_NS 20000000        /* the rings hold 650,000 samples a second for so long */
+#define SETTLED_NS 1000000      /* so long after its time a sample is in its ring for certain */
+#define LOOK_NS 500000000       /* between two looks at the page cache */
+#define LOOK_SHARE 100          /* looks take one part in so many of the time, or come more rarely */
+#define PATIENCE_NS 100000000   /* that a thread waits for the watcher */
+#define WAIT_SHARE 100          /* all waits together take one part in so many of the time */
+#define STUCK_NS 5000000000     /* within which a thread that got no processor ends */
+#define LAST_LOOK_NS 500000000  /* that the last looks take, when the host waits for them */
+#define MOST_DESCRIPTORS 1024u  /* of files that it looks at */
 #define MOST_FAULTS_PER_NS 1e-3 /* as long as nothing is known of them */
-#define SLOW_TICK_NS 250000000 /* where there are no events to take */
+#define SLOW_TICK_NS 250000000  /* where there are no events to take */
 
 enum state { NOT_RUNNING, STARTING, WATCHING, ENDED };
 enum posted { NOTHING, POSTED, IN_SERVICE };
@@ -64,9 +65,13 @@ static struct tfd_mapped_files *totals;
 static struct watched {
     uint64_t file;
     int fd;
+    bool is_held;  /* it is mapped still */
+    int64_t grown; /* bytes that came in, at the last look */
 } watched[MOST_DESCRIPTORS];
 static uint32_t watched_count;
-static bool has_events, is_on, has_table;
+static bool has_events, is_on, has_table, has_looks;
+static struct tfd_blocked blocked; /* what no file has yet of these times */
+static int64_t next_tick_ns;
 static int64_t last_cpu_ns, last_tick_ns, next_look_ns;
 static double faults_per_ns; /* since the last tick */
 static struct rusage usage_at_start;
@@ -212,7 +217,7 @@ static void begin_file(uint64_t offset, int32_t tid, int callers_fd)
         file->bytes_in = TFD_BYTES_UNKNOWN;
         return;
     }
-    watched[watched_count++] = (struct watched){offset, fd};
+    watched[watched_count++] = (struct watched){.file = offset, .fd = fd};
     tfd_page_cache_begin(file, fd);
     tfd_watch_lock();
     file->held = 1;
@@ -230,32 +235,70 @@ static void serve_request(void)
 }
 
 /* Where the host waits for many large files, the bytes of some stay unknown. */
-static void look_at_file(struct tfd_mapped_file *file, int fd, int64_t until_ns)
+static void look_at_file(struct watched *looked, int64_t until_ns)
 {
+    struct tfd_mapped_file *file = tfd_mapped_file_at(&spool, looked->file);
+    int64_t before = file->bytes_in;
     if (now_ns() < until_ns)
-        tfd_page_cache_look(file, fd);
+        tfd_page_cache_look(file, looked->fd);
     else
         file->bytes_missed = 1;
+    looked->grown = before >= 0 && file->bytes_in > before ? file->bytes_in - before : 0;
 }
 
-/* What is mapped no longer is looked at for the last time: an open descriptor would keep a deleted file's storage. */
-static void look_at_files(bool is_last)
+static void add_blocked(uint64_t file, double share)
 {
-    int64_t begin_ns = now_ns(), until_ns = is_last ? begin_ns + LAST_LOOK_NS : INT64_MAX;
+    struct tfd_mapped_file *mapped = tfd_mapped_file_at(&spool, file);
+    mapped->wait_ns += (int64_t)((double)blocked.wait_ns * share);
+    mapped->busy_ns += (int64_t)((double)blocked.busy_ns * share);
+}
+
+/* Looks at threads show no address: the file whose bytes came in is the one that was waited for. */
+static void share_out_blocked(void)
+{
+    int64_t grown = 0;
+    for (uint32_t i = 0; i < watched_count; i++)
+        grown += watched[i].grown;
+    if (!grown && totals->count != 1)
+        return;
+    if (totals->count == 1)
+        add_blocked(totals->first, 1);
+    for (uint32_t i = 0; i < watched_count && totals->count != 1; i++)
+        add_blocked(watched[i].file, (double)watched[i].grown / (double)grown);
+    blocked.wait_ns = blocked.busy_ns = 0;
+}
+
+/* What is mapped no longer is looked at for the last time: an open descriptor would keep a deleted file's storage. Who
+ * maps it again from now on asks for it again. */
+static void say_what_is_held(struct watched *looked, bool is_last)
+{
+    tfd_watch_lock();
+    looked->is_held = !is_last && tfd_ranges_has_live(looked->file);
+    tfd_mapped_file_at(&spool, looked->file)->held = looked->is_held;
+    tfd_watch_unlock();
+}
+
+static void leave_unmapped(void)
+{
     for (uint32_t i = 0; i < watched_count;) {
-        tfd_watch_lock();
-        struct tfd_mapped_file *file = tfd_mapped_file_at(&spool, watched[i].file);
-        bool mapped = !is_last && tfd_ranges_has_live(watched[i].file);
-        file->held = mapped;
-        tfd_watch_unlock();
-        look_at_file(file, watched[i].fd, until_ns);
-        if (mapped) {
+        if (watched[i].is_held) {
             i++;
             continue;
         }
         close(watched[i].fd);
         watched[i] = watched[--watched_count];
     }
+}
+
+static void look_at_files(bool is_last)
+{
+    int64_t begin_ns = now_ns(), until_ns = is_last ? begin_ns + LAST_LOOK_NS : INT64_MAX;
+    for (uint32_t i = 0; i < watched_count; i++) {
+        say_what_is_held(&watched[i], is_last);
+        look_at_file(&watched[i], until_ns);
+    }
+    share_out_blocked();
+    leave_unmapped();
     int64_t took_ns = now_ns() - begin_ns;
     next_look_ns = begin_ns + (took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS);
 }
@@ -326,6 +369,24 @@ static void work_up_faults(int64_t before_ns)
     last_tick_ns = now;
 }
 
+/* In place of events. Returns how long it is until the next look. */
+static int64_t look_at_threads(void)
+{
+    tfd_watch_lock();
+    size_t mapped = tfd_ranges_live();
+    tfd_watch_unlock();
+    if (!has_looks || !mapped)
+        return SLOW_TICK_NS;
+    tell_usage(0);
+    int64_t wait_ns = blocked.wait_ns, busy_ns = blocked.busy_ns;
+    int64_t until_ns = tfd_blocked_threads_look(&blocked, totals->minor_faults + totals->major_faults);
+    totals->looks = blocked.looks;
+    totals->cost_ns = blocked.cost_ns;
+    totals->blocked_ns += blocked.wait_ns - wait_ns;
+    totals->blocked_busy_ns += blocked.busy_ns - busy_ns;
+    return until_ns;
+}
+
 /* Since the last tick something was unmapped, and nobody could say what. */
 static void end_all_ranges(void)
 {
@@ -352,6 +413,7 @@ static void tick(bool is_last)
     totals->settled |= is_last;
     if (!has_events)
         tell_usage(0);
+    next_tick_ns = begin_ns + (has_events ? TICK_NS : SLOW_TICK_NS);
 }
 
 /* For a process that is about to end, and may not wait for long: what it has read is known from then on. */
@@ -387,6 +449,8 @@ static void begin_watching(void)
     else
         found = TFD_FAULTS_NO_TABLE, error = errno;
     has_events = is_on = found == TFD_FAULTS_WATCHED;
+    has_looks = !has_events && found != TFD_FAULTS_NO_TABLE && tfd_blocked_threads_begin();
+    blocked = (struct tfd_blocked){0};
     totals->watch = found;
     totals->error = error;
     tfd_fault_budget_begin();
@@ -403,9 +467,11 @@ static bool is_over(void)
            atomic_load(&spool.header->stop_requested);
 }
 
-static int64_t until_next_tick_ns(void)
+static int64_t until_next_wake_ns(void)
 {
-    return !has_events ? SLOW_TICK_NS : is_on ? tfd_fault_budget_lasts_ns(faults_per_ns, TICK_NS) : TICK_NS;
+    return !has_events ? look_at_threads()
+           : is_on     ? tfd_fault_budget_lasts_ns(faults_per_ns, TICK_NS)
+                       : TICK_NS;
 }
 
 static void *watch(void *nothing)
@@ -418,13 +484,15 @@ static void *watch(void *nothing)
         uint32_t heard = atomic_load(&bell);
         serve_request();
         if (!is_over())
-            futex_wait(&bell, heard, until_next_tick_ns());
+            futex_wait(&bell, heard, until_next_wake_ns());
         serve_request();
-        tick(false);
+        if (has_events || now_ns() >= next_tick_ns)
+            tick(false);
         serve_exit();
     }
     if (has_table)
         tick(true);
+    tfd_blocked_threads_end();
     if (has_events)
         tfd_fault_events_close();
     tfd_fault_pairs_reset();
@@ -546,6 +614,7 @@ void tfd_watcher_settle(void)
 void tfd_watcher_reset_in_child(void)
 {
     tfd_fault_events_reset_in_child();
+    tfd_blocked_threads_reset_in_child();
     tfd_fault_pairs_reset_in_child();
     pthread_mutex_init(&lock, NULL);
     pthread_mutex_init(&start_lock, NULL);

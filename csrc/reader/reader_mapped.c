@@ -55,6 +55,12 @@ static void show_faults(const struct tfd_reader *reader, const struct tfd_mapped
     f_counters[TFD_COUNTER_MMAP_F_MAX_FAULT_TIME] = (double)from->longest_ns * 1e-9;
 }
 
+static void show_waits(const struct tfd_mapped_file *from, double *f_counters)
+{
+    f_counters[TFD_COUNTER_MMAP_F_FAULT_TIME] = (double)from->busy_ns * 1e-9;
+    f_counters[TFD_COUNTER_MMAP_F_WAIT_TIME] = (double)from->wait_ns * 1e-9;
+}
+
 /* What a killed process read since the last look is not known. */
 static bool are_bytes_known(const struct tfd_mapped_files *list, const struct tfd_mapped_file *file)
 {
@@ -73,6 +79,8 @@ void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int6
     f_counters[TFD_COUNTER_MMAP_F_FAULT_TIME] = f_counters[TFD_COUNTER_MMAP_F_WAIT_TIME] = -1;
     if (list->watch == TFD_FAULTS_WATCHED)
         show_faults(reader, from, counters, f_counters);
+    else if (list->looks)
+        show_waits(from, f_counters);
 }
 
 /* The block at an offset, NULL at the end of the list and where it is damaged. */
@@ -153,6 +161,9 @@ int tfd_reader_mapping_info(struct tfd_reader *reader, struct tfd_mapping_info *
     info->major_faults = list->major_faults;
     info->sampled_faults = list->sampled_faults;
     info->cost_ns = list->cost_ns;
+    info->looks = list->looks;
+    info->blocked_ns = list->blocked_ns;
+    info->blocked_busy_ns = list->blocked_busy_ns;
     return 1;
 }
 

@@ -25,7 +25,8 @@ struct tfd_mapped_file {
     uint64_t device, inode;
     uint64_t mappings, mapped_bytes;      /* that were made, or there at the start */
     uint64_t faults, major_faults;        /* that were events */
-    int64_t wait_ns, busy_ns, longest_ns; /* of these: added up over threads, and overlaps once */
+    int64_t wait_ns, busy_ns, longest_ns; /* of these: added up over threads, and overlaps once. Where looks
+                                             took the place of events: its share by bytes that came in */
     int64_t first_ns, last_ns;            /* start of the first, end of the last; 0: there was none */
     int64_t busy_since_ns;                /* while one is under way */
     int64_t bytes_in;                     /* that came into the page cache meanwhile; below 0: unknown */
@@ -72,6 +73,8 @@ struct tfd_mapped_files {
     int64_t minor_faults, major_faults; /* of the whole process while it was watched, by getrusage */
     int64_t sampled_faults;             /* of these, those of the time in which faults were events */
     int64_t cost_ns;                    /* of the watching, as it is reckoned */
+    uint64_t looks; /* where faults are no events: how often threads were looked at; 0: never. Then: */
+    int64_t blocked_ns, blocked_busy_ns; /* in faults, at least: added up over threads, and overlaps once */
 };
 
 /* Of bytes_in. */

@@ -4,7 +4,6 @@ import contextlib
 import json
 import mmap
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -27,7 +26,6 @@ from tfdarshan.reports.figures.single_calls import calls_figure
 
 STRIDE = 4 << 20  # beyond what one fault maps
 TOUCHES = 48
-PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
 
 
 def mapped_row(session, path):
@@ -246,51 +244,6 @@ def _thread_names():
         with contextlib.suppress(OSError):  # it ended just now
             names.append(comm.read_text().strip())
     return names
-
-
-REFUSED = """
-    import ctypes, mmap, struct, sys
-    import tfdarshan
-    number, path, logdir = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    libc = ctypes.CDLL(None, use_errno=True)
-    # load the call's number; refuse this one with EPERM; allow all others
-    program = b"".join(
-        struct.pack("<HBBI", *row)
-        for row in ((0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000))
-    )
-    rows = ctypes.create_string_buffer(program)
-    head = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(rows))
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.create_string_buffer(head), 0, 0):
-        sys.exit(77)
-    with tfdarshan.profile(logdir, mapped=True):
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
-            mapped[0], mapped[len(mapped) - 1]
-"""
-
-
-@pytest.mark.skipif(PERF_EVENT_OPEN is None, reason="the number of perf_event_open is not known here")
-def test_a_refusal_is_said_once_and_leaves_the_faults_unknown(sparse, tmp_path):
-    # GIVEN a container that refuses perf_event_open
-    logdir = tmp_path / "logs"
-    command = [sys.executable, "-c", textwrap.dedent(REFUSED), str(PERF_EVENT_OPEN), sparse, logdir]
-    ran = subprocess.run(command, capture_output=True, text=True)
-    if ran.returncode == 77:
-        pytest.skip("no system call filter can be set here")
-    assert ran.returncode == 0, ran.stderr
-
-    # WHEN
-    told = subprocess.run(
-        [sys.executable, "-m", "tfdarshan", "summary", "--json", logdir], capture_output=True, text=True
-    )
-
-    # THEN it is unknown, not 0, and the reason is one clause
-    summary = json.loads(told.stdout)
-    assert summary["mapped"]["files"] == 1
-    assert summary["mapped"]["faults"] is None
-    assert summary["mapped"]["fault_s"] is None
-    said = [bound for bound in summary["bounds"] if "perf_event_open" in bound]
-    assert len(said) == 1
-    assert "EPERM" in said[0]
 
 
 def test_emulated_storage_does_not_slow_mapped_reads_and_says_so(sparse, tmp_path):

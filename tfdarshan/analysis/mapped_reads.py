@@ -39,7 +39,8 @@ class MappedFile:
     """A mapped file, of all processes that mapped it. Times in seconds; None is unknown.
 
     `faults`, `fault_s` (wall clock of each process, added up over processes) and `wait_s` (added up over
-    threads) are estimates where faults were seen for a part of the time only.
+    threads) are estimates where faults were seen for a part of the time only; where they were not seen at all
+    and threads were looked at instead, the times are lower bounds, shared out by the bytes that came in.
     """
 
     path: str
@@ -52,6 +53,11 @@ class MappedFile:
     fault_s: float | None
     wait_s: float | None
     longest_s: float | None
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the times are lower bounds: threads were looked at, page faults were not seen."""
+        return self.faults is None and self.fault_s is not None
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,7 @@ class MappedReads:
             is where `bytes_unknown` files are left out.
         bytes_unknown: Files of which that is not known.
         faults, fault_s, wait_s: Added up over files; None where it is known of none. See `MappedFile`.
+        at_least: Whether `fault_s` and `wait_s` are lower bounds: a process was shown no page faults.
         sampled_share: Of a process's page faults, the share that happened while they were seen: the smallest
             of all processes; None: they never were.
         slowest: The files with most fault time, or most bytes where that is unknown.
@@ -82,6 +89,7 @@ class MappedReads:
     faults: float | None = 0.0
     fault_s: float | None = 0.0
     wait_s: float | None = 0.0
+    at_least: bool = False
     sampled_share: float | None = None
     slowest: tuple[MappedFile, ...] = ()
     notes: tuple[str, ...] = ()
@@ -119,6 +127,7 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
         faults=_sum([f.faults for f in every]),
         fault_s=_sum([f.fault_s for f in every]),
         wait_s=_sum([f.wait_s for f in every]),
+        at_least=any(block.get("looks") for block in blocks),
         sampled_share=_sampled_share(blocks),
         slowest=tuple(ranked[:top]),
         notes=tuple(_notes(blocks)),
@@ -165,10 +174,17 @@ def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
         bytes_in=row["MMAP_BYTES_IN"] if row["MMAP_BYTES_IN"] >= 0 else None,
         faults=row["MMAP_FAULTS"] / share if seen else None,
         major_faults=row["MMAP_MAJOR_FAULTS"] / share if seen else None,
-        fault_s=row["MMAP_F_FAULT_TIME"] / share if seen else None,
-        wait_s=row["MMAP_F_WAIT_TIME"] / share if seen else None,
+        fault_s=_time(row, "MMAP_F_FAULT_TIME", share),
+        wait_s=_time(row, "MMAP_F_WAIT_TIME", share),
         longest_s=row["MMAP_F_MAX_FAULT_TIME"] if seen else None,
     )
+
+
+def _time(row: Mapping[str, Any], name: str, share: float) -> float | None:
+    """Gives an estimate from the share of faults that was seen, or what looks at threads showed."""
+    if row["MMAP_FAULTS"] < 0:
+        return float(row[name]) if row[name] >= 0 else None
+    return float(row[name]) / share if share > 0 else None
 
 
 def _joined(first: MappedFile | None, other: MappedFile) -> MappedFile:
@@ -216,16 +232,19 @@ def _notes(blocks: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _refused(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
-    refused = next((block for block in blocks if block["watch"] in REASONS), None)
-    if refused is None:
+    refused = [block for block in blocks if block["watch"] in REASONS]
+    if not refused:
         return
-    number = refused["error"]
+    number = refused[0]["error"]
     why = f" ({errno.errorcode.get(number, number)}: {os.strerror(number)})" if number else ""
-    reason = REASONS[refused["watch"]].format(why=why)
-    yield (
-        f"page faults on mapped files were not seen: {reason}; "
-        "the time in calls leaves out what they waited for"
+    reason = REASONS[refused[0]["watch"]].format(why=why)
+    looks = sum(block.get("looks", 0) for block in refused)
+    rest = (
+        f"their time is a lower bound from {plural(looks, 'look')} at which threads were blocked in one"
+        if looks
+        else "the time in calls leaves out what they waited for"
     )
+    yield f"page faults on mapped files were not seen: {reason}; {rest}"
 
 
 def _sampled(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -114,7 +114,8 @@ def _not_kept(measures: Measures) -> Unknown | None:
         if reads.bytes_mapped < MUCH_MAPPED:
             return None
         why = next((note for note in reads.notes if "not seen" in note), "they were not seen")
-        return Unknown(NAME, f"what page faults on mapped files cost: {why}")
+        least = "" if reads.wait_s is None else f", {human_seconds(reads.wait_s)} over threads at least"
+        return Unknown(NAME, f"what page faults on mapped files cost{least}: {why}")
     if (reads.wait_s or 0.0) < LEAST_SHARE * measures.summary.duration_s:
         return None
     return Unknown(

@@ -175,6 +175,9 @@ class tfd_mapping_info(Struct):
     major_faults: int
     sampled_faults: int
     cost_ns: int
+    looks: int
+    blocked_ns: int
+    blocked_busy_ns: int
 
 
 class tfd_file_batch(Struct):

@@ -95,7 +95,9 @@ class MappingInfo:
     `major_faults` are getrusage's of the process meanwhile, and `sampled_faults` those of the time in which
     faults were events. `mappings_left_out` are of files that there was no room for; `faults_kept` are the
     faults on mapped files that there was room for one by one, and `faults_left_out` the others; `settled` is
-    0 where the process ended before what it did last was looked at.
+    0 where the process ended before what it did last was looked at. Where faults were no events, threads were
+    looked at `looks` times: they were in faults for `blocked_ns`, added up, and `blocked_busy_ns`, overlaps
+    counted once, at least.
     """
 
     files: int
@@ -115,6 +117,9 @@ class MappingInfo:
     major_faults: int
     sampled_faults: int
     cost_ns: int
+    looks: int
+    blocked_ns: int
+    blocked_busy_ns: int
 
 
 @dataclass(frozen=True)

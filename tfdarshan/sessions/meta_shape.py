@@ -402,6 +402,9 @@ class MappingShape(Struct, frozen=True):
     major_faults: Count = 0
     sampled_faults: Count = 0
     cost_ns: Count = 0
+    looks: Count = 0
+    blocked_ns: Count = 0
+    blocked_busy_ns: Count = 0
 
 
 class MetaShape(Struct, frozen=True):

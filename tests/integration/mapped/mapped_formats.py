@@ -1,7 +1,7 @@
 """Reads a data set through a mapping in a session, and prints what session and kernel say, as JSON.
 
 `python mapped_formats.py FORMAT make FOLDER` writes it, `... FORMAT read PATH LOGDIR WARM` reads it, and
-another one of the kind first. If the packages are not this Python's, TFD_PACKAGES_FOLDER and TFD_ROOT say where they are.
+another one of the kind first. TFD_PACKAGES_FOLDER and TFD_ROOT say where other packages are.
 """
 
 import ctypes

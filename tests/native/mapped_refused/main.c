@@ -85,6 +85,7 @@ static const struct refusal refusals[] = {
     {"a container's filter", perf, EPERM, TFD_FAULTS_NO_EVENTS, true},
     {"a kernel without perf", perf, ENOSYS, TFD_FAULTS_NO_EVENTS, true},
     {"Linux before 5.13", perf_with_unknown_flag, EINVAL, ANY_WATCH, true},
+    {"a filter that counts", perf_after_the_first, EPERM, TFD_FAULTS_NO_EVENTS, true},
     {"no descriptor is left", perf_after_the_first, EMFILE, TFD_FAULTS_TOO_MANY, true},
     {"Linux before 5.9", close_range_at_all, ENOSYS, TFD_FAULTS_NO_TABLE, false},
     {"flags that nobody looks at", close_range_without_flags, 0, TFD_FAULTS_NO_TABLE, false},

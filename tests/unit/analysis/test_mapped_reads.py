@@ -52,6 +52,18 @@ def test_what_is_not_known_is_not_zero():
     assert mapped_fact(reads) == "2 files, at least 4.1 kB came in, time in page faults unknown"
 
 
+def test_looks_at_threads_are_lower_bounds():
+    # GIVEN a refusal, and threads that were looked at instead
+    looked = process(row(faults=-1, seconds=3.0), watch="no events", error=1, looks=500)
+    reads = mapped_reads([looked])
+
+    assert (reads.faults, reads.fault_s, reads.at_least, reads.sampled_share) == (None, 3.0, True, None)
+    [note] = reads.notes
+    assert note.endswith("their time is a lower bound from 500 looks at which threads were blocked in one")
+    assert "at least 3.000 s in page faults" in mapped_fact(reads)
+    assert any(">= 3.000 s" in line for line in mapped_lines(reads))
+
+
 def test_a_part_of_the_faults_stands_for_all():
     # GIVEN that a quarter of the process's faults happened while faults were events
     reads = mapped_reads([process(row(), sampled_ns=2, sampled_faults=25)])

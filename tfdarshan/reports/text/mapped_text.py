@@ -49,13 +49,18 @@ def bytes_in(mapped: MappedReads) -> str:
 def _waited(mapped: MappedReads) -> str:
     if mapped.fault_s is None:
         return "time in page faults unknown"
-    about = "about " if mapped.sampled_share is not None and mapped.sampled_share < 1 else ""
-    return f"{about}{human_seconds(mapped.fault_s)} in page faults"
+    return f"{_about(mapped)}{human_seconds(mapped.fault_s)} in page faults"
+
+
+def _about(mapped: MappedReads) -> str:
+    """Says how a time in page faults is known: by all of them, by a part, or by looks at threads."""
+    if mapped.at_least:
+        return "at least "
+    return "about " if mapped.sampled_share is not None and mapped.sampled_share < 1 else ""
 
 
 def _facts(mapped: MappedReads) -> list[tuple[str, str]]:
-    estimated = mapped.sampled_share is not None and mapped.sampled_share < 1
-    about = "about " if estimated else ""
+    about = _about(mapped)
     faults = "unknown" if mapped.faults is None else f"{about}{mapped.faults:,.0f}"
     time = "unknown"
     if mapped.fault_s is not None and mapped.wait_s is not None:
@@ -70,11 +75,11 @@ def _facts(mapped: MappedReads) -> list[tuple[str, str]]:
 
 
 def _row(file: MappedFile) -> str:
-    def seconds(value: float | None) -> str:
-        return "unknown" if value is None else human_seconds(value)
+    def seconds(value: float | None, before: str = "") -> str:
+        return "unknown" if value is None else before + human_seconds(value)
 
     return ROWS.row(
-        seconds(file.fault_s),
+        seconds(file.fault_s, ">= " if file.at_least else ""),
         seconds(file.longest_s),
         "unknown" if file.faults is None else f"{file.faults:,.0f}",
         "unknown" if file.bytes_in is None else human_bytes(file.bytes_in),

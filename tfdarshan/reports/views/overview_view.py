@@ -79,7 +79,7 @@ def _mapped(mapped: MappedReads) -> list[Panel]:
     rows = [
         [
             Cell(one.path, one.path, ("file", one.path)),
-            duration(one.fault_s),
+            _least(one.fault_s, one.at_least),
             duration(one.longest_s),
             number(one.faults),
             size(one.bytes_in),
@@ -88,6 +88,12 @@ def _mapped(mapped: MappedReads) -> list[Panel]:
         for one in mapped.slowest
     ]
     return [Table("mapped", "Mapped files (read by page faults, which are no calls)", columns, rows)]
+
+
+def _least(seconds: float | None, at_least: bool) -> Cell:
+    """Gives seconds, or the least they were."""
+    cell = duration(seconds)
+    return Cell(f">= {cell.text}", f"at least {cell.exact}") if at_least and seconds is not None else cell
 
 
 def _ranks(source: Source) -> list[Panel]:
@@ -142,7 +148,9 @@ def _tiles(source: Source) -> list[Tile]:
         share = (
             _share(data.mapped.fault_s, data.duration_s, "of the session") if alone else "of all processes"
         )
-        tiles.insert(2, Tile("In page faults", duration(data.mapped.fault_s), share))
+        if data.mapped.at_least:
+            share = "a lower bound: see what limits this session"
+        tiles.insert(2, Tile("In page faults", _least(data.mapped.fault_s, data.mapped.at_least), share))
     if data.files <= MOST_FILES or "files" in source.__dict__:
         tiles.append(_read_again(source.rereads))
     if len(source.step_bounds):

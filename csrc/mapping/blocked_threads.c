@@ -1,0 +1,236 @@
+#define _GNU_SOURCE
+#include "mapping/blocked_threads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_THREADS 64u
+#define CHOOSE_NS 40000000  /* between two choices of the threads to look at */
+#define SHARE 100           /* looks, and choices, take one part in so many of the time */
+#define SHORTEST_NS 1000000 /* between two looks */
+#define LONGEST_NS 20000000 /* likewise; and what one look may stand for */
+#define UNMOVED_CHOICES                                                                                      \
+    5 /* so often a thread had no fault when threads were chosen: it is looked at no more */
+
+/* A thread that has had faults. */
+static struct seen {
+    int32_t tid;
+    int stat, call; /* descriptors of its files in /proc */
+    int unmoved;
+    uint64_t faults;
+} threads[MOST_THREADS];
+static uint32_t thread_count;
+
+/* What all threads had had when threads were chosen last. */
+#define COUNTED_PLACES 4096u /* a power of two */
+static struct {
+    int32_t tid;
+    uint64_t faults;
+} counted[COUNTED_PLACES];
+static int64_t last_look_ns, next_choice_ns;
+static uint32_t random_state = 1;
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int open_of(int32_t tid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_whole(int fd, char *text, size_t size)
+{
+    ssize_t length = pread(fd, text, size - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* Format: proc(5), /proc/pid/stat: fields 3, 10 and 12 behind the name, which may hold anything. */
+static bool read_stat(int fd, char *state, uint64_t *faults)
+{
+    char text[1024];
+    unsigned long minor, major;
+    const char *end = read_whole(fd, text, sizeof text) ? strrchr(text, ')') : NULL;
+    if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %lu %*u %lu", state, &minor, &major) != 3)
+        return false;
+    *faults = minor + major;
+    return true;
+}
+
+/* Format: proc(5), /proc/pid/syscall: "-1" where a thread is blocked outside of any call. */
+static bool is_in_fault(const struct seen *thread)
+{
+    char text[256], state;
+    uint64_t faults;
+    return read_whole(thread->call, text, sizeof text) && !strncmp(text, "-1 ", 3) &&
+           read_stat(thread->stat, &state, &faults) && state == 'D';
+}
+
+static void leave(struct seen *thread)
+{
+    close(thread->stat);
+    close(thread->call);
+    *thread = threads[--thread_count];
+}
+
+static void take_up(int32_t tid, uint64_t faults)
+{
+    struct seen thread = {
+        .tid = tid, .stat = open_of(tid, "stat"), .call = open_of(tid, "syscall"), .faults = faults};
+    if (thread_count < MOST_THREADS && thread.stat >= 0 && thread.call >= 0) {
+        threads[thread_count++] = thread;
+        return;
+    }
+    if (thread.stat >= 0)
+        close(thread.stat);
+    if (thread.call >= 0)
+        close(thread.call);
+}
+
+static struct seen *seen_of(int32_t tid)
+{
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (threads[i].tid == tid)
+            return &threads[i];
+    return NULL;
+}
+
+/* Whether a thread that is not looked at has had faults since it was counted last. One that is new has. */
+static bool has_moved(int32_t tid, uint64_t faults)
+{
+    uint32_t place = (uint32_t)tid * 2654435761u % COUNTED_PLACES;
+    bool moved = counted[place].tid != tid || counted[place].faults != faults;
+    counted[place].tid = tid;
+    counted[place].faults = faults;
+    return moved;
+}
+
+static void count_thread(int32_t tid, bool is_first)
+{
+    char state;
+    uint64_t faults;
+    int fd = open_of(tid, "stat");
+    if (fd < 0)
+        return;
+    if (read_stat(fd, &state, &faults) && has_moved(tid, faults) && !is_first && !seen_of(tid))
+        take_up(tid, faults);
+    close(fd);
+}
+
+static void leave_unmoved(void)
+{
+    for (uint32_t i = 0; i < thread_count;) {
+        char state;
+        uint64_t faults;
+        struct seen *thread = &threads[i];
+        bool lives = read_stat(thread->stat, &state, &faults);
+        thread->unmoved = lives && (faults != thread->faults || state == 'D') ? 0 : thread->unmoved + 1;
+        thread->faults = lives ? faults : 0;
+        if (!lives || thread->unmoved > UNMOVED_CHOICES)
+            leave(thread);
+        else
+            i++;
+    }
+}
+
+/* Takes up those whose counts of faults moved; at first, counts alone. */
+static void choose_threads(bool is_first)
+{
+    int32_t own = (int32_t)syscall(SYS_gettid);
+    leave_unmoved();
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *entry; tasks && (entry = readdir(tasks));) {
+        int32_t tid = atoi(entry->d_name);
+        if (tid > 0 && tid != own)
+            count_thread(tid, is_first);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+static void choose(struct tfd_blocked *blocked, int64_t now_ns, int64_t faults)
+{
+    bool any = thread_count || faults != blocked->faults;
+    if (!any || now_ns < next_choice_ns)
+        return;
+    int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    choose_threads(false);
+    int64_t took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    blocked->faults = faults;
+    next_choice_ns = now_ns + (took_ns * SHARE > CHOOSE_NS ? took_ns * SHARE : CHOOSE_NS);
+}
+
+static void look(struct tfd_blocked *blocked, int64_t since_ns)
+{
+    int64_t stands_for_ns = since_ns < LONGEST_NS ? since_ns : LONGEST_NS;
+    uint32_t in_fault = 0;
+    for (uint32_t i = 0; i < thread_count; i++)
+        in_fault += is_in_fault(&threads[i]);
+    blocked->wait_ns += in_fault * stands_for_ns;
+    blocked->busy_ns += in_fault ? stands_for_ns : 0;
+    blocked->looks++;
+}
+
+/* What comes as regularly as looks would be always seen, or never. */
+static int64_t spread(int64_t interval_ns)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return interval_ns / 2 + interval_ns * (int64_t)(random_state >> 16) / 65536;
+}
+
+int64_t tfd_blocked_threads_look(struct tfd_blocked *blocked, int64_t faults)
+{
+    int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    choose(blocked, now_ns, faults);
+    int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (thread_count)
+        look(blocked, now_ns - last_look_ns);
+    last_look_ns = now_ns;
+    int64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    blocked->cost_ns += end_ns - cpu_ns;
+    if (!thread_count)
+        return LONGEST_NS;
+    int64_t interval_ns = (end_ns - begin_ns) * SHARE / (int64_t)thread_count;
+    return spread(interval_ns < SHORTEST_NS  ? SHORTEST_NS
+                  : interval_ns > LONGEST_NS ? LONGEST_NS
+                                             : interval_ns);
+}
+
+bool tfd_blocked_threads_begin(void)
+{
+    char text[256];
+    int fd = open_of((int32_t)syscall(SYS_gettid), "syscall");
+    bool is_shown = fd >= 0 && read_whole(fd, text, sizeof text);
+    if (fd >= 0)
+        close(fd);
+    if (!is_shown)
+        return false;
+    memset(counted, 0, sizeof counted);
+    last_look_ns = clock_ns(CLOCK_MONOTONIC);
+    next_choice_ns = 0;
+    choose_threads(true);
+    return true;
+}
+
+void tfd_blocked_threads_end(void)
+{
+    while (thread_count)
+        leave(&threads[0]);
+}
+
+void tfd_blocked_threads_reset_in_child(void)
+{
+    thread_count = 0;
+}
