@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -39,17 +40,19 @@ def place(folder):
 
 def reads_of(name, command, folder, environment):
     """Has a format written and read; gives what is known of that, and what the device read meanwhile."""
-    run = {"env": {**os.environ, **ALL, **environment}, "capture_output": True, "text": True}
+    run = functools.partial(
+        subprocess.run, env={**os.environ, **ALL, **environment}, capture_output=True, text=True
+    )
     paths = []
     with place(folder) as (data, number):
         for kind in ("warm", "data"):
             (data / kind).mkdir()
-            made = subprocess.run([*command, SCRIPT, name, "make", data / kind], **run)
+            made = run([*command, SCRIPT, name, "make", data / kind])
             assert made.returncode == 0, made.stderr
             paths.append(made.stdout.splitlines()[-1])
         read = [*command, SCRIPT, name, "read", paths[1], folder / "logs", paths[0]]
         before = sectors_read(number)
-        ran = subprocess.run(read, **run)
+        ran = run(read)
         assert ran.returncode == 0, ran.stderr
         after = sectors_read(number)
     return json.loads(ran.stdout.splitlines()[-1]), None if before is None else after - before

@@ -253,8 +253,7 @@ int main(int count, char **arguments)
     /* Nobody would unmount it after its parent. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGUSR1, begin);
-    char *fuse_arguments[] = {arguments[0], arguments[3], "-f", "-o",
-                              "allow_other,max_threads=64,max_idle_threads=64",
-                              NULL};
+    char *fuse_arguments[] = {
+        arguments[0], arguments[3], "-f", "-o", "allow_other,max_threads=64,max_idle_threads=64", NULL};
     return fuse_main(5, fuse_arguments, &operations, NULL);
 }
