@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.recording.spool import copy_spool
+from tfdarshan.sessions.catalogue import is_recording
+from tfdarshan.sessions.rank_folder import rank_folders
 from tfdarshan.sessions.session_directory import read_marker
 
 # A larger recording is not read while it grows.
@@ -17,7 +19,10 @@ MOST_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class SoFar:
-    """Totals of the recording's own process, None where it is not read; `spool_bytes` is what it takes."""
+    """Totals of the recording's own process, None where it is not read; `spool_bytes` is what it takes.
+
+    Of a job's ranks, those that record on this host are added up, and only what they take.
+    """
 
     spool_bytes: int
     duration_s: float | None = None
@@ -27,6 +32,18 @@ class SoFar:
 
 
 def recorded_so_far(directory: Path) -> SoFar:
+    """Gives what a session has recorded so far.
+
+    Raises:
+        SessionDataError: The marker or the spool cannot be read.
+    """
+    ranks = [folder for folder in rank_folders(directory) if is_recording(folder)]
+    if not ranks:
+        return _of_one(directory)
+    return SoFar(sum(_of_one(rank).spool_bytes for rank in ranks))
+
+
+def _of_one(directory: Path) -> SoFar:
     """Reads the totals from a copy of the spool: the recording itself may change while it is read.
 
     Raises:

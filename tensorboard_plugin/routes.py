@@ -19,7 +19,7 @@ from tfdarshan.reports.views.panel import Panel, Text, as_json
 from tfdarshan.reports.views.process_choice import process_choices
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
 from tfdarshan.reports.views.steps_view import PAGE_ROWS, StepQuery, steps_table, steps_view
-from tfdarshan.reports.views.timeline_view import GROUPINGS, Window, timeline_view
+from tfdarshan.reports.views.timeline_view import Window, groupings, timeline_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.assumed_tier import LOCAL
 from tfdarshan.units import human_bytes, human_seconds, plural
@@ -67,7 +67,6 @@ class Routes:
             "config": CONFIG,
             "templates": templates(),
             "views": [*views, {"name": "compare", "title": "Compare"}],
-            "groupings": GROUPINGS,
             "measures": MEASURES,
             "tiers": TIERS,
         }
@@ -98,7 +97,7 @@ class Routes:
         first = name == "overview" and _text(arguments, "first", "") == "1" and _takes_long(source)
         with lock:
             if name == "timeline":
-                panels = timeline_view(source, _window(arguments))
+                panels = timeline_view(source, _window(arguments, groupings(source.processes)[0]))
             elif name == "staging":
                 panels = staging_view(source, _staging_query(arguments))
             elif name == "files":
@@ -115,6 +114,7 @@ class Routes:
             "processes": source.cached(
                 "_choices", lambda: process_choices(source.whole.processes, source.named)
             ),
+            "groupings": groupings(source.processes),
             "banner": as_json([*overlap_banner(self.store.beside(listed)), *banner(source)]),
             "panels": as_json(panels),
         }
@@ -190,11 +190,11 @@ def _interrupted(path: Path) -> list[Panel]:
     return [Text(lines, "Interrupted session", code=f"tfdarshan recover {path}", tone="warning")]
 
 
-def _window(arguments: Arguments) -> Window:
+def _window(arguments: Arguments, by: str) -> Window:
     window = None
     if arguments.get("start_ns") or arguments.get("end_ns"):
         window = _number(arguments, "start_ns", 0), _number(arguments, "end_ns", 0)
-    return Window(_text(arguments, "by", "thread"), _text(arguments, "measure", "bandwidth"), window)
+    return Window(_text(arguments, "by", by), _text(arguments, "measure", "bandwidth"), window)
 
 
 def _staging_query(arguments: Arguments) -> StagingQuery:

@@ -16,6 +16,7 @@ from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.catalogue import is_recording
 from tfdarshan.sessions.overlap import overlapping
+from tfdarshan.sessions.rank_folder import is_rank_folder, parts_of
 from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
 
 LIST_SECONDS = 3.0
@@ -127,11 +128,22 @@ class SessionStore:
 
 
 def _state(path: Path) -> str:
+    """Gives a session's state, "" if there is none; a job's is complete if one of its ranks has written."""
+    names = _names(path)
+    ranks = [path / name for name in names if is_rank_folder(path / name)]
+    states = {_part_state(part, _names(part)) for part in ranks} or {_part_state(path, names)}
+    return next((state for state in ("complete", "recording", "interrupted") if state in states), "")
+
+
+def _names(path: Path) -> list[str]:
     try:
         with os.scandir(path) as entries:
-            names = [entry.name for entry in entries]
+            return [entry.name for entry in entries]
     except OSError:
-        return ""
+        return []
+
+
+def _part_state(path: Path, names: list[str]) -> str:
     if MARKER in names:
         return "recording" if is_recording(path) else "interrupted"
     return "complete" if any(name.endswith(META_SUFFIX) for name in names) else ""
@@ -147,7 +159,7 @@ def open_readable(path: Path) -> Session:
     Raises:
         SessionDataError: Nothing of it can be read, or a link leads out of it.
     """
-    for file in path.iterdir():
+    for file in [file for folder in {path, *parts_of(path)} for file in folder.iterdir()]:
         if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
             raise SessionDataError(f"{file} leads out of its session and is not read.")
     try:
@@ -163,5 +175,6 @@ def open_readable(path: Path) -> Session:
 
 def age(path: Path) -> tuple[tuple[str, int], ...]:
     """Changes when a process is added to the session or written again, or a checkpoint becomes durable."""
-    files = [file for suffix in (META_SUFFIX, SESSION_SUFFIX) for file in path.glob(f"*{suffix}")]
-    return tuple(sorted((file.name, file.stat().st_mtime_ns) for file in files))
+    parts, suffixes = parts_of(path), (META_SUFFIX, SESSION_SUFFIX)
+    files = [file for part in parts for suffix in suffixes for file in part.glob(f"*{suffix}")]
+    return tuple(sorted((f"{file.parent.name}/{file.name}", file.stat().st_mtime_ns) for file in files))

@@ -13,7 +13,7 @@ const PAGED = {
 const PLACES = ["session", "view", "process", "start", "end", "path", "other"];
 const REFRESH_MS = 3000, TYPING_MS = 250;
 
-let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [];
+let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [], groupings = [];
 const parts = { matching: 0 };
 let found = { key: "", panels: null };
 
@@ -251,7 +251,7 @@ async function answerFor(session, more = {}) {
     ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}),
     ...(name === "files" ? { search: state.search, ...pageOf("files") } : {}),
     ...(name === "steps" ? pageOf("step-table") : {}) });
-  processes = answer.processes;
+  ({ processes, groupings = [] } = answer);
   if (name !== "files" || answer.state !== "complete") return answer;
   const table = answer.panels.find((panel) => panel.key === "files");
   parts.matching = table.paging.matching;
@@ -335,7 +335,7 @@ function buildControls(session) {
 
 function timelineControls() {
   const by = select("Rows", (value) => writeState({ by: value }));
-  fill(by.box, page.groupings.map((key) => [key, key]), state.by || "thread");
+  fill(by.box, groupings.map((key) => [key, key]), groupings.includes(state.by) ? state.by : groupings[0]);
   const measure = select("Colour", (value) => writeState({ measure: value }));
   fill(measure.box, Object.entries(page.measures), state.measure || "bandwidth");
   const whole = element("button", { class: "plain", type: "button", disabled: state.end ? null : "",

@@ -6,6 +6,7 @@ import pytest
 
 import tfdarshan
 from tests.joint_training import MadeUpRank, joint_training
+from tfdarshan.analysis.rank_table import rank_table
 from tfdarshan.commands import main
 
 FILES = 48
@@ -48,6 +49,61 @@ def test_json_has_all_ranks(two_hosts, capsys):
     assert (said["ranks"]["leading"], said["wall_clock"]["io_s"]) == (1, None)
     assert [row["clock_error_s"] for row in ranks] == [0.0, None]
     assert ranks[1]["wait_s"] > 4 * ranks[0]["wait_s"]
+
+
+def test_compare_names_the_rank_that_changed_most(two_hosts, tmp_path, capsys):
+    # GIVEN a run in which rank 1 is as fast as rank 0, and there is another rank
+    dealt = [[[2 * step + rank * 24, 2 * step + rank * 24 + 1] for step in range(12)] for rank in range(3)]
+    after = joint_training(
+        tmp_path / "after", [MadeUpRank(part, f"host-{n}") for n, part in enumerate(dealt)]
+    )
+    capsys.readouterr()
+
+    # WHEN
+    assert main(["compare", str(two_hosts.path), str(after.path)]) == 0
+    text = capsys.readouterr().out
+    main(["compare", "--json", str(two_hosts.path), str(after.path)])
+
+    # THEN
+    ranks = json.loads(capsys.readouterr().out)["comparisons"][0]["ranks"]
+    assert (ranks["measure"], ranks["only_first"], ranks["only_second"]) == (
+        "wait for input, a step",
+        [],
+        [2],
+    )
+    first, second = ranks["changes"]
+    assert (first["rank"], second["rank"]) == (1, 0)
+    assert first["before_s"] == pytest.approx(5 * first["after_s"], rel=0.2)
+    assert second["before_s"] == pytest.approx(second["after_s"], rel=0.2)
+    lines = text.partition("Ranks that changed most: wait for input, a step\n")[2].splitlines()
+    assert lines[1].split()[:2] == ["1", "host-1"]
+    assert lines[1].split()[-2].startswith("-")
+    assert "has 1 rank more, the first is 2" in lines[3]
+
+
+def test_advice_counts_what_all_ranks_read(two_hosts, tmp_path, capsys):
+    # WHEN
+    words = ["--fast", str(tmp_path), "--capacity", "1G", "--json"]
+    assert main(["advise", "--logdir", str(two_hosts.path), *words]) == 0
+
+    # THEN it stages the files of both, and the gain is that of the job's epoch, not of one rank's
+    promise = json.loads(capsys.readouterr().out)["plan"]["promise"]
+    assert (promise["staged_passes"], promise["staged_bytes"]) == (FILES, FILES * 100_000)
+    slow_s = sum(row.input_s for row in rank_table(two_hosts).ranks)
+    assert promise["staged_slow_s"] == pytest.approx(slow_s, rel=0.05)
+
+
+def test_a_log_has_what_all_ranks_read(two_hosts, tmp_path):
+    # WHEN
+    log = tmp_path / "job.darshan"
+    assert main(["export", "--darshan", str(log), str(two_hosts.path)]) == 0
+
+    # THEN, as it is read again
+    assert main(["import", str(log), "--logdir", str(tmp_path / "again")]) == 0
+    files = tfdarshan.open_session(tmp_path / "again").files
+    data = files[files["path"].str.startswith("/data/")]
+    assert int(data["POSIX_OPENS"].sum()) == FILES
+    assert int(data["POSIX_BYTES_READ"].sum()) == FILES * 100_000
 
 
 def test_a_trace_has_both_processes_though_they_have_one_number(two_hosts, tmp_path):

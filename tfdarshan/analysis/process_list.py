@@ -34,7 +34,7 @@ class NamedProcess:
     Attributes:
         name: `host:pid`, by which views pick it; a later process of that number has `host:pid.2`.
         role: What it is in the session.
-        label: Its role in short, and its number too if others have that role.
+        label: Its rank and its role in short, and its number too if others share these.
         hidden: Whether lists leave it out: a helper that read no data and wrote nothing.
     """
 
@@ -42,13 +42,20 @@ class NamedProcess:
     role: Role
     label: str
     hidden: bool
+    rank: int | None = None
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Where lists have it: by kind, rank and number."""
+        return tuple(KINDS).index(self.role.kind), self.rank or 0, self.role.number
 
 
 @dataclass(frozen=True)
 class ProcessEntry:
     """A process of the summary; bytes are those of recorded files, `duration_s` is while it was recorded.
 
-    `process_start` is in clock ticks since boot, 0 if unknown; the other names are `NamedProcess`'s.
+    `process_start` is in clock ticks since boot, 0 if unknown; `rank` is None in a session of no ranks; the
+    other names are `NamedProcess`'s.
     """
 
     name: str
@@ -64,6 +71,7 @@ class ProcessEntry:
     bytes_written: int
     duration_s: float
     hidden: bool
+    rank: int | None = None
 
 
 def named_processes(processes: Sequence[ProcessData]) -> list[NamedProcess]:
@@ -75,13 +83,22 @@ def named_processes(processes: Sequence[ProcessData]) -> list[NamedProcess]:
     metas = [process.meta for process in processes]
     names, roles = process_names(metas), session_roles(metas)
     one_host = len({meta["host"] for meta in metas}) == 1
-    several = Counter(role.label for role in roles)
+    said = [_said(role, process.rank) for process, role in zip(processes, roles, strict=True)]
+    several = Counter(said)
     named = []
-    for process, name, role in zip(processes, names, roles, strict=True):
+    for process, name, role, label in zip(processes, names, roles, said, strict=True):
         short = name.rpartition(":")[2] if one_host else name
-        label = role.label if several[role.label] == 1 else f"{role.label} ({short})"
-        named.append(NamedProcess(name, role, label, role.kind == HELPER and not _moves_data(process)))
+        shown = label if several[label] == 1 else f"{label} ({short})"
+        hidden = role.kind == HELPER and not _moves_data(process)
+        named.append(NamedProcess(name, role, shown, hidden, process.rank))
     return named
+
+
+def _said(role: Role, rank: int | None) -> str:
+    """Words a role and the rank that it is of; a rank's main process is the rank."""
+    if rank is None:
+        return role.label
+    return f"rank {rank}" if role.kind == MAIN else f"rank {rank}, {role.label}"
 
 
 def list_processes(processes: Sequence[ProcessData], moved: Sequence[tuple[int, int]]) -> list[ProcessEntry]:
@@ -98,11 +115,9 @@ def list_processes(processes: Sequence[ProcessData], moved: Sequence[tuple[int, 
     """
     if any(process.meta.get("darshan") for process in processes):
         return []
-    entries = [
-        _entry(process.meta, named, *of_it)
-        for process, named, of_it in zip(processes, named_processes(processes), moved, strict=True)
-    ]
-    return sorted(entries, key=lambda entry: (tuple(KINDS).index(entry.role), entry.number))
+    rows = zip(processes, named_processes(processes), moved, strict=True)
+    ordered = sorted(rows, key=lambda row: row[1].order)
+    return [_entry(process.meta, named, *of_it) for process, named, of_it in ordered]
 
 
 def labels_by_pid(entries: Sequence[ProcessEntry]) -> dict[int, str]:
@@ -126,6 +141,7 @@ def _entry(meta: dict[str, Any], named: NamedProcess, bytes_read: int, bytes_wri
         bytes_written=bytes_written,
         duration_s=meta["duration_ns"] / 1e9,
         hidden=named.hidden,
+        rank=named.rank,
     )
 
 

@@ -157,6 +157,7 @@ def _plain_comparison(comparison: Comparison) -> dict[str, Any]:
         "checks": comparison.checks,
         "changes": [_plain_change(change) for change in comparison.changes],
         "files": [dataclasses.asdict(file) | {"path": exact_name(file.path)} for file in comparison.files],
+        "ranks": None if comparison.ranks is None else dataclasses.asdict(comparison.ranks),
     }
 
 

@@ -13,6 +13,7 @@ from tfdarshan.comparison.likeness import NO, Check, check_likeness, verdict_of
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import METRICS, MORE, Metric
 from tfdarshan.comparison.noise import Noise
+from tfdarshan.comparison.rank_change import RankChanges, rank_changes
 
 SAME, NOISE, UNKNOWN = "same", "within noise", "unknown"
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
@@ -94,6 +95,7 @@ class Comparison:
         checks: Why.
         changes: Every metric, in the order of METRICS.
         files: The files whose time in calls changed most.
+        ranks: What became of each rank, None unless both runs have ranks.
     """
 
     first: str
@@ -102,6 +104,7 @@ class Comparison:
     checks: list[Check]
     changes: list[Change]
     files: list[FileChange]
+    ranks: RankChanges | None = None
 
     def change(self, metric: Metric) -> Change:
         """Gives one metric's change."""
@@ -124,6 +127,7 @@ def compare(first: Side, second: Side) -> Comparison:
         checks=checks,
         changes=changes_between(first, second, same_work=comparable != NO),
         files=files.most_changed(TOP_FILES),
+        ranks=rank_changes(first.newest.summary.ranks, second.newest.summary.ranks),
     )
 
 

@@ -229,5 +229,10 @@ def _shifted(process: ProcessData, rank: Rank, origin_ns: int) -> ProcessData:
         moved = {name: trace[name] + shift_ns for name in ("start_ns", "end_ns") if trace.get(name)}
         meta["tensorflow"] = trace | {"start_ns": shift_ns} | moved
     return dataclasses.replace(
-        process, meta=meta, shift_ns=shift_ns, clock=rank.boot_id, clock_error_ns=rank.error_ns
+        process,
+        meta=meta,
+        shift_ns=shift_ns,
+        clock=rank.boot_id,
+        clock_error_ns=rank.error_ns,
+        rank=rank.rank,
     )

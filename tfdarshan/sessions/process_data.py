@@ -54,6 +54,7 @@ class ProcessData:
         shift_ns: Added to the times of its events when they are read; 0, but in a session of several ranks.
         clock: What tells the clock it was recorded by from others, in a session of several ranks.
         clock_error_ns: By how much its times may be off those of another clock, None if that is not known.
+        rank: The rank that it belongs to, in a session of several ranks.
     """
 
     directory: Path
@@ -61,6 +62,7 @@ class ProcessData:
     shift_ns: int = 0
     clock: str = ""
     clock_error_ns: int | None = 0
+    rank: int | None = None
 
     @property
     def pid(self) -> int:

@@ -1,41 +1,32 @@
 """Processes in views: named by role, grouped by role, and picked alone or by role."""
 
 import importlib
+from dataclasses import replace
 
 import pytest
 
-from tests.made_up_session import HOST, job_of, write_session
+from tests.made_up_session import HOST
+from tests.role_session import role_session
 from tfdarshan.errors import SessionDataError
 from tfdarshan.reports.views.overview_view import overview_view
 from tfdarshan.reports.views.process_choice import IDLE_HELPERS, process_choices
 from tfdarshan.reports.views.redaction import Redaction
-from tfdarshan.reports.views.timeline_view import Window, timeline_view
+from tfdarshan.reports.views.timeline_view import Window, groupings, timeline_view
 from tfdarshan.reports.views.view_source import Source
-
-MODULE = "/usr/lib/python3.12/multiprocessing/resource_tracker.py"
-# Bytes that each process reads: the main one, two workers, a program, a helper of data and two of modules.
-ROLES = [
-    ("main", 0, "", 1),
-    ("worker", 1, "", 20),
-    ("worker", 2, "", 300),
-    ("program", 0, "secret.py", 4_000),
-    ("helper", 0, "manager", 50_000),
-    ("helper", 0, "forkserver", 600_000),
-    ("helper", 0, "resource_tracker", 7_000_000),
-]
-IDLE = ("forkserver", "resource_tracker")
+from tfdarshan.sessions.session_data import SessionData
 
 
 @pytest.fixture
 def session(tmp_path):
-    jobs = []
-    for place, (kind, number, name, length) in enumerate(ROLES):
-        pid = 100 + place
-        role = {"kind": kind, "number": number, "name": name}
-        path = MODULE if name in IDLE else "/data/a"
-        calls = [(place * 1000, place * 1000 + 500, pid, "pread", 0, length, 0)]
-        jobs.append(job_of(calls, [path], [length], pid=pid, duration_ns=10_000, meta={"role": role}))
-    return write_session(tmp_path, *jobs)
+    return role_session(tmp_path)
+
+
+@pytest.fixture
+def ranks(session):
+    """The same processes as two ranks': of rank 0 the main one and a worker, of rank 12 all others."""
+    of_rank = [0, 0, *[12] * 5]
+    processes = [replace(one, rank=rank) for one, rank in zip(session.processes, of_rank, strict=True)]
+    return SessionData(session.path, processes, [])
 
 
 def moved(source, by, window_ns=None):
@@ -148,3 +139,48 @@ def test_a_report_to_be_shown_has_no_names_of_scripts_and_hosts(session):
     assert "program (103)/main" in panels
     assert "secret" not in panels
     assert f"{HOST}:" not in panels
+
+
+def test_rows_are_ranks_with_all_their_processes(ranks, monkeypatch):
+    # THEN no byte is left out, neither of the whole nor of a window
+    by_rank = {f"rank 0 ({HOST})": 21, f"rank 12 ({HOST})": 7_654_300}
+    assert in_proportion(moved(Source(ranks), "rank")) == by_rank
+    module = importlib.import_module("tfdarshan.reports.views.timeline_view")
+    monkeypatch.setattr(module, "MOST_SINGLE_CALLS", 0)
+    assert in_proportion(moved(Source(ranks), "rank", (0, 10_000))) == by_rank
+    # ... which they are unless one chooses, where there are several
+    assert timeline_view(Source(ranks))[0].title == "By rank: bytes per second"
+    assert groupings(Source(ranks, "rank:0").processes)[0] == "thread"
+    assert "rank" not in groupings(Source(ranks, "rank:0").processes)
+
+
+def test_a_rank_is_looked_at_alone(ranks):
+    source = Source(ranks, "rank:12")
+    labels = {"worker 2", "secret.py", "manager", "forkserver", "resource_tracker"}
+    assert set(moved(source, "process")) == {f"rank 12, {label}" for label in labels}
+    for wanted in ("rank:1", "rank:", "rank:None"):
+        with pytest.raises(SessionDataError, match="has no process"):
+            Source(ranks, wanted)
+
+
+def test_choices_have_ranks_and_of_several_processes_each(session, ranks):
+    choices = process_choices(ranks.processes, Source(ranks).named)
+    ranked = [choice for choice in choices if choice["id"].startswith("rank:")]
+    assert ranked == [
+        {"id": "rank:0", "label": f"rank 0 ({HOST})"},
+        {"id": "rank:12", "label": f"rank 12 ({HOST})"},
+    ]
+    assert {"id": f"{HOST}:101", "label": f"rank 0, worker 1 ({HOST}:101)"} in choices
+    # WHEN each rank has one process
+    two = SessionData(session.path, [replace(ranks.processes[0], rank=n) for n in (0, 1)], [])
+    # THEN that is the rank
+    found = process_choices(two.processes, Source(two).named)
+    assert [choice["id"] for choice in found] == ["role:main", "rank:0", "rank:1"]
+
+
+def test_redacted_rows_of_ranks_name_no_host(ranks):
+    source = Source(ranks, redaction=Redaction("key"))
+    assert set(moved(source, "rank")) == {"rank 0", "rank 12"}
+    panels = str([overview_view(source), timeline_view(source, Window("process"))])
+    assert "rank 12, program (103)" in panels
+    assert (f"{HOST}:" in panels, f"({HOST})" in panels, "secret" in panels) == (False, False, False)

@@ -88,8 +88,7 @@ def _write(
 def _names(session: SessionData, segments: Segments) -> Iterator[str]:
     numbers, named = _numbers(session.processes), named_processes(session.processes)
     for process, number, one in zip(session.processes, numbers, named, strict=True):
-        job = process.meta.get("job")
-        rank = "" if job is None or session.joint is None else f"rank {job['rank']}, "
+        rank = "" if process.rank is None else f"rank {process.rank}, "
         command = process.meta.get("command") or one.label
         yield _named("process_name", number, 0, f"{rank}{process.meta['host']}: {command}")
         yield _named("process_labels", number, 0, one.label, "labels")

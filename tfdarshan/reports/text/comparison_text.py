@@ -20,12 +20,13 @@ from tfdarshan.comparison.likeness import NO, NOTED, WITH_CARE, Check
 from tfdarshan.comparison.likeness import SAME as SAME_STATE
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import COUNT, find_metric
+from tfdarshan.comparison.rank_change import RankChange
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
-from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.columns import Columns, fitted
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, shortened
+from tfdarshan.units import human_seconds, plural, shortened
 
 # From here on a change is worded as a factor.
 MANY_TIMES = 10
@@ -35,6 +36,7 @@ NARROW_CHANGES, NARROWEST_CHANGES = Columns(-27, 15, 15, 11, "  ", 0), Columns(-
 WIDE_ENOUGH, NARROW = 93, 80
 FILES = Columns(15, 15, 12)
 MOST_CHARACTERS, LEAST_PATH = 14, 24
+MOST_RANKS = 5
 SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
@@ -45,6 +47,7 @@ def render(comparison: Comparison, width: int = WIDTH) -> str:
         said,
         _likeness(comparison, width),
         _changes(comparison, width),
+        _ranks(comparison, width),
         _files(comparison, width),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -163,6 +166,35 @@ def _change_row(cells: Sequence[str], width: int) -> str:
     before, after = (shortened(text, 9) for text in (before, after))
     label = label if len(label) < 19 else f"{label[:15]}..."
     return NARROWEST_CHANGES.row(label, before, after, change)
+
+
+def _ranks(comparison: Comparison, width: int) -> list[str]:
+    found = comparison.ranks
+    if found is None:
+        return []
+    names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
+    rows = [
+        (f"  {change.rank}", shortened(printable(change.host), MOST_CHARACTERS), *rank_cells(change))
+        for change in found.changes[:MOST_RANKS]
+    ]
+    lines = [
+        f"Ranks that changed most: {found.measure}",
+        *fitted([("  rank", "host", *names, "change"), *rows]),
+    ]
+    if len(found.changes) > MOST_RANKS:
+        lines.append(f"  and {plural(len(found.changes) - MOST_RANKS, 'more rank')} (--json lists all)")
+    for name, only in ((comparison.first, found.only_first), (comparison.second, found.only_second)):
+        if only:
+            said = f"only {printable(name)} has {plural(len(only), 'rank')} more, the first is {only[0]}"
+            lines += wrap(said, width, "  ")
+    return lines
+
+
+def rank_cells(change: RankChange) -> tuple[str, str, str]:
+    """Words a rank's seconds before and after, and the difference."""
+    sign = "+" if change.difference_s > 0 else "-"
+    difference = f"{sign}{human_seconds(abs(change.difference_s))}" if change.difference_s else SAME
+    return human_seconds(change.before_s), human_seconds(change.after_s), difference
 
 
 def _files(comparison: Comparison, width: int) -> list[str]:

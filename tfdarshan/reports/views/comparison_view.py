@@ -7,8 +7,16 @@ from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import NO, SAME, YES, check_likeness, verdict_of
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import BYTES, COUNT, RATE, SECONDS, Metric
+from tfdarshan.comparison.rank_change import rank_changes
 from tfdarshan.reports.figures.distribution import ratio_figure
-from tfdarshan.reports.text.comparison_text import change_text, headline, noise_text, of_the_job, sentence_of
+from tfdarshan.reports.text.comparison_text import (
+    change_text,
+    headline,
+    noise_text,
+    of_the_job,
+    rank_cells,
+    sentence_of,
+)
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -22,6 +30,7 @@ from tfdarshan.reports.views.panel import (
     size,
 )
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.units import plural
 
 SAID = (BETTER, WORSE, CHANGED, NOISE)
 NOISE_NOTE = (
@@ -29,6 +38,7 @@ NOISE_NOTE = (
 )
 # Parts of a path that a name has: more are no name.
 MOST_PARTS = 3
+MOST_RANKS = 16
 WORDED = {SECONDS: duration, BYTES: size, RATE: bytes_per_s, COUNT: number}
 
 
@@ -52,6 +62,7 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
             tone="plain" if verdict == YES else "warning",
         ),
         Table("compare", f"{names[0]} -> {names[1]}", columns, rows, NOISE_NOTE),
+        *_ranks(first, second, names),
         Chart(
             "ratios",
             f"{names[1]} over {names[0]}",
@@ -64,6 +75,26 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
             "Green: better. Red and hatched: worse. Grey: neither, or within noise.",
         ),
     ]
+
+
+def _ranks(first: Source, second: Source, names: tuple[str, str]) -> list[Panel]:
+    """Gives the ranks that changed most, if both sessions have ranks."""
+    found = rank_changes(first.summary.ranks, second.summary.ranks)
+    if found is None or not found.changes:
+        return []
+    columns = [("rank", "number"), ("host", "text"), *((name, "number") for name in (*names, "change"))]
+    rows = [
+        [
+            number(change.rank),
+            Cell(change.host),
+            duration(change.before_s),
+            duration(change.after_s),
+            Cell(rank_cells(change)[2], f"{change.difference_s:+,.6g}"),
+        ]
+        for change in found.changes[:MOST_RANKS]
+    ]
+    note = f"The {len(rows)} of {plural(len(found.changes), 'rank')} whose seconds changed most."
+    return [Table("compare-ranks", f"Ranks: {found.measure}", columns, rows, note)]
 
 
 def _names(first: Source, second: Source) -> tuple[str, str]:

@@ -12,9 +12,10 @@ from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.process_role import HELPER, MAIN, process_names, session_roles
 from tfdarshan.sessions.session_data import SessionData
 
-# What stands before a role that is chosen in place of a process.
-ROLE = "role:"
+# What stands before a role, or a rank's number, that is chosen in place of a process.
+ROLE, RANK = "role:", "rank:"
 IDLE_HELPERS = "helpers that read no data"
+NO_RANK = "no rank"
 
 
 def chosen_processes(session: SessionData, wanted: str | None) -> list[int]:
@@ -22,15 +23,17 @@ def chosen_processes(session: SessionData, wanted: str | None) -> list[int]:
 
     Args:
         session: The session.
-        wanted: A process's name, `role:` and a role, or None for all processes.
+        wanted: A process's name, `role:` and a role, `rank:` and a rank's number, or None for all processes.
 
     Raises:
-        SessionDataError: There is none of that name or role.
+        SessionDataError: There is none of that name, role or rank.
     """
     if wanted is None:
         return list(range(len(session.processes)))
     if wanted.startswith(ROLE):
         found = [f"{ROLE}{role.kind}" for role in session_roles(session.meta)]
+    elif wanted.startswith(RANK):
+        found = ["" if process.rank is None else f"{RANK}{process.rank}" for process in session.processes]
     else:
         found = process_names(session.meta)
     places = [place for place, name in enumerate(found) if name == wanted]
@@ -40,7 +43,9 @@ def chosen_processes(session: SessionData, wanted: str | None) -> list[int]:
 
 
 def process_choices(processes: Sequence[ProcessData], named: Sequence[NamedProcess]) -> list[dict[str, str]]:
-    """Lists what can be chosen: roles that several processes have, and each process that lists show.
+    """Lists what can be chosen: roles that several processes have, ranks, and each process that lists show.
+
+    A rank's only process is the rank.
 
     Returns:
         `id`, as `chosen_processes` takes it, and `label`, the words for it.
@@ -48,14 +53,14 @@ def process_choices(processes: Sequence[ProcessData], named: Sequence[NamedProce
     if any(process.meta.get("darshan") for process in processes):
         return [{"id": one.name, "label": one.name} for one in named]
     count = Counter(one.role.kind for one in named)
-    shown = sorted(
-        (one for one in named if not one.hidden),
-        key=lambda one: (tuple(KINDS).index(one.role.kind), one.role.number),
-    )
+    ranks = Counter(one.rank for one in named if one.rank is not None and not one.hidden)
+    hosts = {one.rank: one.name.rpartition(":")[0] for one in named if one.rank is not None}
+    alone = (one for one in named if not one.hidden and (one.rank is None or ranks[one.rank] > 1))
     roles = [kind for kind in KINDS if count[kind] > 1 or (kind == HELPER and count[kind])]
     return [
         *({"id": f"{ROLE}{kind}", "label": f"all {KINDS[kind]} ({count[kind]:,})"} for kind in roles),
-        *({"id": one.name, "label": _label(one)} for one in shown),
+        *({"id": f"{RANK}{rank}", "label": f"rank {rank} ({hosts[rank]})"} for rank in sorted(ranks)),
+        *({"id": one.name, "label": _label(one)} for one in sorted(alone, key=lambda one: one.order)),
     ]
 
 
@@ -63,12 +68,21 @@ def shown_labels(named: Sequence[NamedProcess], *, redacted: bool) -> list[str]:
     """Gives what rows of processes are called; of a report to be shown, without names of scripts."""
     if not redacted:
         return [one.label for one in named]
-    return [role_label(one.role.kind, one.role.number, one.name.rpartition(":")[2]) for one in named]
+    return [
+        role_label(one.role.kind, one.role.number, one.name.rpartition(":")[2], one.rank) for one in named
+    ]
 
 
 def role_words(kind: str) -> str:
     """Gives what the processes of a role are called together."""
     return MAIN if kind == MAIN else KINDS[kind]
+
+
+def rank_words(one: NamedProcess, *, redacted: bool) -> str:
+    """Gives what the processes of a rank are called together."""
+    if one.rank is None:
+        return NO_RANK
+    return f"rank {one.rank}" if redacted else f"rank {one.rank} ({one.name.rpartition(':')[0]})"
 
 
 def _label(one: NamedProcess) -> str:

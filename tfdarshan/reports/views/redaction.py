@@ -106,15 +106,16 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
 def _redacted_process(entry: ProcessEntry) -> ProcessEntry:
     """Gives a process by kind and number, without its host and its script's name."""
     number = entry.name.rpartition(":")[2]
-    label = role_label(entry.role, entry.number, number)
+    label = role_label(entry.role, entry.number, number, entry.rank)
     return dataclasses.replace(entry, name=number, label=label, host=HIDDEN)
 
 
-def role_label(kind: str, number: int, process: str) -> str:
-    """Gives what a process is called without the name of its script: "main", "worker 3", "program (4711)"."""
+def role_label(kind: str, number: int, process: str, rank: int | None = None) -> str:
+    """Gives what a process is called without its script: "main", "rank 3, worker 1", "program (4711)"."""
     if kind == MAIN:
-        return kind
-    return f"{kind} {number}" if number else f"{kind} ({process})"
+        return kind if rank is None else f"rank {rank}"
+    label = f"{kind} {number}" if number else f"{kind} ({process})"
+    return label if rank is None else f"rank {rank}, {label}"
 
 
 def redacted_emulation(emulation: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,9 +31,10 @@ from tfdarshan.reports.figures.time_marks import MOST_STEP_LINES, with_time_band
 from tfdarshan.reports.views.epoch_bands import bands_within
 from tfdarshan.reports.views.panel import Chart, Panel, Text
 from tfdarshan.reports.views.view_source import NO_TRACE, TIME_PARTS, Source
+from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.units import human_seconds, plural
 
-GROUPINGS = ("thread", "process", "role", "directory", "operation")
+GROUPINGS = ("thread", "process", "role", "rank", "directory", "operation")
 # Up to so many calls, a window shows each of them.
 MOST_SINGLE_CALLS = 2_000
 
@@ -53,9 +55,19 @@ class Window:
             raise ConfigurationError("the window must end after it starts.")
 
 
+def groupings(processes: Sequence[ProcessData]) -> list[str]:
+    """Gives what the calls of some processes can be grouped by, first what they are unless one chooses.
+
+    That is by rank if there are several, which else is left out.
+    """
+    several = len({process.rank for process in processes}) > 1
+    others = [by for by in GROUPINGS if by != "rank"]
+    return ["rank", *others] if several else others
+
+
 def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     """Gives the panels of the whole session, or of a window of it."""
-    shown = shown or Window()
+    shown = shown or Window(groupings(source.processes)[0])
     if shown.window_ns is not None:
         return _zoomed(source, shown, shown.window_ns)
     found = _whole(source, shown.by)

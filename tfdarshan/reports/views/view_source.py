@@ -30,6 +30,7 @@ from tfdarshan.reports.views.epoch_bands import epoch_bands
 from tfdarshan.reports.views.process_choice import (
     IDLE_HELPERS,
     chosen_processes,
+    rank_words,
     role_words,
     shown_labels,
 )
@@ -58,7 +59,8 @@ class Source:
 
     Args:
         session: The session.
-        process: What to look at alone: a process's host:pid, or `role:` and a role; None for all.
+        process: What to look at alone: a process's host:pid, `role:` and a role, or `rank:` and a rank's
+            number; None for all.
         redaction: Replaces paths; None shows them.
         most_kept: Where a session has more calls than this, they are read again for each view that asks.
         fast_tier: What the tier for staged files was measured at; None lets the view assume one.
@@ -165,7 +167,7 @@ class Source:
 
     @cached_property
     def row_names(self) -> dict[str, Callable[[Thread], str]]:
-        """What names a thread's row, by what rows are of: a thread, a process or a role.
+        """What names a thread's row, by what rows are of: a thread, a process, a role or a rank.
 
         Helpers that read no data share a row, unless helpers alone are looked at.
         """
@@ -182,6 +184,7 @@ class Source:
             "thread": of_thread,
             "process": of_process,
             "role": lambda thread: role_words(named[thread.process].role.kind),
+            "rank": lambda thread: rank_words(named[thread.process], redacted=self.redaction is not None),
         }
 
     def _process_of(self, thread: Thread) -> str:
