@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,8 @@ from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
 
 from .known_cure import FINDINGS_OF, REMARKS
-from .truth import AS_GOOD, LEAST_GAIN, Times, Truth
+from .timed_run import TimedRun
+from .truth import AS_GOOD, LEAST_GAIN, STAGING, Times, Truth
 
 FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "unclear"]
 Promise = Literal["inside", "below", "above", "missed", "none", "unmeasured"]
@@ -69,6 +71,7 @@ class Judgement:
         obtained: Gain of the headline's cure, as printed if it can be applied so; None where
             it was not measured.
         obtained_range: And the bounds of that, by the runs that differ most.
+        lasting: The same of a longer run, as the best cure's gain is.
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
         noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
@@ -85,6 +88,7 @@ class Judgement:
     promise: Promise
     obtained: float | None
     obtained_range: tuple[float, float] | None = None
+    lasting: float | None = None
     typed: str = ""
     again: bool | None = None
     unknown_name: bool = False
@@ -101,7 +105,7 @@ class Judgement:
     @property
     def near_best(self) -> bool:
         """The headline's cure gives 85 % of what the best one gives."""
-        return self.obtained is not None and self.obtained >= AS_GOOD * self.best_gain
+        return self.lasting is not None and self.lasting >= AS_GOOD * self.best_gain
 
 
 def said_in(diagnosis: Diagnosis) -> Said:
@@ -177,7 +181,7 @@ def judge(
     *,
     real: bool,
     typed: str = "",
-    typed_gain: Times | None = None,
+    printed_runs: Sequence[TimedRun] = (),
     again: bool | None = None,
     contradictions: tuple[str, ...] = (),
 ) -> Judgement:
@@ -190,12 +194,15 @@ def judge(
         truth: What is true.
         real: It was on a real device.
         typed: How its cure could be applied.
-        typed_gain: What that gave.
+        printed_runs: The runs with it.
         again: Whether it was offered again then.
         contradictions: Of all its sessions.
     """
-    by_hand = truth.times_of(said.first) if said.first else None
-    obtained = typed_gain if typed_gain is not None else by_hand
+    by_hand = truth.tried_for(said.first) if said.first else None
+    runs = printed_runs or ([] if by_hand is None or by_hand.failure else by_hand.runs)
+    # What is promised is of the run as it was recorded; what is best, of a longer one.
+    obtained = truth.times(runs) if runs else None
+    lasting = truth.times(runs, staged=said.first == STAGING).middle if runs else None
     return Judgement(
         seed=seed,
         real=real,
@@ -207,6 +214,7 @@ def judge(
         promise=judge_promise(said, obtained),
         obtained=None if obtained is None else obtained.middle,
         obtained_range=None if obtained is None else (obtained.low, obtained.high),
+        lasting=lasting,
         typed=typed,
         again=again,
         unknown_name=bool(said.first) and said.first not in KNOWN,

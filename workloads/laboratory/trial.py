@@ -21,7 +21,7 @@ from .storage_kind import REAL
 from .storage_room import StorageRoom
 from .timed_run import Runner, TimedRun, run_commands
 from .trial_record import Printed, Trial, save_trial
-from .truth import STAGING, Truth, agree, find_truth
+from .truth import Truth, agree, find_truth
 from .warm_python import WarmPython
 
 AS_PRINTED = "as printed"
@@ -72,16 +72,15 @@ def run_job(
 def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line: None) -> Judgement:
     """Asks today's tool about the sessions of a job, in its folder, and judges what it says."""
     said, printed = said_of(trial.truth.before[0]), trial.printed
-    typed, gain, again = printed.typed, None, None
-    if not printed.is_of(said):
-        typed = how_typed(trial.truth.program, said)
-    elif printed.runs:
-        gain = trial.truth.times(printed.runs, staged=said.first == STAGING)
-        after = said_of(printed.runs[0])
+    same = printed.is_of(said)
+    typed = printed.typed if same else how_typed(trial.truth.program, said)
+    runs, again = (printed.runs if same else ()), None
+    if runs:
+        after = said_of(runs[0])
         again = after.offers(said) and not trial.more_is_worth_it(after)
     return judge(
         trial.seed, trial.words, said, trial.truth,
-        real=trial.real, typed=typed, typed_gain=gain, again=again,
+        real=trial.real, typed=typed, printed_runs=runs, again=again,
         contradictions=(*contradictions_of(folder / "runs", say), *_of_check(trial, folder, say)),
     )  # fmt: skip
 

@@ -122,11 +122,6 @@ class Truth:
         """Gives the most that any cure gives which a finding may mean; 0 where there is no such cure."""
         return max([self.gain(one) for one in self.tried if finding in one.cure.findings] + [0.0])
 
-    def times_of(self, finding: str) -> Times | None:
-        """Gives the same with its bounds, None where there is no such cure."""
-        tried = self.tried_for(finding)
-        return None if tried is None else self.measured(tried)
-
     def tried_for(self, finding: str) -> Tried | None:
         """Gives the cure that gives most of those that a finding may mean."""
         return max((one for one in self.tried if finding in one.cure.findings), key=self.gain, default=None)
