@@ -161,9 +161,8 @@ def read_ahead(measures: Measures) -> Cure:
         )
         return Cure(
             f"{what} Now {by}: let a thread read ahead.",
-            "pool = concurrent.futures.ThreadPoolExecutor(1)\n"
-            "following = pool.submit(load, step + 1)  # before the step computes\n"
-            "batch = following.result()  # at the next one's start",
+            "for batch in read_ahead(batches):  # of tfdarshan.ahead",
+            "for batch in batches:",
         )
     last = Stage("batch", function="batch_size") if pipeline is None else pipeline.last
     return Cure(what, f"{last.statement}.{AHEAD}", last.statement)

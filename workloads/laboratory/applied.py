@@ -17,9 +17,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .printed_line import Place, find_place
+from .printed_line import Place, find_loop, find_place
 
 PLACEHOLDERS = ("LOGDIR", "DIR", "FAST", "SLOW")
+# The head of a loop, without its body.
+LOOP = re.compile(r"for .+:[^\n]*$")
 OF_MODULE = re.compile(r"#\s*of ([\w.]+)\s*$")
 
 
@@ -67,9 +69,8 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
         return source
     if len(old) != 1 or not new:
         raise CannotTypeError("more than one line is to be taken out")
-    pattern = _value(old[0])
     program = ast.parse(source)
-    place = find_place(program, pattern)
+    place = _place(program, old[0])
     if place is None:
         raise CannotTypeError(f"the program has no `{instead_of.strip()}`")
     at = _counterpart(old[0], new)
@@ -80,14 +81,21 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     return _replaced(source, place, _written(new, at, place, named), imports)
 
 
+def _place(program: ast.Module, old: ast.stmt) -> Place | None:
+    return find_loop(program, old) if isinstance(old, ast.For) else find_place(program, _value(old))
+
+
 def _statements(text: str) -> list[ast.stmt]:
+    body = "pass" if LOOP.match(text.strip()) else ""
     try:
-        return ast.parse(text.strip()).body
+        return ast.parse(f"{text.strip()}\n    {body}" if body else text.strip()).body
     except SyntaxError as error:
         raise CannotTypeError(f"`{text.strip()}` is no whole statement") from error
 
 
 def _value(statement: ast.stmt) -> ast.expr:
+    if isinstance(statement, ast.For):
+        return statement.iter
     if isinstance(statement, ast.Assign | ast.Expr | ast.Return) and statement.value is not None:
         return statement.value
     raise CannotTypeError(f"`{ast.unparse(statement).splitlines()[0]}` is no simple statement")

@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 # Names that stand for themselves.
 MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3"})
@@ -31,6 +32,26 @@ def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
             if isinstance(node, ast.expr) and _same(pattern, node, names, front):
                 return Place(node, statement, names)
     return None
+
+
+def find_loop(program: ast.Module, header: ast.For) -> Place | None:
+    """Gives the place of what the printed loop iterates over.
+
+    That is the first loop in the program that has that variable, or what an iterator is made of whose name is
+    that of what the printed loop iterates over.
+    """
+    named = ast.unparse(header.iter)
+    for node in ast.walk(program):
+        if isinstance(node, ast.For) and ast.unparse(node.target) == ast.unparse(header.target):
+            return Place(node.iter, node, {named: node.iter})
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == named and _is_iter(node.value):
+            given = node.value.args[0]
+            return Place(given, node, {named: given})
+    return None
+
+
+def _is_iter(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "iter"
 
 
 def _front(pattern: ast.expr) -> ast.expr | None:

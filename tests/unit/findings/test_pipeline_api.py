@@ -60,12 +60,12 @@ def test_a_loop_that_reads_by_itself_is_told_of_threads_and_not_of_tf_data(tmp_p
     session = training(tmp_path, calls, epochs_of_steps(40, 50, 45), paths=paths, sizes=[10**9] * 5)
 
     # THEN
-    cures = [one.cure for one in diagnose(session).findings if one.name in ("prefetch", "read_parallelism")]
-    assert cures
-    for cure in cures:
-        assert "ThreadPoolExecutor" in cure.line
-        assert "dataset" not in cure.line + cure.instead_of
-        ast.parse(cure.line)
+    cures = {one.name: one.cure for one in diagnose(session).findings}
+    assert cures["prefetch"].line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert cures["prefetch"].instead_of == "for batch in batches:"
+    assert "ThreadPoolExecutor" in cures["read_parallelism"].line
+    assert "dataset" not in cures["read_parallelism"].line + cures["read_parallelism"].instead_of
+    ast.parse(cures["read_parallelism"].line)
 
 
 def test_shards_promise_nothing_for_certain_where_the_pipe_may_be_full_of_bytes(tmp_path):

@@ -147,3 +147,41 @@ def test_a_command_is_filled_in():
     assert filled.startswith("tfdarshan advise --logdir /l --fast /d -o plan.json && ")
     with pytest.raises(CannotTypeError, match="changes nothing"):
         filled_command("tfdarshan advise --logdir LOGDIR --fast DIR", {})
+
+
+AHEAD = ("for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:")
+UNMARKED = """\
+import time
+
+def read_batches():
+    for batch_number in range(3):
+        yield batch_number
+
+for epoch in range(2):
+    for batch in read_batches():
+        time.sleep(0.01)
+"""
+MARKED = UNMARKED.replace(
+    "    for batch in read_batches():\n        time.sleep(0.01)\n",
+    "    batches = iter(read_batches())\n    while next(batches, None) is not None:\n        pass\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (UNMARKED, "    for batch in read_ahead(read_batches()):\n"),
+        (MARKED, "    batches = iter(read_ahead(read_batches()))\n"),
+    ],
+)
+def test_a_loop_reads_ahead_of_what_it_iterates_over(program, expected):
+    text = applied(program, *AHEAD)
+    assert expected in text
+    assert "from tfdarshan.ahead import read_ahead\n" in text
+    assert len(text.splitlines()) == len(program.splitlines()) + 1
+    exec(compile(text, "train.py", "exec"), {})
+
+
+def test_a_program_without_such_a_loop_is_not_guessed_at():
+    with pytest.raises(CannotTypeError, match="the program has no `for batch in batches:`"):
+        applied(PROGRAM, *AHEAD)
