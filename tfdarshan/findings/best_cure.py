@@ -60,6 +60,8 @@ def why_better(named: Finding, cause: Finding) -> str:
     """Says why a cure is named in place of that of what costs most, as a reader sees it in the figures."""
     if cause.cure is None or cause.gain is None or named.gain is None:
         return "promises more"
+    if not cause.gain.supported and named.gain.supported:
+        return "is more certain"
     if named.gain.speedup > cause.gain.speedup:
         return "promises more"
     return "is less work" if work(named) < work(cause) else "is more certain"

@@ -12,6 +12,7 @@ from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -20,6 +21,8 @@ NAME = "checkpoint_stall"
 READ_BACK = 0.5
 # Shares of the stall that saving behind the loop's back spares: it still copies, and that takes processors.
 LIKELY = (0.25, 0.7)
+# Beside steps a checkpoint takes so many times as long, and so much of a processor.
+SLOWER, IDLE_CPUS = 2.0, 1.0
 # Files of a checkpoint of TensorFlow.
 TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})$"
 
@@ -52,14 +55,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return _burst_note(measures, bursts, stalls)
     units = measures.model.units
     stall, most = stall_s / units, max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
+    assumed = [_time_for_it(measures, bursts, stalls), *_processor_for_it(measures)]
+    likely = LIKELY[1] * (1.0 if all(entry.support for entry in assumed) else UNSHOWN)
     beside = measures.pace_beside(*(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
-    assumed = Assumption(
-        "a checkpoint can be written while training goes on",
-        f"{plural(len(bursts), 'checkpoint')}, {percent(stall_s, measures.model.all_s)} of the time",
-        "the next one is due before the last one is written",
-    )
     gain = measures.gain(
-        0, 0, 0, assumed=[assumed], stall_s=(LIKELY[0] * stall, LIKELY[1] * stall, most), beside=beside
+        0, 0, 0, assumed=assumed, stall_s=(LIKELY[0] * stall, likely * stall, most), beside=beside
     )
     longest = bursts.iloc[int(np.argmax(stalls))]
     return Finding(
@@ -84,6 +84,32 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
+
+
+def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ignore[no-untyped-def]
+    """Gives that a checkpoint can be written before the next one is due: steps have to leave the time."""
+    count, held_s = plural(len(bursts), "checkpoint"), float(stalls.sum())
+    seen = f"{count}, {percent(held_s, measures.model.all_s)} of the time"
+    if len(bursts) > 1:
+        apart_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9
+        left_s, each_s = float(np.median(apart_s - stalls[:-1])), held_s / len(bursts)
+        seen = f"{count} of {human_seconds(each_s)}, {human_seconds(max(left_s, 0.0))} from one to the next"
+        seen = seen if left_s >= SLOWER * each_s else ""
+    return Assumption(
+        "a checkpoint can be written while training goes on",
+        seen,
+        "the next one is due before the last one is written",
+    )
+
+
+def _processor_for_it(measures: Measures) -> list[Assumption]:
+    """Gives that a processor is idle, which writing beside the steps takes; nothing if that is not known."""
+    machine = measures.machine
+    if machine.cpus is None or machine.cpu_s is None:
+        return []
+    idle = max(0.0, machine.cpus - machine.cpu_s / max(measures.summary.duration_s, 1e-9))
+    seen = f"{idle:.1f} of {machine.cpus:.0f} are" if idle >= IDLE_CPUS else ""
+    return [Assumption("a processor is idle", seen, "steps and input take longer beside the writing")]
 
 
 def _cure(measures: Measures) -> Cure:

@@ -24,7 +24,7 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
-from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown
+from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown, speedup
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
 
-# What costs less is worth a note: runs of one job differ by as much.
-PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.05
+# What costs less is worth a note: runs of one job differ by as much. A cure is worth a trial if it gives
+# clearly more than that: a job that waits 5 % of its time waits 4 % of it in the next run, and is well.
+PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -222,7 +223,8 @@ def _is_far_better(finding: Finding, first: Finding) -> bool:
 
 def _expected(finding: Finding) -> float:
     """Gives how many times faster a cure is expected to make the job."""
-    return finding.gain.speedup if finding.gain is not None else 1.0
+    gain = finding.gain
+    return 1.0 if gain is None else speedup(gain.before_s, gain.if_so_s)
 
 
 def _promised(finding: Finding, other: Finding) -> float:
@@ -230,12 +232,13 @@ def _promised(finding: Finding, other: Finding) -> float:
     if finding.gain is None or other.gain is None:
         return 1.0
     uncertain = finding.gain.speedup_range[0] <= 1 < other.gain.speedup_range[0]
-    return _half_certain(finding) if uncertain else finding.gain.speedup
+    return _half_certain(finding) if uncertain else _expected(finding)
 
 
 def _half_certain(finding: Finding) -> float:
-    """Gives it halfway between what is certain and what is expected."""
-    return math.sqrt(finding.gain.speedup_range[0] * finding.gain.speedup) if finding.gain else 1.0
+    """Gives it halfway between what is certain and what is expected, if what is assumed is so."""
+    gain = finding.gain
+    return 1.0 if gain is None else math.sqrt(gain.speedup_range[0] * speedup(gain.before_s, gain.if_so_s))
 
 
 def _saved_share(finding: Finding) -> float:
@@ -270,7 +273,9 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
         kind = "note"
+    # A note promises what another cure gives, too, or nothing.
+    gain = None if kind == "note" and finding.gain.speedup < LEAST_SPEEDUP else finding.gain
     return (
-        dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share),
+        dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share, gain=gain),
         _Left(left.wait_s - claimed_s, own_claimed_s),
     )

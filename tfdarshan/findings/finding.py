@@ -20,11 +20,13 @@ class Assumption:
         claim: What is taken to be so.
         support: What of the session shows it, with a figure; "" if nothing does.
         refuted_by: What would show that it is not so, to be read after "wrong if".
+        told_by: The command that tells whether it is so; "" if there is none.
     """
 
     claim: str
     support: str
     refuted_by: str
+    told_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Gain:
         expected_s: What is saved by the model.
         high_s: Upper bound.
         assumptions: What the lower bound rests on.
+        if_so_s: What is saved if all that is assumed is so; `expected_s` where nothing of that is in doubt.
     """
 
     unit: str
@@ -48,15 +51,22 @@ class Gain:
     expected_s: float
     high_s: float
     assumptions: tuple[Assumption, ...] = ()
+    if_so_s: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.supported:
             object.__setattr__(self, "low_s", min(self.low_s, 0.0))
+        object.__setattr__(self, "if_so_s", max(self.if_so_s, self.expected_s))
 
     @property
     def supported(self) -> bool:
         """Whether the session supports all that is assumed."""
         return bool(self.assumptions) and all(entry.support for entry in self.assumptions)
+
+    @property
+    def doubts(self) -> tuple[Assumption, ...]:
+        """What it assumes that nothing of the session shows."""
+        return tuple(entry for entry in self.assumptions if not entry.support)
 
     @property
     def speedup(self) -> float:

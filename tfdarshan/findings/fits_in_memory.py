@@ -9,6 +9,7 @@ from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import keep_in_memory, keeps_decoded
+from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, percent
 
 NAME = "fits_in_memory"
@@ -33,7 +34,9 @@ def find(measures: Measures) -> Finding | None:
     again = np.maximum(slow_passes - 1, 0) / np.maximum(slow_passes, 1e-9)
     passes = np.maximum(costs.passes(measures.sizes), 1e-9)
     # Opens and the like go with the passes that are made again, where their reads came from storage.
-    needless_s = float((again * (costs.slow_s + costs.other_s * np.minimum(slow_passes / passes, 1))).sum())
+    # What the loop asks about files it asks however they are read.
+    other_s = costs.other_s - asked_by_loop(measures) * costs.stat_s
+    needless_s = float((again * (costs.slow_s + other_s * np.minimum(slow_passes / passes, 1))).sum())
     whole = float(costs.call_s.sum())
     if whole <= 0 or needless_s <= 0:
         return None
@@ -58,8 +61,8 @@ def find(measures: Measures) -> Finding | None:
         ),
     )
     decoded_s = measures.model.other_s * (1 - 1 / measures.passes)
-    other_s = (0.0, DECODED * decoded_s if keeps_decoded(measures) else 0.0, decoded_s)
-    gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed, other_s=other_s)
+    decoding_s = (0.0, DECODED * decoded_s if keeps_decoded(measures) else 0.0, decoded_s)
+    gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed, other_s=decoding_s)
     order = np.argsort(-(again * costs.slow_s), kind="stable")
     return Finding(
         name=NAME,

@@ -421,6 +421,9 @@ class Measures:
         """
         pipeline, loop = self.pipeline_s(calls.beside_s), calls.within_s / self.model.units
         share = calls.beside_s / self.input_calls.beside_s if self.input_calls.beside_s > 0 else 0.0
+        if not self.model.certain and loop > 0:
+            # Nobody knows whether the thread that makes them is waited for.
+            assumed = [self.waited, *assumed]
         gain = self.gain(
             low * pipeline + other_s[0],
             expected * pipeline + other_s[1],

@@ -17,6 +17,8 @@ from tfdarshan.units import percent
 WAITS, TRANSFERS = 0.08, 0.8
 # From this share of a call on, more readers give at most 1.4 times as much.
 FULL = 0.7
+# Where nothing shows whether storage waits or is full, it is as likely to be the one as the other.
+UNSHOWN = 0.5
 # Storage is known to bear as many readers as were seen, and is trusted to bear so many times more.
 FURTHER = 2.0
 
@@ -47,6 +49,11 @@ class SerialShare:
     def is_full(self) -> bool:
         """Whether it is shown that more reads at a time give next to nothing."""
         return self.known and self.low >= FULL
+
+    def times(self, before: float, after: float) -> float:
+        """Gives what calls are expected to take of a unit with other readers, as a share of before."""
+        left = times_as_long(self.expected, before, after)
+        return left if self.known or left > 1 else 1 - UNSHOWN * (1 - left)
 
     @property
     def words(self) -> str:

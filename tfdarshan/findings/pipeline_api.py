@@ -60,6 +60,15 @@ def reads_by_tf_data(measures: Measures) -> bool:
     return unseen and not read_by_loop(measures)
 
 
+def reads_in_python(measures: Measures) -> bool:
+    """Says whether Python code reads the input: threads, a generator, or a map that runs Python."""
+    pipeline = input_pipeline(measures)
+    if pipeline is None or pipeline.reader is None:
+        return not reads_by_tf_data(measures)
+    reader = pipeline.reader
+    return reader.name == GENERATOR or (PYTHON in reader.does and "reads" not in reader.does)
+
+
 def reads_as_many(measures: Measures, readers: int) -> bool:
     """Says whether the pipeline reads with so many calls at a time already, as far as it can be told to."""
     pipeline = input_pipeline(measures)

@@ -8,7 +8,7 @@ from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, reads_by_sqlite
-from tfdarshan.findings.reader_change import serves_more, with_readers
+from tfdarshan.findings.reader_change import if_served, serves_more, with_readers
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
@@ -46,7 +46,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not choices:
         return None
     # What it gives beyond the calls is the processors', and wants no more readers than these.
-    saved = [dataclasses.replace(with_readers(measures, n)[1], other=1.0).saved_s(measures) for n in choices]
+    saved = [dataclasses.replace(if_served(measures, n), other=1.0).saved_s(measures) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     if reads_as_many(measures, n):
         return None
@@ -54,6 +54,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         *(change.saved_s(measures) for change in with_readers(measures, n)),
         assumed=[serves_more(measures)],
     )
+    served_s = if_served(measures, n).saved_s(measures)
+    if_so_s = measures.gain(0.0, served_s, served_s, assumed=[]).expected_s
+    gain = dataclasses.replace(gain, if_so_s=if_so_s)
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
     shown = round(readers)
@@ -72,7 +75,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of a call, served one at a time", share.words),
         ),
         unit=model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.if_so_s,
         cure=more_readers(measures, n, shown),
         gain=gain,
         not_worth="where one reader fills the device already: large reads from a single disk gain nothing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from tfdarshan.analysis.contention import call_time
@@ -46,11 +47,18 @@ def with_readers(measures: Measures, readers: float) -> Changes:
     return (
         ReaderChange(times_as_long(share.high, before, sure)),
         ReaderChange(
-            times_as_long(share.expected, before, readers),
+            share.times(before, readers),
             before / readers if waits_elsewhere(measures) else likely,
         ),
         ReaderChange(times_as_long(share.low, before, readers), before / readers),
     )
+
+
+def if_served(measures: Measures, readers: float) -> ReaderChange:
+    """Gives what is expected of more readers if storage serves them, though nothing may show that it does."""
+    share = serial_share(measures)
+    calls = times_as_long(share.expected, measures.model.readers, readers)
+    return dataclasses.replace(with_readers(measures, readers)[1], calls=calls)
 
 
 def serves_more(measures: Measures) -> Assumption:
@@ -65,7 +73,10 @@ def serves_more(measures: Measures) -> Assumption:
     elif share.known:
         seen = f"{share.words} of a call is served one at a time"
     return Assumption(
-        "storage serves more reads at a time", seen, "calls take as many times longer as there are"
+        "storage serves more reads at a time",
+        seen,
+        "calls take as many times longer as there are",
+        told_by=share.command,
     )
 
 

@@ -18,6 +18,7 @@ from tfdarshan.findings.read_split import (
     split_evidence,
     wait_of_a_read,
 )
+from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_files"
@@ -42,7 +43,10 @@ def find(measures: Measures) -> Finding | None:
     reads, other_s = float(costs.reads[whole].sum()), float(costs.other_s[whole].sum())
     read_s = float(costs.read_s[whole].sum())
     waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
-    shares = [(part * other_s + wait) / calls_s for part, wait in zip((0.7, 1.0, 1.0), waits, strict=True)]
+    # What the loop asks about files it may ask of shards, too.
+    asked_s = asked_by_loop(measures) * float(costs.stat_s[whole].sum())
+    spared_s = (0.7 * (other_s - asked_s), other_s - asked_s, other_s)
+    shares = [(spared + wait) / calls_s for spared, wait in zip(spared_s, waits, strict=True)]
     low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
     fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
     supported = True

@@ -11,7 +11,6 @@ import pyarrow as pa
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.model_assumptions import stands_still
 from tfdarshan.sessions.session_directory import is_of_a_log
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
@@ -161,8 +160,7 @@ def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tie
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
     by_loop = not model.certain and measures.use_and_facts[1].loop_share > 0
-    rests_on = stands_still(model, measures.loop, low) if by_loop else measures.waited
-    assumed = (rests_on, *(() if by_loop else measures.shared), _faster(whole, fast_tier))
+    assumed = (measures.waited, *(() if by_loop else measures.shared), _faster(whole, fast_tier))
     return Gain(model.unit, model.unit_s, low, likely, high, assumed)
 
 

@@ -8,6 +8,7 @@ from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import reads_in_python
 from tfdarshan.units import human_seconds, plural
 
 NAME = "stat_storm"
@@ -18,14 +19,14 @@ CURE = Cure(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds stats by the loop's own thread, and of others' those beyond the one that comes with an open."""
+    """Finds stats by the job's own code, and of TensorFlow's readers those beyond the one of each open."""
     if not measures.kinds_known:
         return _counted(measures)
     stats, opens = measures.group("stat"), measures.group("open")
-    needless = _needless(measures, stats)
+    needless = needless_stats(measures)
     if needless.thread_s <= 0:
         return None
-    # At most, opens need no stat of their own either.
+    # At most, nothing is asked at all.
     assumed = Assumption(
         "files do not change, so one answer will do",
         f"{plural(round(stats.calls), 'stat')} for {plural(round(opens.calls), 'open')}",
@@ -68,20 +69,24 @@ def _title(per_unit: float, unit: str) -> str:
     return f"a stat is made every {1 / per_unit:,.0f} {unit}s"
 
 
-def _needless(measures: Measures, stats: CallGroup) -> CallGroup:
+def needless_stats(measures: Measures) -> CallGroup:
     """Gives the stats that a list made once would spare.
 
-    A reader of TensorFlow's asks for a file's size when it opens it; what the loop's thread asks is asked by
-    the job's own code.
+    A reader of TensorFlow's asks for a file's size when it opens it; what the loop's thread asks by a file's
+    name, or a thread that runs Python, is asked by the job's own code.
     """
+    stats, in_python = measures.group("stat"), reads_in_python(measures)
     segments, is_loop = measures.segments, measures.segments.thread[measures.places] == measures.loop_thread
     asks, opened = measures.kinds == KIND["stat"], measures.kinds == KIND["open"]
     taken_s = (segments.end_ns[measures.places] - segments.start_ns[measures.places]) / 1e9
     # What asks about an open file comes with opening it.
     by_path = np.array([operation.name == "stat" for operation in segments.operations] or [False])
-    others, own = asks & ~is_loop, asks & is_loop & by_path[segments.operation[measures.places]]
+    by_name = by_path[segments.operation[measures.places]]
+    others, own = asks & ~is_loop, asks & is_loop & by_name
+    others = others & by_name if in_python else others
     count = int(others.sum())
-    spare = max(0.0, 1 - int((opened & ~is_loop).sum()) / count) if count else 0.0
+    with_opens = 0 if in_python else int((opened & ~is_loop).sum())
+    spare = max(0.0, 1 - with_opens / count) if count else 0.0
     whole_s, others_s = float(taken_s[asks].sum()), float(taken_s[others].sum())
     if whole_s <= 0:
         return NO_CALLS
@@ -91,6 +96,14 @@ def _needless(measures: Measures, stats: CallGroup) -> CallGroup:
     within_s = min(stats.within_s, own_s)
     calls = stats.calls * (spare * count + int(own.sum())) / int(asks.sum())
     return CallGroup(calls, 0.0, scale * spare * others_s + own_s - within_s, within_s)
+
+
+def asked_by_loop(measures: Measures) -> float:
+    """Gives the share of the stats' time in those of the loop's own code: to read otherwise spares none."""
+    stats = measures.group("stat")
+    if not measures.kinds_known or stats.thread_s <= 0:
+        return 0.0
+    return min(1.0, needless_stats(measures).within_s / stats.thread_s)
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

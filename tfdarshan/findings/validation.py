@@ -63,11 +63,13 @@ def find(measures: Measures) -> Finding | None:
     else:
         assumed = serves_more(measures)
         serial = serial_share(measures)
-        readers = (min(MOST_READERS, max(serial.most_readers, depth)), MOST_READERS, MOST_READERS)
-        shares = [
-            1 - times_as_long(share, depth, count) if count > depth else 0.0
-            for share, count in zip((serial.high, serial.expected, serial.low), readers, strict=True)
-        ]
+        readers = min(MOST_READERS, max(serial.most_readers, depth))
+        left = (
+            times_as_long(serial.high, depth, readers),
+            serial.times(depth, MOST_READERS),
+            times_as_long(serial.low, depth, MOST_READERS),
+        )
+        shares = [max(0.0, 1 - part) for part in left]
     low, expected, high = (share * pauses.reading_s / units for share in shares)
     gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=0.0)
     read = f"{plural(len(pauses.rows), 'file')} {'is' if len(pauses.rows) == 1 else 'are'} read"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tfdarshan.findings.best_cure import why_better
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
+from tfdarshan.findings.promise_words import promise_words
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.units import percent
 
@@ -136,20 +137,21 @@ def _lost(measures: Measures, first: Finding) -> str:
 def _cure(first: Finding) -> list[str]:
     if first.cure is None:
         return []
-    gives = f" Expected: {_times(first.gain)}." if first.gain is not None else ""
-    return [f"{first.cure.what}{gives}"]
+    return [first.cure.what, *([_gives(first.gain)] if first.gain is not None else [])]
 
 
-def _times(gain: Gain) -> str:
-    low, high = gain.speedup_range
-    return f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)"
+def _gives(gain: Gain) -> str:
+    return f"{'Expected:' if gain.supported else 'That gives'} {promise_words(gain)}."
 
 
 def _in_place_of(cause: Finding, named: Finding) -> list[str]:
     """Says of what the cure is, and why it is not that of what costs most; nothing if it is."""
     if named.name == cause.name:
         return []
-    own = [f"Curing that promises {_times(cause.gain)}."] if cause.cure and cause.gain else []
+    own = []
+    if cause.cure and cause.gain:
+        verb = "promises" if cause.gain.supported else "gives"
+        own = [f"Curing that {verb} {promise_words(cause.gain)}."]
     return [*own, f"Another cause has a cure that {why_better(named, cause)}: {named.title}."]
 
 

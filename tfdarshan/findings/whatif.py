@@ -12,8 +12,7 @@ from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.model_assumptions import stands_still
-from tfdarshan.findings.more_readers import serial_share
+from tfdarshan.findings.more_readers import UNSHOWN, serial_share
 from tfdarshan.findings.reader_change import Changes, ReaderChange, with_readers
 from tfdarshan.findings.stored_reads import StoredReads, stored_reads
 from tfdarshan.staging.probe import TierProbe
@@ -146,7 +145,7 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
         storage_s, saved_s = _staged(measures, change, readers, other_s)
     else:
         saved_s = _changed(measures, stored, change, sharing, likely)
-    gain = _gain(measures, change, saved_s)
+    gain = _gain(measures, saved_s)
     known = storage_served(measures)
     device_parts = model.data_s, model.weights_s
     served_s = model.storage_s * measures.slow_share
@@ -166,17 +165,15 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     )
 
 
-def _gain(measures: Measures, change: StorageChange, saved_s: Sequence[float]) -> Gain:
+def _gain(measures: Measures, saved_s: Sequence[float]) -> Gain:
     """Gives the gain of what is saved: lower bound, expected, upper bound.
 
-    A tier quickens the loop's own reads, too: that is certain. All else is so only if the job waits.
+    It is so only if the job waits.
     """
     model, bounds = measures.model, list(saved_s)
-    by_loop = change.fast is not None and not change.threads and measures.use_and_facts[1].loop_share > 0
-    if not model.certain and not by_loop:
+    if not model.certain:
         bounds.append(0.0)
-    rests_on = stands_still(model, measures.loop, min(bounds)) if by_loop else measures.waited
-    return Gain(model.unit, model.unit_s, min(bounds), saved_s[1], max(bounds), (rests_on,))
+    return Gain(model.unit, model.unit_s, min(bounds), saved_s[1], max(bounds), (measures.waited,))
 
 
 def storage_served(measures: Measures) -> bool:
@@ -369,6 +366,7 @@ def _scaling_words(measures: Measures) -> list[str]:
     return [
         f"{expected} of a call is expected to be: 8 % of what waits, and 80 % of what moves bytes",
         "more readers may give nothing (lower bound), or as many times more as there are (upper bound)",
+        f"{percent(UNSHOWN, 1)} of what they would give is expected, as nothing shows that they do",
     ]
 
 

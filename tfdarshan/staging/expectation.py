@@ -72,7 +72,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     Readers that are kept busy all the time make an epoch shorter by what each of them saves. Calls overlap
     less than there are readers where the readers do other things too; dividing by the calls at a time instead
     gives the upper bound. What training does not wait for cannot be saved; where nothing says whether it
-    waits, the lower bound is what the loop's own thread stands still for.
+    waits, the lower bound is nothing, though its own thread reads.
 
     Args:
         facts: The run.
@@ -96,7 +96,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         return min(min(waited_s, model.most_of_wait[place] * model.most_wait_s) + loop * less_s, whole_s)
 
     whole_s = facts.training_s
-    low_s = saved(0, readers) if model.certain else loop * max(slower, 0.0) * epochs
+    low_s = saved(0, readers) if model.certain else 0.0
     likely_s, high_s = saved(1, readers), saved(2, together)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)

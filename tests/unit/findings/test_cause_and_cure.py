@@ -35,8 +35,8 @@ def test_the_verdict_says_which_cause_which_cure_and_what_each_promises(tmp_path
     assert found.verdict.gain == other
     assert found.verdict.sentence.endswith(
         f"because {found.cause.title}. "
-        f"Curing that promises {own.speedup:.2f}x (1.00x to {own.speedup_range[1]:.2f}x). "
-        f"Another cause has a cure that promises more: {found.named.title}. {found.named.cure.what} "
+        f"Curing that gives up to {own.speedup_range[1]:.2f}x if storage serves more reads at a time. "
+        f"Another cause has a cure that is more certain: {found.named.title}. {found.named.cure.what} "
         f"Expected: {other.speedup:.2f}x ({other.speedup_range[0]:.2f}x to {other.speedup_range[1]:.2f}x)."
     )
 
@@ -75,7 +75,7 @@ def test_each_view_says_both(tmp_path):
     panels = findings_panels(found)
     (headline,) = (panel for panel in panels if isinstance(panel, Headline))
     assert cause.title in headline.sentence
-    assert headline.sentence.endswith(f"Another cause has a cure that promises more: {cured.title}.")
+    assert headline.sentence.endswith(f"Another cause has a cure that is more certain: {cured.title}.")
     assert (headline.card.name, headline.card.cure) == (cured.name, cured.cure.what)
     assert headline.speedup == f"{cured.gain.speedup:.2f}x"
     cards = [card.name for panel in panels if isinstance(panel, Cards) for card in panel.items]

@@ -276,7 +276,7 @@ def test_what_steps_read_back_as_input_is_no_checkpoint(tmp_path, path, reader, 
     calls += [(1500, 1550, reader, "read", 1, 64 * MB)]
     session = training(tmp_path, calls, steps, paths=[NAMES[0], path])
 
-    assert [name for name in names_of(diagnose(session)) if name == "checkpoint_stall"] == found
+    assert [one.name for one in diagnose(session).findings if one.name == "checkpoint_stall"] == found
 
 
 @pytest.mark.parametrize("operation", ["write", "fsync"])

@@ -7,8 +7,9 @@ import dataclasses
 from tfdarshan.analysis.rank_table import without_names
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.finding import Finding
+from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.measures import measure_leading
+from tfdarshan.findings.promise_words import condition_words, most_words
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
@@ -68,7 +69,9 @@ def _headline(diagnosis: Diagnosis) -> Headline:
         low, high = verdict.gain.speedup_range
         speedup, promise = f"{verdict.gain.speedup:.2f}x", f"faster, expected; {low:.2f}x to {high:.2f}x"
         if verdict.state != "slow":
-            speedup, promise = f"up to {high:.2f}x", "faster, if that was waited for"
+            speedup, promise = most_words(verdict.gain), "faster, if that was waited for"
+        elif not verdict.gain.supported:
+            speedup, promise = most_words(verdict.gain), f"faster, if {condition_words(verdict.gain)}"
     return Headline(verdict.why or verdict.sentence, verdict.state, record, speedup, promise, _card(named))
 
 
@@ -97,6 +100,10 @@ def _label(finding: Finding) -> str:
     return KIND_WORDS[finding.kind]
 
 
+def _speedup(gain: Gain) -> str:
+    return f"{gain.speedup:.2f}x" if gain.supported else most_words(gain)
+
+
 def _card(finding: Finding) -> Card:
     cure = finding.cure
     return Card(
@@ -105,7 +112,7 @@ def _card(finding: Finding) -> Card:
         label=_label(finding),
         title=finding.title,
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
-        speedup=f"{finding.gain.speedup:.2f}x" if finding.gain is not None and cure is not None else "",
+        speedup=_speedup(finding.gain) if finding.gain is not None and cure is not None else "",
         gain=gain_text(finding.gain) if finding.gain is not None else "",
         assumes=[assumption_text(entry) for entry in finding.gain.assumptions] if finding.gain else [],
         what=finding.what,

@@ -1,0 +1,25 @@
+"""How a gain is said: as a range if the session supports it, else as what it may be, and if what."""
+
+from __future__ import annotations
+
+from tfdarshan.findings.finding import Gain
+
+
+def promise_words(gain: Gain) -> str:
+    """Words it: "1.76x (1.39x to 1.90x)", or "up to 2.79x if storage serves more reads at a time"."""
+    if not gain.supported:
+        return f"{most_words(gain)} if {condition_words(gain)}"
+    low, high = gain.speedup_range
+    return f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)"
+
+
+def most_words(gain: Gain) -> str:
+    """Words the most that it gives: "up to 2.79x"."""
+    return f"up to {gain.speedup_range[1]:.2f}x"
+
+
+def condition_words(gain: Gain) -> str:
+    """Words what has to be so and nothing shows, and the command that tells whether it is."""
+    claims = " and ".join(entry.claim for entry in gain.doubts) or "it is as is assumed"
+    commands = dict.fromkeys(entry.told_by for entry in gain.doubts if entry.told_by)
+    return claims + "".join(f"; `{command}` tells" for command in commands)
