@@ -21,8 +21,8 @@ NAME = "checkpoint_stall"
 READ_BACK = 0.5
 # Shares of the stall that saving behind the loop's back spares: it still copies, and that takes processors.
 LIKELY = (0.25, 0.7)
-# Beside steps a checkpoint takes so many times as long, and so much of a processor.
-SLOWER, IDLE_CPUS = 2.0, 1.0
+# What writing beside the steps takes of a processor.
+IDLE_CPUS = 1.0
 # Files of a checkpoint of TensorFlow.
 TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})$"
 
@@ -94,7 +94,7 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
         apart_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9
         left_s, each_s = float(np.median(apart_s - stalls[:-1])), held_s / len(bursts)
         seen = f"{count} of {human_seconds(each_s)}, {human_seconds(max(left_s, 0.0))} from one to the next"
-        seen = seen if left_s >= SLOWER * each_s else ""
+        seen = seen if left_s >= each_s else ""
     return Assumption(
         "a checkpoint can be written while training goes on",
         seen,

@@ -26,6 +26,7 @@ from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
 from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown, speedup
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
+from tfdarshan.findings.same_seconds import say_same_seconds
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
 from tfdarshan.partials.serial import SERIAL, Runner
@@ -127,6 +128,8 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
         first = [finding for finding in others if finding.name in OF_RANKS]
         rest = [finding for finding in others if finding.name not in OF_RANKS]
         found = _all_charged([*first, best, *rest], measures)
+    lost_s = measures.model.most_wait_s + measures.input_calls.within_s / measures.model.units
+    found = say_same_seconds(found, lost_s, OF_OTHERS)
     cured = best_cure(_worth_naming(made, found, measures))
     verdict = _of_rank(make_verdict(measures, found, unknown, cured), measures)
     summary = measures.summary

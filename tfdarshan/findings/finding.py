@@ -117,6 +117,7 @@ class Finding:
         gain: What the cure alone gives; None where it is not known or there is none.
         not_worth: When not to bother.
         copied_bytes: What the cure copies or converts, 0 if nothing.
+        one_of: Names of findings whose cures give the same seconds back: one of them will do.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Finding:
     gain: Gain | None = None
     not_worth: str = ""
     copied_bytes: float = 0.0
+    one_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,12 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
         reader = Stage("map", before if before > 1 else None, function="load", does=("reads",))
         return _with_calls(measures, what, reader, readers, None)
     if read_by_loop(measures):
+        if "torch" in measures.versions:
+            return Cure(
+                f"{what} Now {measures.loop} reads its input itself: let workers of a DataLoader do it.",
+                f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={readers})",
+                "loader = DataLoader(dataset, batch_size=batch_size)",
+            )
         return Cure(
             f"{what} Now {measures.loop} reads its input itself: let threads do it.",
             f"pool = concurrent.futures.ThreadPoolExecutor({readers})\n"
@@ -138,12 +144,25 @@ def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool
 
 
 def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
-    if "torch" in measures.versions and measures.summary.processes > 1:
-        return Cure(what, f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={readers})")
+    if reads_by_workers(measures):
+        return Cure(f"{what} A worker of a DataLoader makes one.", *_with_workers(measures, readers))
+    threads = round(measures.pipeline.readers.threads)
     return Cure(
         f"{what} Give the pool that reads so many threads.",
-        f"pool = concurrent.futures.ThreadPoolExecutor({readers})",
+        f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
+        f"pool = concurrent.futures.ThreadPoolExecutor({max(threads, 1)})",
     )
+
+
+def reads_by_workers(measures: Measures) -> bool:
+    """Says whether a DataLoader's worker processes read the input."""
+    return "torch" in measures.versions and measures.summary.processes > 1
+
+
+def _with_workers(measures: Measures, readers: int) -> tuple[str, str]:
+    """Gives the DataLoader with so many workers, and as it is: each other process is a worker."""
+    loader = "loader = DataLoader(dataset, batch_size=batch_size, num_workers={})"
+    return loader.format(readers), loader.format(measures.summary.processes - 1)
 
 
 def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
@@ -153,8 +172,14 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
     reader = pipeline.reader if pipeline is not None else None
     if reader is None and reads_by_tf_data(measures):
         reader = Stage("map", before, function="load", does=("reads",))
+    if reader is None and reads_by_workers(measures):
+        return Cure(what, *_with_workers(measures, readers))
     if reader is None or reader.name == GENERATOR:
-        return Cure(what, f"pool = concurrent.futures.ThreadPoolExecutor({readers})")
+        return Cure(
+            what,
+            f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
+            f"pool = concurrent.futures.ThreadPoolExecutor({before})",
+        )
     return Cure(what, Stage(**{**vars(reader), "calls": readers}).statement, reader.statement)
 
 
@@ -162,6 +187,12 @@ def read_ahead(measures: Measures) -> Cure:
     """Words how to prepare input while a step computes."""
     what = "Prepare the next batches while a step computes."
     pipeline = input_pipeline(measures)
+    if reads_by_workers(measures) and pipeline is None:
+        return Cure(
+            f"{what} Each worker of the DataLoader then has 4 batches ready.",
+            f"{_with_workers(measures, measures.summary.processes - 1)[1][:-1]}, prefetch_factor=4)",
+            _with_workers(measures, 1)[1],
+        )
     if pipeline is None and not reads_by_tf_data(measures):
         by = (
             "the loop reads its input itself"

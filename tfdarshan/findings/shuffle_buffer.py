@@ -9,6 +9,7 @@ import numpy as np
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import AHEAD, input_pipeline
 from tfdarshan.units import human_seconds, percent, plural
 
@@ -20,6 +21,8 @@ KEPT_BATCHES = 4
 # A wait that fills a buffer is longer than others by so many times.
 LONGER = 4.0
 LIKELY = (0.5, 0.9, 1.0)
+# A job that writes in more of its steps has storage do both in turn: a disk then seeks for each read.
+WRITES = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,15 @@ def find(measures: Measures) -> Finding | None:
     beside_s = min(fills.excess_s, model.compute_s * model.units)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
+    alone = _reads_alone(measures)
+    expected *= 1.0 if alone.support else UNSHOWN
     assumed = Assumption(
         "what fills the buffer can be read beside the steps",
         f"they compute {human_seconds(model.compute_s * model.units)}, and waits that filled it are "
         f"{human_seconds(fills.excess_s)} longer",
         "an epoch's first step waits as long with a smaller buffer",
     )
-    gain = measures.gain(low, expected, high, assumed=[assumed])
+    gain = measures.gain(low, expected, high, assumed=[assumed, alone])
     return Finding(
         name=NAME,
         kind="problem",
@@ -73,6 +78,13 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth="where samples that lie beside each other are alike, and files are too few to be shuffled",
     )
+
+
+def _reads_alone(measures: Measures) -> Assumption:
+    """Gives that reads beside the steps are as quick as those that fill the buffer at one go."""
+    writes = len(measures.output.chosen)
+    seen = f"{plural(writes, 'write')} in all steps" if writes < WRITES * measures.model.units else ""
+    return Assumption("reads are as quick beside the steps", seen, "storage is busy with what steps write")
 
 
 def _after_reading(pipeline: Pipeline) -> Stage | None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.sessions.session_directory import is_of_a_log
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
@@ -30,6 +31,12 @@ NAME = "staging"
 LEAST_BYTES = 1 << 18
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
+# Storage that served so many passes of a job that read its input at least so often served the first epoch.
+ONE_PASS, SEVERAL = 1.2, 1.5
+ONCE = (
+    " Memory served later epochs: storage served one pass, and a copy takes one, too, so it helps only if "
+    "several runs use it."
+)
 # The files that give this share of the gain are the hot ones.
 MOST_OF_IT = 0.9
 
@@ -65,7 +72,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     files, expected = _worth(whole, facts, size)
-    gain = _gain(measures, whole, expected, fast_tier)
+    gain = None if storage_served_once(measures) else _gain(measures, whole, expected, fast_tier)
     stall_s = facts.loop_share * float(saved[files.staged].sum()) * valuation.epochs / measures.model.units
     slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
     storage_bytes = float(use.storage_bytes[rows].sum())
@@ -79,10 +86,10 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     hot = hot if len(files.hot) < len(files.useful) else ""
     return Finding(
         name=NAME,
-        kind="problem",
+        kind="note" if gain is None else "problem",
         title=f"storage serves the input at {human_bytes(bandwidth)}/s a reader",
         what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} comes from storage that is "
-        f"slower than a local disk{hot}.",
+        f"slower than a local disk{hot}.{'' if gain is not None else ONCE}",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in it, over all threads", human_seconds(slow), slow),
@@ -92,13 +99,28 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         ),
         files=measures.paths_of(rows[files.hot]),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
-        stall_s=min(stall_s, gain.expected_s),
+        cost_s=0.0 if gain is None else gain.expected_s,
+        stall_s=0.0 if gain is None else min(stall_s, gain.expected_s),
         cure=_cure(measures, whole, files, staged_bytes),
         gain=gain,
         not_worth=_not_worth(whole.later),
         copied_bytes=staged_bytes,
     )
+
+
+def storage_served_once(measures: Measures) -> bool:
+    """Says whether the session has epochs that memory served: then a copy reads as much as it spares.
+
+    The page cache may have served them, or a cache() of the pipeline's own.
+    """
+    figures, pipeline = measures.figures, input_pipeline(measures)
+    if measures.summary.emulation is None and figures.rereads.passes >= SEVERAL:
+        stored = figures.rereads.passes * measures.costs.storage_share
+        return stored <= ONE_PASS
+    cache = None if pipeline is None else pipeline.has("cache")
+    if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
+        return False
+    return pipeline.iterators > 1 and not pipeline.made_anew and figures.rereads.passes < SEVERAL
 
 
 def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> Cure:

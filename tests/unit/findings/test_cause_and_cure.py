@@ -14,6 +14,7 @@ from tfdarshan.findings.diagnosis import diagnose, diagnosis_of
 from tfdarshan.findings.kept_verdicts import kept_verdict
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.plain import plain_diagnosis
+from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.notebook import session_html
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.list_text import list_text, why
@@ -64,11 +65,14 @@ def test_each_view_says_both(tmp_path):
     session = sketched(tmp_path, SKETCHES["one reader"])
     found = diagnose(session)
     sentence, cause, cured = found.verdict.sentence, found.cause, found.named
+    overlap = one_of_words(cured)
 
     # THEN the terminal and a notebook say the verdict, and the lines of the cure that it names
     text = " ".join(" ".join(answer_text(found, Paint())).split())
     assert text.startswith(sentence)
     assert all(line in text for line in cured.cure.line.splitlines())
+    assert overlap in text
+    assert overlap.endswith("do not add up: this, read_parallelism, prefetch or small_files.")
     assert sentence in session_html(session)
 
     # ... the headline says the cause, and then cure and gain of the other finding; the cause has a card
@@ -76,7 +80,7 @@ def test_each_view_says_both(tmp_path):
     (headline,) = (panel for panel in panels if isinstance(panel, Headline))
     assert cause.title in headline.sentence
     assert headline.sentence.endswith(f"Another cause has a cure that is more certain: {cured.title}.")
-    assert (headline.card.name, headline.card.cure) == (cured.name, cured.cure.what)
+    assert (headline.card.name, headline.card.cure) == (cured.name, f"{cured.cure.what} {overlap}")
     assert headline.speedup == f"{cured.gain.speedup:.2f}x"
     cards = [card.name for panel in panels if isinstance(panel, Cards) for card in panel.items]
     assert cause.name in cards

@@ -9,6 +9,7 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Assumption, Finding, Gain
+from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened
@@ -88,6 +89,8 @@ def _finding(finding: Finding, common: Sequence[Assumption], width: int) -> str:
         lines += _wrapped(f"Cure: {finding.cure.what}", width, "    ")
         lines += [f"      - {printable(line)}" for line in finding.cure.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
+    if finding.one_of:
+        lines += _wrapped(one_of_words(finding), "    ")
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.assumptions:

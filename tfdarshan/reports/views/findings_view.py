@@ -10,6 +10,7 @@ from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.measures import measure_leading
 from tfdarshan.findings.promise_words import condition_words, most_words
+from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
@@ -116,7 +117,7 @@ def _card(finding: Finding) -> Card:
         gain=gain_text(finding.gain) if finding.gain is not None else "",
         assumes=[assumption_text(entry) for entry in finding.gain.assumptions] if finding.gain else [],
         what=finding.what,
-        cure=cure.what if cure is not None else "",
+        cure=f"{cure.what} {one_of_words(finding)}".strip() if cure is not None else "",
         line=cure.line if cure is not None else "",
         instead_of=cure.instead_of if cure is not None else "",
         evidence=[(entry.label, entry.text) for entry in finding.evidence],
