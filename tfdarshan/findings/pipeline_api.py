@@ -104,7 +104,7 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
             where = f" in {reader.place}" if reader.place else " in the generator"
             return Cure(
                 f"{what} A generator reads one after the other: have threads read,{where}.",
-                f"pool = concurrent.futures.ThreadPoolExecutor({readers})\n"
+                f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures\n"
                 "yield from pool.map(read, samples)  # read() gives one sample",
             )
         if "python" in reader.does and "reads" not in reader.does:
@@ -122,7 +122,7 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
             )
         return Cure(
             f"{what} Now {measures.loop} reads its input itself: let threads do it.",
-            f"pool = concurrent.futures.ThreadPoolExecutor({readers})\n"
+            f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures\n"
             "batches = pool.map(load, paths)  # load() reads; the loop takes what is ready",
         )
     return _more_python_readers(measures, what, readers)
@@ -150,7 +150,7 @@ def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
     return Cure(
         f"{what} Give the pool that reads so many threads.",
         f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
-        f"pool = concurrent.futures.ThreadPoolExecutor({max(threads, 1)})",
+        f"pool = ThreadPoolExecutor({max(threads, 1)})",
     )
 
 
@@ -178,7 +178,7 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
         return Cure(
             what,
             f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
-            f"pool = concurrent.futures.ThreadPoolExecutor({before})",
+            f"pool = ThreadPoolExecutor({before})",
         )
     return Cure(what, Stage(**{**vars(reader), "calls": readers}).statement, reader.statement)
 
@@ -201,6 +201,9 @@ def read_ahead(measures: Measures) -> Cure:
         )
         return Cure(
             f"{what} Now {by}: let a thread read ahead.",
+            "pool = ThreadPoolExecutor(1)  # of concurrent.futures\n"
+            "following = pool.submit(load, step + 1)  # before the step computes\n"
+            "batch = following.result()  # at the next one's start",
             "for batch in read_ahead(batches):  # of tfdarshan.ahead",
             "for batch in batches:",
         )
