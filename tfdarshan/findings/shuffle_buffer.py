@@ -58,7 +58,7 @@ def find(measures: Measures) -> Finding | None:
     gain = measures.gain(low, expected, high, assumed=[assumed, alone])
     return Finding(
         name=NAME,
-        kind="problem",
+        kind="problem" if alone.support else "note",
         title=f"each epoch begins with filling a buffer of {shuffle.size:,} samples",
         what=f"{shuffle.typed} shuffles what was read already, so the first step of an epoch waits for "
         f"all that fit into it: {human_seconds(fills.longest_s)} at most.",

@@ -72,7 +72,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     files, expected = _worth(whole, facts, size)
-    gain = None if storage_served_once(measures) else _gain(measures, whole, expected, fast_tier)
+    gain, once = _gain(measures, whole, expected, fast_tier), storage_served_once(measures)
     stall_s = facts.loop_share * float(saved[files.staged].sum()) * valuation.epochs / measures.model.units
     slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
     storage_bytes = float(use.storage_bytes[rows].sum())
@@ -86,10 +86,10 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     hot = hot if len(files.hot) < len(files.useful) else ""
     return Finding(
         name=NAME,
-        kind="note" if gain is None else "problem",
+        kind="note" if once else "problem",
         title=f"storage serves the input at {human_bytes(bandwidth)}/s a reader",
         what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} comes from storage that is "
-        f"slower than a local disk{hot}.{'' if gain is not None else ONCE}",
+        f"slower than a local disk{hot}.{ONCE if once else ''}",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in it, over all threads", human_seconds(slow), slow),
@@ -99,8 +99,8 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         ),
         files=measures.paths_of(rows[files.hot]),
         unit=measures.model.unit,
-        cost_s=0.0 if gain is None else gain.expected_s,
-        stall_s=0.0 if gain is None else min(stall_s, gain.expected_s),
+        cost_s=gain.expected_s,
+        stall_s=min(stall_s, gain.expected_s),
         cure=_cure(measures, whole, files, staged_bytes),
         gain=gain,
         not_worth=_not_worth(whole.later),

@@ -113,7 +113,6 @@ def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
     measures = measure(job(tmp_path, readers=2))
     for cure in (more_readers(measures, 16, 2), fewer_readers(measures, 1, 2), keep_in_memory(measures)):
         assert "dataset" not in cure.line + cure.instead_of
-        assert not cure.instead_of
         ast.parse(cure.line)
 
 
