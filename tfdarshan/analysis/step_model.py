@@ -22,6 +22,8 @@ HELD_BACK = 0.05
 # Of the wait a cure saves this much at most, in the lower bound, expectation and upper bound, of a pipeline
 # that works beside all compute: some batches come late though they would be in time on average.
 MOST_OF_WAIT = (0.85, 0.95, 1.0)
+# Nothing says whether a job waits for calls that readers of their own make now and then: it may as well not.
+MAY_WAIT = 0.5
 # Steps are not equally long: a run that changes nothing differs by this share, too.
 NOISE = 0.01
 
@@ -90,6 +92,11 @@ class StepModel:
     def likely(self) -> bool:
         """Whether that is known, or readers that never rest make it likely."""
         return self.certain or self.busy_share >= SATURATED
+
+    @property
+    def chance_of_wait(self) -> float:
+        """How likely it is that the job waits for these calls: 1 where it is known, or all but known."""
+        return 1.0 if self.likely else MAY_WAIT
 
     @property
     def wait_share(self) -> float | None:

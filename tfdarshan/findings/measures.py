@@ -335,7 +335,7 @@ class Measures:
         if beside is None:
             beside = model.overlap
         paces = (min(1.0, SURELY_BESIDE * beside), beside, 0.0)
-        low, expected, high = (
+        low, if_so, high = (
             min(model.saved_s(pipeline), curable)
             + model.saved_s(pipeline, stall, pace)
             - model.saved_s(pipeline)
@@ -343,6 +343,7 @@ class Measures:
                 (low_s, expected_s, high_s), stall_s, paces, self.curable_s, strict=True
             )
         )
+        expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), self.curable_s[1])
         # A pipeline that the steps hold back may be just as quick as they are.
         low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
         assumed = list(assumed)
@@ -357,7 +358,8 @@ class Measures:
         # Steps are not equally long: a run that changes nothing differs by so much, too.
         noise_s = NOISE * model.unit_s
         low = max(0.0, min(low, expected) - noise_s)
-        return Gain(model.unit, model.unit_s, low, expected, max(high, expected) + noise_s, tuple(assumed))
+        high = max(high, if_so) + noise_s
+        return Gain(model.unit, model.unit_s, low, expected, high, tuple(assumed), if_so)
 
     @property
     def waited(self) -> Assumption:

@@ -55,7 +55,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         assumed=[serves_more(measures)],
     )
     served_s = if_served(measures, n).saved_s(measures)
-    if_so_s = measures.gain(0.0, served_s, served_s, assumed=[]).expected_s
+    if_so_s = measures.gain(0.0, served_s, served_s, assumed=[]).if_so_s
     gain = dataclasses.replace(gain, if_so_s=if_so_s)
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0

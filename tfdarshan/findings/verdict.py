@@ -80,7 +80,7 @@ def make_verdict(
         sentence = " ".join([why, *_cure(named)])
         return Verdict(sentence, "slow", model.wait_share, named.name, named.gain, record, why, first.name)
     if model.wait_share is None:
-        best = next((finding for finding in findings if finding.kind == "note" and finding.cost_s > 0), None)
+        best = _stands_out(findings)
         helps = cured if cured is not None and _has_cure(best) else best
         said = [_cannot_tell(measures), *_if_it_did(best, helps, measures)]
         name, gain = ("", None) if helps is None else (helps.name, helps.gain)
@@ -103,6 +103,12 @@ def make_verdict(
     text = f"{waits} of step time waits for input, {_no_cure(measures)}"
     name = "input_bound"
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, name, None, cause=name)
+
+
+def _stands_out(findings: Sequence[Finding]) -> Finding | None:
+    """Gives the note that costs most; of those that promise something, if any does."""
+    notes = [finding for finding in findings if finding.kind == "note" and finding.cost_s > 0]
+    return next((finding for finding in notes if finding.gain is not None), next(iter(notes), None))
 
 
 def _no_cure(measures: Measures) -> str:

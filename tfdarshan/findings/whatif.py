@@ -232,7 +232,9 @@ def _changed(
     ]
     taken_s = sorted((likely.pipeline_s, *others))
     in_turn = (taken_s[-1], likely.pipeline_s, taken_s[0])
-    return [_saved_s(measures, taken, place) for place, taken in enumerate(in_turn)]
+    saved_s = [_saved_s(measures, taken, place) for place, taken in enumerate(in_turn)]
+    saved_s[1] *= measures.model.chance_of_wait if saved_s[1] > 0 else 1.0
+    return saved_s
 
 
 def _after(

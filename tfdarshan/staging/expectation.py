@@ -88,16 +88,17 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
     thread_s = (slower, time.slow_s - time.fast_s, faster)
 
-    def saved(place: int, at_a_time: float) -> float:
+    def saved(place: int, at_a_time: float, chance: float = 1.0) -> float:
         """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole."""
         woken_s = min(WAKE_S[place] * time.waits * epochs, readers * model.other_s)
         less_s = max(thread_s[place], 0.0) * epochs + woken_s
         waited_s = model.saved_s((1 - loop) * less_s / at_a_time)
-        return min(min(waited_s, model.most_of_wait[place] * model.most_wait_s) + loop * less_s, whole_s)
+        waited_s = chance * min(waited_s, model.most_of_wait[place] * model.most_wait_s)
+        return min(waited_s + loop * less_s, whole_s)
 
     whole_s = facts.training_s
     low_s = saved(0, readers) if model.certain else 0.0
-    likely_s, high_s = saved(1, readers), saved(2, together)
+    likely_s, high_s = saved(1, readers, model.chance_of_wait), saved(2, together)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
     high_s = max(likely_s, high_s)

@@ -107,7 +107,7 @@ def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
 
     # THEN
     assert (found.verdict.state, found.cause.name, found.named.name) == (
-        "unknown", "read_parallelism", "staging",
+        "unknown", "small_files", "staging",
     )  # fmt: skip
     assert (
         f"If something did, it is because {found.cause.title}. Another cause has a cure that promises more: "

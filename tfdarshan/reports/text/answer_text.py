@@ -32,7 +32,7 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     change = change_lines(diagnosis, paint)
     lines += ["", *change] if change else []
     others = one_of_words(diagnosis.named) if diagnosis.named is not None else ""
-    lines += ["", *wrap(others, paint.width)] if others else []
+    lines += wrap(others, paint.width) if others else []
     bar = step_bar(diagnosis.parts, paint)
     return [*lines, "", *bar] if bar else lines
 
