@@ -201,9 +201,6 @@ def read_ahead(measures: Measures) -> Cure:
         )
         return Cure(
             f"{what} Now {by}: let a thread read ahead.",
-            "pool = ThreadPoolExecutor(1)  # of concurrent.futures\n"
-            "following = pool.submit(load, step + 1)  # before the step computes\n"
-            "batch = following.result()  # at the next one's start",
             "for batch in read_ahead(batches):  # of tfdarshan.ahead",
             "for batch in batches:",
         )
