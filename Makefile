@@ -46,7 +46,7 @@ help:
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
 	@echo "make findings     what findings promise and what cures give, on jobs of known causes (6 minutes)"
-	@echo "make laboratory   the findings on jobs drawn at random, their best cures found by trying all (90 minutes)"
+	@echo "make laboratory   the findings on jobs drawn at random, their best cures found by trying all (an hour)"
 	@echo "make stubs        write the types of the C extensions from their headers, for mypy"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
