@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.commands.several import add_sessions, is_log, opened, plain, ranked
-from tfdarshan.commands.workers import add_runner, check_runner, runner_of
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of, runner_of_calls
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
     )
-    add_runner(parser, usual="1; more help with several sessions or ranks")
+    add_runner(parser, usual="1; as many as there are processors for a large session of several processes")
     listed = f"files to list (default: {MOST_FILES}); stands for -v, too"
     parser.add_argument("--top", type=int, metavar="N", help=listed)
     add_json(parser)
@@ -44,11 +44,14 @@ def command(arguments: argparse.Namespace) -> int:
     top = MOST_FILES if arguments.top is None else arguments.top
     check_least("--top", top, 0)
     check_runner(arguments)
-    with runner_of(arguments, processes=1) as runner:
-        if len(arguments.paths) > 1:
+    if len(arguments.paths) > 1:
+        with runner_of(arguments, processes=1) as runner:
             return _several(arguments, runner)
-        with opened(arguments.paths[0], skip_damaged=arguments.skip_damaged) as session:
-            _print(session, arguments, top, runner)
+    with (
+        opened(arguments.paths[0], skip_damaged=arguments.skip_damaged) as session,
+        runner_of_calls(arguments, session) as runner,
+    ):
+        _print(session, arguments, top, runner)
     return 0
 
 
@@ -67,7 +70,7 @@ def _several(arguments: argparse.Namespace, runner: Runner) -> int:
     return 0
 
 
-def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Runner) -> None:
+def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Runner | None) -> None:
     from tfdarshan.findings.diagnosis import summary_and_diagnosis
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.reports.text.answer_text import answer_text

@@ -12,6 +12,7 @@ from tfdarshan.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from tfdarshan.partials.serial import Runner
+    from tfdarshan.sessions.session_data import SessionData
 
 
 def add_runner(parser: Any, usual: str = "one a processor") -> None:
@@ -64,3 +65,27 @@ def runner_of(arguments: argparse.Namespace, processes: int | None = None) -> It
 
     count = arguments.processes or processes or usable_processors()
     yield ProcessPool(count) if count > 1 else SERIAL
+
+
+@contextmanager
+def runner_of_calls(arguments: argparse.Namespace, session: SessionData) -> Iterator[Runner | None]:
+    """Gives what reads the calls of one session, which shows its progress.
+
+    That is who was asked for; else processes of this machine if there is more than one window to read, and
+    None, for whoever reads the calls anyway, if not.
+
+    Raises:
+        ConfigurationError: As `runner_of`.
+    """
+    from tfdarshan.analysis.time_windows import WINDOW_CALLS
+    from tfdarshan.partials.told_runner import ToldRunner
+    from tfdarshan.terminal.progress import LONG_WORK_S, Progress
+
+    calls = sum(int(meta["counts"]["segments"]) for meta in session.meta)
+    asked_for = arguments.processes is not None or arguments.cluster is not None
+    small = len(session.processes) < 2 or calls <= WINDOW_CALLS
+    if arguments.processes == 1 or (small and not asked_for):
+        yield None
+        return
+    with Progress("reading calls", after_s=LONG_WORK_S) as progress, runner_of(arguments) as runner:
+        yield ToldRunner(runner, progress)

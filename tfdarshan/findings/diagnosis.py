@@ -96,22 +96,22 @@ def diagnose(session: SessionData) -> Diagnosis:
 
 
 def summary_and_diagnosis(
-    session: SessionData, top: int, runner: Runner = SERIAL
+    session: SessionData, top: int, runner: Runner | None = None
 ) -> tuple[SummaryData, Diagnosis]:
     """Gives what the summary says, of all ranks, and what was found, with the tables read once if it can be.
 
     Args:
         session: The session.
         top: How many of the slowest and most-read files the summary lists.
-        runner: What reads the calls of several ranks for the time in I/O.
+        runner: What reads the calls of several processes or ranks for the time in I/O; None: this process.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     if session.joint is None:
-        measures = measure(session, top)
+        measures = measure(session, top, runner)
         return measures.summary, diagnosis_of(measures)
-    data = summarize(session, top, runner)
+    data = summarize(session, top, runner or SERIAL)
     return data, diagnosis_of(measure_leading(session, data.ranks))
 
 

@@ -41,6 +41,7 @@ from tfdarshan.findings.model_assumptions import (
 )
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
+from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.recording.job_machine import Machine, machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
@@ -436,12 +437,14 @@ class Measures:
         return gain, expected * loop
 
 
-def measure(session: SessionData, top: int = 0) -> Measures:
+def measure(session: SessionData, top: int = 0, runner: Runner | None = None) -> Measures:
     """Measures a session.
 
     Args:
         session: The session.
         top: How many of the slowest and most-read files the summary lists.
+        runner: What reads the calls of several processes for the time in I/O; None: it is taken from those
+            that are in memory for the findings.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -450,7 +453,7 @@ def measure(session: SessionData, top: int = 0) -> Measures:
     files, totals = load_files_and_totals(processes, top)
     segments = load_segments(processes, files.index)
     pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes, segments)
+    clock = measure_wall_clock(processes, segments if runner is None else None, runner or SERIAL)
     windows = step_windows(step_marks(processes))
     is_loop = loop_thread(processes[0])
     figures = measure_input(processes, files, segments.blocks, windows, clock, is_loop)

@@ -11,19 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.made_up_session import job_of, write_session
+from tests.made_up_session import OPERATIONS, Job, job_of, write_session
 from tests.unit.analysis.test_properties import calls, merged_ns
-from tfdarshan.analysis import call_unions
+from tests.unit.partials.lethal_unions import DeadlyRunner
+from tfdarshan.analysis import call_unions, wall_clock
 from tfdarshan.analysis.call_unions import UNIONS, CallUnions, UnionPartial
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.segments import CLASSES, load_segments
 from tfdarshan.analysis.time_windows import time_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.errors import SessionDataError
+from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.native import _bridge
+from tfdarshan.native.spool_reader import EVENT_DTYPES
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL
+from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import GroupSpan
 
@@ -31,6 +35,7 @@ KINDS = {operation.name: operation.io_class for operation in _bridge.operations(
 PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
 SUMS = st.tuples(*[st.integers(0, 1 << 70)] * UNIONS)
 PARTIALS = st.builds(UnionPartial, SUMS, st.tuples(SUMS, SUMS))
+MS = 1_000_000
 QUESTION = CallUnions((0, 1))
 
 
@@ -151,11 +156,62 @@ def test_calls_that_nobody_lived_to_read_leave_the_time_unknown(tmp_path):
     )
 
 
-def test_a_table_that_went_missing_is_said(tmp_path):
+@pytest.mark.parametrize("runner", [SERIAL, ProcessPool(2)], ids=["alone", "pool"])
+def test_a_table_that_went_missing_is_said(tmp_path, runner):
     # GIVEN
     session = session_of(tmp_path, [[(0, 5, 1, "pread", 0, 5)]] * 2)
     session.processes[1].table_path("events").unlink()
 
     # THEN
     with pytest.raises(SessionDataError, match=r"101\.events\.parquet is missing"):
-        measure_wall_clock(session.processes)
+        measure_wall_clock(session.processes, runner=runner)
+
+
+@pytest.mark.long
+def test_who_ends_over_a_window_costs_the_time_in_calls_and_nothing_else(tmp_path, monkeypatch):
+    # GIVEN 300 calls of three processes, in windows of about 64; whoever reads the second one is killed
+    monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 32)
+    made = [(at, at + 7 * MS, 1, "pread", 0, 5) for at in range(0, 1000 * MS, 10 * MS)]
+    session = session_of(tmp_path, [made] * 3)
+    windows = time_windows(session.processes, 64)
+    monkeypatch.setattr(wall_clock, "time_windows", lambda _processes: windows)
+
+    # WHEN
+    data, diagnosis = summary_and_diagnosis(session, 5, DeadlyRunner(ProcessPool(2), windows[1].name))
+
+    # THEN
+    assert len(windows) > 2
+    assert (data.wall_clock.io_s, data.wall_clock.thread_s) == (None, 2.1)
+    assert (data.calls, data.posix.reads, data.posix.bytes_read) == (300, 300, 1500)
+    said = f"the time in calls is not known: each process that read {windows[1].name} ended"
+    assert data.problems == [said]
+    assert said in " ".join(render(data, diagnosis.verdict.sentence).split())
+
+
+@pytest.mark.long
+def test_two_processes_of_millions_of_calls_are_never_longer_in_calls_than_the_session(tmp_path):
+    # GIVEN two processes that are in the same calls for 60 of each 100 ns, 2.6 million of them each
+    count = 2_600_000
+    start = np.arange(count) * 100
+    made: dict = {
+        "start_ns": start,
+        "end_ns": start + 60,
+        "tid": np.full(count, 7),
+        "length": np.full(count, 5),
+    }
+    kind = np.full(count, OPERATIONS["pread"])
+    columns = {
+        name: made.get(name, kind if name == "operation" else np.zeros(count)).astype(dtype)
+        for name, dtype in EVENT_DTYPES.items()
+    }
+    jobs = [Job(columns, ["/data/a"], np.array([5]), count * 100, pid=100 + place) for place in range(2)]
+    session = write_session(tmp_path, *jobs)
+
+    # WHEN
+    clock = measure_wall_clock(session.processes)
+
+    # THEN
+    assert clock.exact
+    assert (clock.io_s, clock.read_s) == (count * 60e-9, count * 60e-9)
+    assert clock.thread_s == pytest.approx(2 * count * 60e-9)
+    assert clock.io_s <= clock.duration_s

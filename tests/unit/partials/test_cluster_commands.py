@@ -2,11 +2,20 @@
 
 import json
 import sys
+from functools import partial
 
 import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
+from tests.unit.partials.made_up_question import Number, Sum
+from tfdarshan.analysis import wall_clock
+from tfdarshan.analysis.time_windows import time_windows
 from tfdarshan.commands import main
+from tfdarshan.partials import dask_cluster
+from tfdarshan.partials.process_pool import ProcessPool
+from tfdarshan.partials.serial import SERIAL
+from tfdarshan.partials.told_runner import ToldRunner
+from tfdarshan.sessions import schema
 
 
 @pytest.fixture
@@ -37,20 +46,51 @@ def fleet(ask, folder, catalogue, *arguments):
     return said
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """Gives the questions that pools and clusters are asked, and of how many tasks, as they come."""
+    questions: list = []
+
+    def watch(runner):
+        gather = runner.gather
+
+        def watched(self, question, tasks, *progress):
+            questions.append((runner.__name__, type(question).__name__, len(tasks)))
+            return gather(self, question, tasks, *progress)
+
+        monkeypatch.setattr(runner, "gather", watched)
+
+    watch(ProcessPool)
+    watch(dask_cluster.DaskCluster)
+    return questions
+
+
+@pytest.fixture
+def in_windows(monkeypatch):
+    """Has windows of 64 calls, of row groups of as many."""
+    monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 64)
+    monkeypatch.setattr(wall_clock, "time_windows", partial(time_windows, calls=64))
+
+
 @pytest.mark.long
-def test_a_pool_says_what_one_process_says(ask, logdirs):
+def test_a_pool_says_what_one_process_says(ask, in_windows, logdirs, asked):
     # WHEN
     alone, pool = (ask("summary", *logdirs, "--processes", n) for n in (1, 2))
-    (of_one, of_two) = (ask("summary", logdirs[1], "--processes", n) for n in (1, 2))
+    of_one = ask("summary", logdirs[1], "--processes", 1)
+    assert asked == []
+    of_two = ask("summary", logdirs[1], "--processes", 2)
 
     # THEN
     assert alone == pool
     assert of_one == of_two
     assert of_one["wall_clock"]["io_s"] == pytest.approx(10_000e-9, abs=1e-12)
+    ((runner, question, tasks),) = asked
+    assert (runner, question) == ("ProcessPool", "CallUnions")
+    assert tasks > 2
 
 
 @pytest.mark.long
-def test_a_cluster_says_what_one_process_says(ask, logdirs, tmp_path):
+def test_a_cluster_says_what_one_process_says(ask, in_windows, logdirs, asked, tmp_path):
     # GIVEN
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
@@ -58,9 +98,63 @@ def test_a_cluster_says_what_one_process_says(ask, logdirs, tmp_path):
 
         # WHEN / THEN
         assert ask("summary", *logdirs, *given) == ask("summary", *logdirs)
+        assert asked == []
         assert ask("summary", logdirs[1], *given) == ask("summary", logdirs[1])
+        assert [question[:2] for question in asked] == [("DaskCluster", "CallUnions")]
         alone = fleet(ask, tmp_path, tmp_path / "c1", "--processes", "1")
         assert fleet(ask, tmp_path, tmp_path / "c2", *given) == alone
+
+
+@pytest.mark.long
+def test_a_large_session_of_several_processes_is_read_by_several(ask, monkeypatch, logdirs, asked):
+    # GIVEN sessions of 300 and of 100 calls, of which 200 are many
+    alone = ask("summary", logdirs[1])
+    monkeypatch.setattr("tfdarshan.analysis.time_windows.WINDOW_CALLS", 200)
+    monkeypatch.setattr("tfdarshan.partials.process_pool.usable_processors", lambda: 2)
+
+    # WHEN / THEN
+    assert ask("summary", logdirs[1]) == alone
+    assert [question[:2] for question in asked] == [("ProcessPool", "CallUnions")]
+    ask("summary", logdirs[0])
+    assert len(asked) == 1
+
+
+def test_how_far_a_question_is_is_told():
+    told: list = []
+    ToldRunner(SERIAL, lambda *at: told.append(at)).gather(Sum(), [Number(1), Number(2)])
+    assert told == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+@pytest.mark.parametrize("runner", [(), ("--processes", "2")], ids=["alone", "pool"])
+def test_a_damaged_table_is_named_and_the_rest_is_read(ask, capsys, logdirs, runner, damage):
+    # GIVEN
+    (table,) = logdirs[1].rglob("*.101.events.parquet")
+    if damage == "missing":
+        table.unlink()
+    else:
+        table.write_bytes(table.read_bytes()[:100])
+
+    # WHEN / THEN
+    assert main(["summary", str(logdirs[1]), *runner]) == 1
+    assert table.name in capsys.readouterr().err
+    rest = ask("summary", logdirs[1], "--skip-damaged", *runner)
+    assert [table.name in problem for problem in rest["problems"]] == [True]
+    assert (rest["processes"], rest["calls"]) == (2, 200)
+    assert rest["wall_clock"]["io_s"] == pytest.approx(7_000e-9, abs=1e-12)
+
+
+def test_a_process_of_a_newer_schema_is_named_and_the_rest_is_read(ask, capsys, logdirs):
+    # GIVEN
+    (meta,) = logdirs[1].rglob("*.101.meta.json")
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"schema_version": 99}))
+
+    # WHEN / THEN
+    assert main(["summary", str(logdirs[1])]) == 1
+    assert "has schema version 99" in capsys.readouterr().err
+    rest = ask("summary", logdirs[1], "--skip-damaged")
+    assert ["has schema version 99" in problem for problem in rest["problems"]] == [True]
+    assert rest["calls"] == 200
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch, capsys, logdirs):

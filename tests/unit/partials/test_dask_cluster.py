@@ -4,11 +4,19 @@ import os
 
 import pytest
 
+from tests.made_up_session import job_of, write_session
+from tests.unit.partials.lethal_unions import DeadlyRunner
 from tests.unit.partials.made_up_question import Number, Sum, SumPartial
+from tfdarshan.analysis import wall_clock
+from tfdarshan.analysis.call_unions import CallUnions
+from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.partials.dask_cluster import DASKS_TRIM, MMAP, OUR_TRIM, TRIM, DaskCluster, dask_cluster
-from tfdarshan.partials.serial import Done, Lost
+from tfdarshan.partials.serial import SERIAL, Done, Lost
+from tfdarshan.sessions import schema
 
+MS = 1_000_000
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 
@@ -67,6 +75,64 @@ def test_tasks_of_killed_workers_are_tried_again_or_named(cluster, tmp_path):
     # THEN
     assert gathered.lost == ("number 5",)
     assert gathered.partial == SumPartial(7, 23)
+
+
+def three_processes(folder):
+    """Gives a session of three processes of 100 calls each, and windows of about 64 calls."""
+    calls = [(at, at + 7 * MS, 1, "pread", 0, 5) for at in range(0, 1000 * MS, 10 * MS)]
+    made = [
+        job_of(
+            [(start + n * MS, end + n * MS, *rest) for start, end, *rest in calls], ["/a"], [5], pid=100 + n
+        )
+        for n in range(3)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "EVENTS_ROW_GROUP", 32)
+        session = write_session(folder, *made)
+    return session, time_windows(session.processes, 64)
+
+
+def test_the_union_of_a_session_is_the_one_that_is_taken_here(cluster, tmp_path):
+    # GIVEN
+    session, windows = three_processes(tmp_path)
+    question = CallUnions((0, 2))
+
+    # WHEN
+    gathered = cluster.gather(question, windows)
+
+    # THEN
+    assert len(windows) > 2
+    assert gathered == SERIAL.gather(question, windows)
+    assert gathered.partial.together_ns[0] == 100 * 9 * MS
+    assert measure_wall_clock(session.processes, runner=cluster) == measure_wall_clock(session.processes)
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+def test_a_damaged_table_is_named(cluster, tmp_path, damage):
+    # GIVEN
+    session, _ = three_processes(tmp_path)
+    table = session.processes[1].table_path("events")
+    table.unlink() if damage == "missing" else table.write_bytes(table.read_bytes()[:100])
+
+    # THEN
+    with pytest.raises(SessionDataError, match=table.name):
+        measure_wall_clock(session.processes, runner=cluster)
+
+
+@pytest.mark.long
+def test_workers_that_end_over_a_window_leave_the_time_unknown(cluster, tmp_path, monkeypatch):
+    # GIVEN
+    session, windows = three_processes(tmp_path)
+    monkeypatch.setattr(wall_clock, "time_windows", lambda _processes: windows)
+
+    # WHEN
+    clock = measure_wall_clock(session.processes, runner=DeadlyRunner(cluster, windows[1].name))
+
+    # THEN
+    assert clock.io_s is None
+    assert clock.left_out == (
+        f"the time in calls is not known: each process that read {windows[1].name} ended",
+    )
 
 
 def test_workers_of_ours_keep_their_memory(cluster):
