@@ -65,7 +65,7 @@ def core_sources() -> list[Path]:
 
 def program_library_sources() -> list[Path]:
     """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
-    return sources_without("lmdb", "probe", "python", "reader", "tensorflow", "tf_data", "waiting")
+    return sources_without("lmdb", "probe", "python", "reader", "sums", "tensorflow", "tf_data", "waiting")
 
 
 # What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.

@@ -150,7 +150,7 @@ def _part_state(path: Path, names: list[str]) -> str:
 
 
 def _open(path: Path, process: str | None) -> Source:
-    return Source(open_readable(path), process, most_kept=MOST_CALLS_KEPT)
+    return Source(open_readable(path), process)
 
 
 def open_readable(path: Path) -> Session:

@@ -28,6 +28,7 @@ ROOMS_BELOW = {
     "reader": "base spool counters",
     "attach": "base spool hooks counters recorder mapping darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
+    "sums": "",
     "lmdb": "",
     "tf_data": "lmdb",
     "probe": "hooks",

@@ -22,6 +22,7 @@ from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
 from tests.perf.findings_cost import findings_cost
 from tests.perf.list_cost import list_cost
+from tests.perf.partials_cost import partials_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.start_cost import start_cost
@@ -41,6 +42,7 @@ PART_NAMES = (
     "profiler",
     "disk",
     "analysis",
+    "partials",
     "findings",
     "list",
     "tab",
@@ -66,6 +68,7 @@ class Repetitions:
     stop_reads: int = 1_000_000
     epochs: int = 20
     analysed_files: int = 1_000_000
+    added_up_events: tuple[int, ...] = (10_000_000,)
     profiler_rounds: int = 15
     advised_files: int = 1_000_000
     advice_runs: int = 3
@@ -74,6 +77,7 @@ class Repetitions:
 
 
 FULL_ADVISED_FILES = 10_000_000
+FULL_EVENTS = (10_000_000, 100_000_000, 640_000_000)
 QUICK = Repetitions(
     pairs=3,
     starts=1,
@@ -84,6 +88,7 @@ QUICK = Repetitions(
     stop_reads=200_000,
     epochs=3,
     analysed_files=20_000,
+    added_up_events=(500_000,),
     profiler_rounds=3,
     advised_files=50_000,
     advice_runs=1,
@@ -115,6 +120,9 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
+        "partials": partial(
+            partials_cost, events=repetitions.added_up_events, compared=repetitions.added_up_events[0]
+        ),
         "findings": partial(findings_cost, files=repetitions.analysed_files),
         "list": partial(list_cost, rounds=repetitions.processes),
         "tab": partial(tab_cost, files=repetitions.analysed_files),
@@ -161,7 +169,9 @@ def main() -> None:
 def _repetitions(arguments: argparse.Namespace) -> Repetitions:
     if arguments.quick:
         return QUICK
-    return Repetitions(advised_files=FULL_ADVISED_FILES) if arguments.full else Repetitions()
+    if arguments.full:
+        return Repetitions(advised_files=FULL_ADVISED_FILES, added_up_events=FULL_EVENTS)
+    return Repetitions()
 
 
 def _parser() -> argparse.ArgumentParser:

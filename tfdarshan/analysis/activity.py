@@ -12,6 +12,7 @@ from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
 from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
 from tfdarshan.sessions.process_data import ProcessData
 
+Blocks = Callable[[], Iterator[Segments]]
 OTHERS = "others"
 OVERVIEW_COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
 
@@ -54,41 +55,38 @@ class OverviewPart:
 
 
 def activity(
-    segments: Segments, group: Array, names: Sequence[str], bins: TimeBins, most: int = 32
+    blocks: Blocks,
+    group_of: Callable[[Segments], Array],
+    names: Sequence[str],
+    bins: TimeBins,
+    most: int = 32,
 ) -> Activity:
     """Gives the activity of groups of calls; those beyond the `most` busiest are added up as "others".
 
     Args:
-        segments: The calls.
-        group: Each call's group, an index into `names`.
+        blocks: Gives the calls block by block, each time that it is called.
+        group_of: Gives the group of each call of a block, an index into `names`.
         names: The groups' names.
         bins: The parts of time.
         most: How many groups are told apart.
     """
     busy, calls_of = np.zeros(len(names)), np.zeros(len(names))
-    for first, part in segments.numbered_blocks():
+    for part in blocks():
         start, end = bins.clipped(part.start_ns, part.end_ns)
-        of_part = group[first : first + len(part)]
-        busy += np.bincount(of_part, end - start, minlength=len(names))
-        calls_of += np.bincount(of_part, minlength=len(names))
+        group = group_of(part)
+        busy += np.bincount(group, end - start, minlength=len(names))
+        calls_of += np.bincount(group, minlength=len(names))
     code, shown = _busiest(busy, calls_of, names, most)
     sums = np.zeros((3, len(shown), bins.count))
-    for first, part in segments.numbered_blocks():
+    for part in blocks():
         start, end = bins.clipped(part.start_ns, part.end_ns)
-        place = code[group[first : first + len(part)]]
+        place = code[group_of(part)]
         sums[0] += count_starts(bins, place, len(shown), start)
         for measure, found in enumerate(
             spread(bins, place, len(shown), start, end, [part.moved, end - start]), 1
         ):
             sums[measure] += found
     return Activity(bins, shown, sums[0], sums[1], sums[2])
-
-
-def activity_by_thread(segments: Segments, bins: TimeBins, most: int = 32) -> Activity:
-    """Gives the activity of the busiest threads."""
-    several = len({(thread.host, thread.pid) for thread in segments.threads}) > 1
-    names = [f"{t.pid}/{t.label}" if several else t.label for t in segments.threads]
-    return activity(segments, segments.thread, names, bins, most)
 
 
 def activity_by_name(
@@ -98,7 +96,7 @@ def activity_by_name(
     names = [named(thread) for thread in segments.threads]
     unique = list(dict.fromkeys(names))
     of_thread = np.array([unique.index(name) for name in names] or [0], np.int32)
-    return activity(segments, of_thread[segments.thread], unique, bins, most)
+    return activity(segments.blocks, lambda block: of_thread[block.thread], unique, bins, most)
 
 
 def activity_of_overview(

@@ -32,7 +32,7 @@ def bandwidth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
         amount = _inside(part, bins, moving)
         (sums,) = spread(bins, io_class[moving], 2, start[moving], end[moving], [amount])
         moved += sums
-    return _table(bins, calls.astype(np.int64), whole(moved))
+    return bandwidth_table(bins, calls.astype(np.int64), whole(moved))
 
 
 def bandwidth_of_overview(processes: Sequence[ProcessData], count: int = 512) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def bandwidth_of_overview(processes: Sequence[ProcessData], count: int = 512) ->
         for io_class in (READ, WRITE):
             chosen = part.io_class == io_class
             moved[io_class] += np.bincount(place[chosen], part.bytes_moved[chosen], minlength=count)
-    return _table(bins, calls.astype(np.int64), moved.astype(np.int64))
+    return bandwidth_table(bins, calls.astype(np.int64), moved.astype(np.int64))
 
 
 def _inside(segments: Segments, bins: TimeBins, moving: Array) -> Array:
@@ -66,7 +66,8 @@ def _inside(segments: Segments, bins: TimeBins, moving: Array) -> Array:
     return inside
 
 
-def _table(bins: TimeBins, calls: Array, moved: Array) -> pd.DataFrame:
+def bandwidth_table(bins: TimeBins, calls: Array, moved: Array) -> pd.DataFrame:
+    """Makes the table of calls and bytes of each part, `moved` of shape (2, parts)."""
     edges, seconds = bins.edges_ns(), bins.bin_ns / NS_PER_S
     return pd.DataFrame(
         {

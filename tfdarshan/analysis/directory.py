@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,6 @@ import pyarrow.compute as pc
 from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.file_table import NO_FILE, SUMS, FileTable
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.io_time import io_time
-from tfdarshan.analysis.segments import Segments
 
 SUMMED = (*(name for name in SUMS if name != "moves"), "time_s")
 
@@ -29,13 +28,16 @@ class Directories:
 
 def directories_of(files: Named) -> Directories:
     """Gives the folder of each file; "" for what is no path, such as "(no file)"."""
-    parents = pc.replace_substring_regex(files.paths, r"/?[^/]*$", "")
-    absolute = pc.starts_with(files.paths, "/")
-    parents = pc.if_else(absolute, pc.if_else(pc.equal(parents, ""), "/", parents), "")
-    encoded = pc.dictionary_encode(parents)
+    encoded = pc.dictionary_encode(parents_of(files.paths))
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     return Directories(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
+
+
+def parents_of(paths: Any) -> Any:
+    """Gives the folder of each path, a pyarrow array; "" for what is no path."""
+    parents = pc.replace_substring_regex(paths, r"/?[^/]*$", "")
+    return pc.if_else(pc.starts_with(paths, "/"), pc.if_else(pc.equal(parents, ""), "/", parents), "")
 
 
 def directory_totals(files: FileTable, directories: Directories) -> pd.DataFrame:
@@ -58,13 +60,6 @@ def directory_totals(files: FileTable, directories: Directories) -> pd.DataFrame
         table[name] = summed if values.dtype.kind == "f" else summed.astype(np.int64)
     frame = pd.DataFrame(table, index=pd.Index(directories.paths))
     return frame[frame["files"] > 0].sort_values("time_s", ascending=False, kind="stable")
-
-
-def io_time_by_directory(segments: Segments, directories: Directories) -> pd.DataFrame:
-    """Gives `io_time` by folder, the busiest first; index: its path."""
-    table = io_time(segments, directories.of_file[segments.file], len(directories.paths))
-    table.index = pd.Index(directories.paths)
-    return table[table["calls"] > 0].sort_values("io_ns", ascending=False, kind="stable")
 
 
 def directory_tree(totals: pd.DataFrame, column: str, most: int = 200) -> pd.DataFrame:

@@ -10,8 +10,6 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 
 RADIX = 1 << 16
-# Groups are laid end to end on one axis of 63 bits.
-AXIS_NS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -76,40 +74,6 @@ def covered(start_ns: Array, end_ns: Array) -> Covered:
     starts, ends = start[first], end[np.append(first[1:], len(end)) - 1]
     lengths = ends - starts
     return Covered(starts, ends, np.cumsum(lengths) - lengths)
-
-
-def union_by_group(group: Array, start_ns: Array, end_ns: Array, groups: int) -> Array:
-    """Gives the length of each group's union, in ns, int64 of shape (groups,).
-
-    Args:
-        group: Each interval's group, from 0; ascending, and ascending in start within a group.
-        start_ns: Starts, in ns.
-        end_ns: Ends, in ns.
-        groups: How many groups there are.
-    """
-    unions = np.zeros(groups, np.int64)
-    if len(group) == 0:
-        return unions
-    # A group's intervals are shifted past those of the group before, so that one running maximum serves all.
-    origin = int(start_ns.min())
-    span = int(end_ns.max()) - origin + 1
-    at_once = max(1, AXIS_NS // span)
-    for first in range(int(group[0]), int(group[-1]) + 1, at_once):
-        low, high = np.searchsorted(group, [first, first + at_once])
-        if low == high:
-            continue
-        part = group[low:high]
-        shift = part.astype(np.int64)
-        shift -= first
-        shift *= span
-        shift -= origin
-        end = end_ns[low:high] + shift
-        np.maximum.accumulate(end, out=end)
-        shift += start_ns[low:high]
-        added = _added(shift, end)
-        heads = np.flatnonzero(np.concatenate([[True], part[1:] != part[:-1]]))
-        unions[part[heads]] = np.add.reduceat(added, heads)
-    return unions
 
 
 def group_order(group: Array, groups: int) -> Array:

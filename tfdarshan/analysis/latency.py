@@ -38,18 +38,7 @@ def latency(segments: Segments) -> pd.DataFrame:
         label = SIZE_LABELS[size] if size != NO_SIZE else ""
         moved = int(length[chosen].sum()) if size != NO_SIZE else 0
         rows.append((kind.name, kind.module, label, len(chosen), moved, *_figures(duration[chosen])))
-    names = [
-        "operation",
-        "module",
-        "size",
-        "calls",
-        "bytes",
-        "total_ns",
-        "mean_ns",
-        *percentile_names(),
-        "max_ns",
-    ]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=list(LATENCY_COLUMNS))
 
 
 def percentile_names() -> list[str]:
@@ -62,3 +51,8 @@ def _figures(duration: Array) -> tuple[float, ...]:
     ordered = np.partition(duration, sorted({*ranks, len(duration) - 1}))
     total = int(duration.sum())
     return (total, total / len(duration), *(int(ordered[rank]) for rank in ranks), int(ordered[-1]))
+
+
+LATENCY_COLUMNS = (
+    "operation", "module", "size", "calls", "bytes", "total_ns", "mean_ns", *percentile_names(), "max_ns",
+)  # fmt: skip

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from tfdarshan.analysis.segments import META, Segments
-from tfdarshan.analysis.wall_clock import WallClock
-
 
 @dataclass(frozen=True)
 class MetadataShare:
@@ -27,12 +22,3 @@ class MetadataShare:
     meta_s: float | None
     io_s: float | None
     thread_share: float | None
-
-
-def metadata_share(segments: Segments, clock: WallClock) -> MetadataShare:
-    """Measures it: counts and thread time from the segments, wall-clock time as the summary has it."""
-    meta = segments.io_class == META
-    duration = segments.end_ns - segments.start_ns
-    total = int(duration.sum())
-    share = int(duration[meta].sum()) / total if total else None
-    return MetadataShare(int(np.count_nonzero(meta)), len(meta), clock.meta_s, clock.io_s, share)

@@ -5,7 +5,7 @@ A column of ten million is 80 MB, so tables are read row group by row group into
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -174,9 +174,14 @@ def segment_blocks(
         yield loader.block(rows)
 
 
-def segments_of_files(segments: Segments, files: Sequence[int]) -> Segments:
-    """Gives the calls on some files of the file table."""
-    return segments.where(np.flatnonzero(np.isin(segments.file, np.asarray(files, np.int32))))
+def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segments:
+    """Gives the calls on some files of the file table, of all calls block by block."""
+    found = [load_segments([], [])]
+    for block in blocks:
+        found.append(block.where(np.flatnonzero(np.isin(block.file, np.asarray(files, np.int32)))))
+    arrays = {name: np.concatenate([getattr(part, name) for part in found]) for name in COLUMNS}
+    last = found[-1]
+    return Segments(**arrays, threads=last.threads, operations=last.operations, complete=last.complete)
 
 
 class SegmentLoader:

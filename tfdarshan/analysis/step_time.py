@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,13 @@ import pandas as pd
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.segments import META, Segments
+from tfdarshan.analysis.step_io import MovingSpan, StepIo
 from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
 from tfdarshan.analysis.time_bins import TimeBins
+from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.analysis.window_calls import CALLS_AT_A_TIME
+from tfdarshan.partials.serial import SERIAL, Runner, answered
+from tfdarshan.sessions.process_data import ProcessData
 
 COLUMNS = (
     "start_ns", "end_ns", "step_ns", "input_wait_ns", "compute_ns", "io_ns", "exposed_io_ns", "hidden_io_ns",
@@ -57,14 +63,45 @@ class StepSummary:
         return self.input_wait_s / self.span_s if self.span_s and self.input_wait_s is not None else None
 
 
+# Gives of steps, by their starts and ends, the time with a call running in ns, bytes moved, calls begun.
+Within = Callable[[Array, Array], tuple[Array, Array, Array]]
+
+
 def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
+    """Gives `step_times`, of calls that are in memory."""
+
+    def within(start: Array, end: Array) -> tuple[Array, Array, Array]:
+        io = covered(segments.start_ns, segments.end_ns).within(start, end)
+        return (io, *_within(segments, start, end))
+
+    return step_times(steps, within)
+
+
+def step_times_of(
+    steps: pd.DataFrame, processes: Sequence[ProcessData], runner: Runner = SERIAL
+) -> pd.DataFrame:
+    """Gives `step_times`; calls are read if steps do not say what ran within them.
+
+    Raises:
+        SessionDataError: A table is damaged or missing, or ends each process that reads it.
+    """
+
+    def within(start: Array, end: Array) -> tuple[Array, Array, Array]:
+        windows = time_windows(processes, CALLS_AT_A_TIME)
+        bins = answered(MovingSpan(), windows, runner)
+        return answered(StepIo(tuple(start.tolist()), tuple(end.tolist()), bins), windows, runner)
+
+    return step_times(steps, within)
+
+
+def step_times(steps: pd.DataFrame, within: Within) -> pd.DataFrame:
     """Splits each step's time.
 
     Args:
         steps: One row per step: `start_ns`, `end_ns`, and where they are known `step`, `input_wait_ns` (-1 if
             unknown), `io_ns`, `bytes_read` and `bytes_written` or `bytes`, `operations`. What is missing is
-            worked out from the segments; input wait cannot be, and is 0.
-        segments: The session's calls.
+            worked out from the calls; input wait cannot be, and is 0.
+        within: Is asked for what ran within steps, if they do not say it.
 
     Returns:
         One row per step, by its number, int64: `start_ns`, `end_ns`, `step_ns`, `input_wait_ns`,
@@ -77,13 +114,17 @@ def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
     step = np.maximum(end - start, 0)
     wait = np.clip(_column(steps, "input_wait_ns", 0), 0, step)
     known = _column(steps, "input_wait_ns", -1) >= 0
-    io = covered(segments.start_ns, segments.end_ns).within(start, end)
-    io = np.clip(_column(steps, "io_ns", io), 0, step)
+    io, moved, calls = _column(steps, "io_ns", -1), _moved(steps), _column(steps, "operations", -1)
+    if min(values.min(initial=0) for values in (io, moved, calls)) < 0:
+        found = within(start, end)
+        said = _says(steps, "io_ns")
+        io = np.where(said, io, found[0])
+        moved, calls = (
+            np.where(values < 0, worked_out, values)
+            for values, worked_out in zip((moved, calls), found[1:], strict=True)
+        )
+    io = np.clip(io, 0, step)
     exposed = np.minimum(io, wait)
-    moved, calls = _moved(steps), _column(steps, "operations", -1)
-    if (moved < 0).any() or (calls < 0).any():
-        found = _within(segments, start, end)
-        moved, calls = np.where(moved < 0, found[0], moved), np.where(calls < 0, found[1], calls)
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}, index=index)
@@ -104,6 +145,14 @@ def step_summary(table: pd.DataFrame) -> StepSummary:
         hidden_io_s=int(judged["hidden_io_ns"].sum()) / 1e9,
         bytes_moved=int(judged["bytes"].sum()),
     )
+
+
+def _says(steps: pd.DataFrame, name: str) -> Array:
+    """Says which steps have a figure, bool."""
+    if name not in steps.columns:
+        return np.zeros(len(steps), bool)
+    said: Array = pd.to_numeric(steps[name]).notna().to_numpy(bool)
+    return said
 
 
 def _moved(steps: pd.DataFrame) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.call_unions import UNIONS, CallUnions
+from tfdarshan.analysis.call_unions import UNIONS, CallUnions, UnionPartial
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.time_windows import time_windows
@@ -60,7 +60,10 @@ class WallClock:
 
 
 def measure_wall_clock(
-    processes: Sequence[ProcessData], segments: Segments | None = None, runner: Runner = SERIAL
+    processes: Sequence[ProcessData],
+    segments: Segments | None = None,
+    runner: Runner = SERIAL,
+    unions: Gathered[UnionPartial] | None = None,
 ) -> WallClock:
     """Measures the time in I/O of a session, in bounded memory.
 
@@ -68,6 +71,8 @@ def measure_wall_clock(
         processes: The processes.
         segments: Their calls, where they are in memory: then the tables are not read.
         runner: What reads them else, where there are several processes.
+        unions: How long calls were running, where it was gathered already: of all processes, and of those
+            that `partly_traced` gives by themselves.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -77,17 +82,18 @@ def measure_wall_clock(
     duration_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas) - origin
     own = [[meta["time"][name] for meta in metas] for name in NAMES]
     threads_ns = _total([meta["time"]["thread_ns"] for meta in metas])
-    unions, exact = [_total(values) for values in own], len(metas) == 1
+    longest, exact = [_total(values) for values in own], len(metas) == 1
     lost: tuple[str, ...] = ()
     if not exact:
         if clocks_apart(processes):
-            unions = [None] * UNIONS
-        if None not in unions:
-            unions, lost = _unions(processes, np.array(own, np.int64).T, segments, runner)
+            longest = [None] * UNIONS
+        if None not in longest:
+            gathered = unions or _gathered(processes, segments, runner)
+            longest, lost = _longest(processes, np.array(own, np.int64).T, gathered), gathered.lost
             exact = all(_is_whole(process) for process in processes)
-        unions = [None if value is None else min(value, duration_ns) for value in unions]
+        longest = [None if value is None else min(value, duration_ns) for value in longest]
     io_s, read_s, write_s, meta_s, thread_s = (
-        None if value is None else value / 1e9 for value in (*unions, threads_ns)
+        None if value is None else value / 1e9 for value in (*longest, threads_ns)
     )
     return WallClock(duration_ns / 1e9, io_s, read_s, write_s, meta_s, thread_s, exact, _words(lost))
 
@@ -132,10 +138,24 @@ def _is_whole(process: ProcessData) -> bool:
     return bool(counts["segments"] == counts["events"])
 
 
-def _unions(
-    processes: Sequence[ProcessData], own_ns: Array, segments: Segments | None, runner: Runner
-) -> tuple[list[int | None], tuple[str, ...]]:
-    """Gives the unions over all processes, None where some calls were not read, and what these are.
+def partly_traced(processes: Sequence[ProcessData]) -> tuple[int, ...]:
+    """Gives the places of the processes of which some calls have no segment."""
+    return tuple(place for place, process in enumerate(processes) if not _is_whole(process))
+
+
+def _gathered(
+    processes: Sequence[ProcessData], segments: Segments | None, runner: Runner
+) -> Gathered[UnionPartial]:
+    question = CallUnions(partly_traced(processes))
+    if segments is not None:
+        return Gathered(question.of_segments(segments))
+    return runner.gather(question, time_windows(processes))
+
+
+def _longest(
+    processes: Sequence[ProcessData], own_ns: Array, gathered: Gathered[UnionPartial]
+) -> list[int | None]:
+    """Gives the unions over all processes, None where some calls were not read.
 
     Time in calls that have no segment is what a process's own union is longer than that of its segments; at
     most all of it is beside the others' calls.
@@ -143,17 +163,12 @@ def _unions(
     Args:
         processes: The processes.
         own_ns: Each process's own unions, int64 of shape (processes, UNIONS).
-        segments: Their calls, None to read them.
-        runner: What reads them.
+        gathered: What was read of their calls.
     """
-    apart = tuple(place for place, process in enumerate(processes) if not _is_whole(process))
-    question = CallUnions(apart)
-    if segments is None:
-        gathered = runner.gather(question, time_windows(processes))
-    else:
-        gathered = Gathered(question.of_segments(segments))
     if gathered.lost:
-        return [None] * UNIONS, gathered.lost
+        return [None] * UNIONS
+    apart = partly_traced(processes)
     untraced = np.maximum(own_ns[list(apart)] - np.array(gathered.partial.apart_ns).reshape(-1, UNIONS), 0)
     together = np.array(gathered.partial.together_ns) + untraced.sum(axis=0, dtype=np.int64)
-    return together.tolist(), ()
+    found: list[int | None] = together.tolist()
+    return found

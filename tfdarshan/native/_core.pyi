@@ -212,6 +212,22 @@ class tfd_tf_report(Struct):
     mark: Any
 
 
+class tfd_calls(Struct):
+    start_ns: Any
+    end_ns: Any
+    length: Any
+    io_class: Any
+    count: int
+    from_ns: int
+    until_ns: int
+
+
+class tfd_bins(Struct):
+    start_ns: int
+    bin_ns: int
+    count: int
+
+
 class FFI:
     NULL: Any
     @overload
@@ -251,6 +267,10 @@ class FFI:
     @overload
     def new(self, cdecl: Literal["struct tfd_tf_report *"], init: Any = ...) -> tfd_tf_report: ...
     @overload
+    def new(self, cdecl: Literal["struct tfd_calls *"], init: Any = ...) -> tfd_calls: ...
+    @overload
+    def new(self, cdecl: Literal["struct tfd_bins *"], init: Any = ...) -> tfd_bins: ...
+    @overload
     def new(self, cdecl: str, init: Any = ...) -> Any: ...
     def buffer(self, cdata: Any, size: int = ...) -> Any: ...
     def from_buffer(self, cdecl: str, source: Any, require_writable: bool = ...) -> Any: ...
@@ -267,6 +287,15 @@ class Lib:
     TFD_REDIRECTED: int
     TFD_REDIRECTED_HERE_ONLY: int
     TFD_OVERFLOW_NAMES: int
+    TFD_GROUP_SUMS: int
+    TFD_BIN_SUMS: int
+    TFD_BIN_CALLS: int
+    TFD_BIN_BYTES: int
+    TFD_BIN_BYTE_PARTS: int
+    TFD_BIN_BUSY_NS: int
+    TFD_SIZES: int
+    TFD_DURATION_SUMS: int
+    TFD_DURATION_CELLS: int
     def tfd_session_start(self, options: tfd_options, report: tfd_attach_report, /) -> int: ...
     def tfd_session_stop(self, report: tfd_attach_report, /) -> int: ...
     def tfd_session_join(self, spool_directory: Any, /) -> int: ...
@@ -337,6 +366,10 @@ class Lib:
     def tfd_tf_disable(self) -> None: ...
     def tfd_tf_session_written(self, is_written: int, /) -> None: ...
     def tfd_tf_last_session(self, report: tfd_tf_report, /) -> int: ...
+    def tfd_add_to_groups(self, calls: tfd_calls, guests: int, group: Any, sums: Any, reached: Any, /) -> None: ...
+    def tfd_spread_calls(self, calls: tfd_calls, group: Any, bins: tfd_bins, sums: Any, /) -> None: ...
+    def tfd_find_deepest(self, calls: tfd_calls, bins: tfd_bins, room: Any, most: Any, /) -> None: ...
+    def tfd_add_durations(self, calls: tfd_calls, operation: Any, error: Any, sums: Any, cells: Any, cell_of_call: Any, /) -> None: ...
     def tfd_record_id(self, path: Any, length: int, /) -> int: ...
 
 ffi: FFI

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from tfdarshan.errors import SessionDataError
 from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, Task, TaskT, merged
 
 GivenT = TypeVar("GivenT")
@@ -110,3 +111,15 @@ def folded(
 
     partial = merged(question, parts())
     return Gathered(partial, tuple(sorted(task.name for task in lost)))
+
+
+def answered(question: Question[TaskT, PartialT, AnswerT], tasks: Sequence[TaskT], runner: Runner) -> AnswerT:
+    """Gives the answer to a question that has none without all of its tasks.
+
+    Raises:
+        SessionDataError: Data is damaged or missing, or ends each process that reads it.
+    """
+    gathered = runner.gather(question, tasks)
+    if gathered.lost:
+        raise SessionDataError(f"{gathered.lost[0]} cannot be read: each process that read it ended.")
+    return question.finish(gathered.partial)

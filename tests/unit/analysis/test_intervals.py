@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfdarshan.analysis import intervals
-from tfdarshan.analysis.intervals import AXIS_NS, covered, group_order, union_by_group, union_ns
+from tests.unit.analysis import calls_at_once
+from tests.unit.analysis.calls_at_once import AXIS_NS, union_by_group
+from tfdarshan.analysis.intervals import covered, group_order, union_ns
 
 CALLS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), max_size=30)
 
@@ -60,7 +61,7 @@ def test_union_by_group_is_the_union_of_each_group(calls, groups, axis_ns):
     order = group_order(group, groups)
 
     # WHEN
-    with mock.patch.object(intervals, "AXIS_NS", axis_ns):
+    with mock.patch.object(calls_at_once, "AXIS_NS", axis_ns):
         unions = union_by_group(group[order], start[order], end[order], groups)
 
     # THEN

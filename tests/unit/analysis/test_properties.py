@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import HOST, job_of, write_session
+from tests.unit.analysis.calls_at_once import TIMES, io_time_by_file
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
-from tfdarshan.analysis.io_time import TIMES, io_time_by_file
-from tfdarshan.analysis.segments import CLASSES
+from tfdarshan.analysis.segments import CLASSES, load_segments
 from tfdarshan.analysis.session_analysis import analyse
 from tfdarshan.native import _bridge
 
@@ -53,7 +53,8 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
 
         # WHEN
         found = analyse(session)
-        by_file = io_time_by_file(found.segments, found.files)
+        segments = load_segments(session.processes, found.files.index)
+        by_file = io_time_by_file(segments, found.files)
         overview = bandwidth_of_overview(session.processes)
     reads = [call for call in every if call[3] in ("pread", "read", "fread")]
     writes = [call for call in every if call[3] in ("write", "fwrite")]
@@ -62,7 +63,13 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
     # THEN I/O time is never above the wall clock, nor a class above all, nor a union above the sum
     clock = found.summary.wall_clock
     assert clock.io_s * 1e9 <= duration_ns + 0.5
-    for table in (found.by_thread, found.by_process, found.by_mount, found.by_directory, by_file):
+    for table in (
+        found.calls.by_thread,
+        found.calls.by_process,
+        found.calls.by_mount,
+        found.calls.by_directory,
+        by_file,
+    ):
         assert (table["io_ns"] <= duration_ns).all()
         assert (table["io_ns"] <= table["thread_ns"]).all()
         for name in TIMES[1:]:
@@ -75,9 +82,9 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
     kinds = {operation.name: operation.io_class for operation in _bridge.operations()}
     owned = [(100 + place, call) for place, process in enumerate(processes) for call in process]
     for table, group_of in (
-        (found.by_thread, lambda pid, call: (HOST, pid, call[2], "")),
-        (found.by_operation, lambda _pid, call: call[3]),
-        (found.by_process, lambda pid, _call: f"{HOST}:{pid}"),
+        (found.calls.by_thread, lambda pid, call: (HOST, pid, call[2], "")),
+        (found.calls.by_operation, lambda _pid, call: call[3]),
+        (found.calls.by_process, lambda pid, _call: f"{HOST}:{pid}"),
     ):
         for group, row in table.iterrows():
             mine = [call for pid, call in owned if group_of(pid, call) == group]
@@ -95,19 +102,21 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
     assert sum(bucket.reads for bucket in found.summary.sizes) == posix_reads
     assert sum(bucket.writes for bucket in found.summary.sizes) == sum(call[3] == "write" for call in writes)
     assert found.file_sizes["files"].sum() == len(found.files) - 1
-    assert found.latency["calls"].sum() == len(every)
-    assert found.latency["bytes"].sum() == read_bytes + write_bytes
+    assert found.calls.latency["calls"].sum() == len(every)
+    assert found.calls.latency["bytes"].sum() == read_bytes + write_bytes
 
     # parts of time keep every byte, call and nanosecond
-    for table in (found.bandwidth, overview):
+    for table in (found.calls.bandwidth, overview):
         assert (table["bytes_read"].sum(), table["bytes_written"].sum()) == (read_bytes, write_bytes)
         assert table["calls"].sum() == len(every)
         assert (table[["bytes_read", "bytes_written"]] >= 0).all().all()
-    busy = found.queue_depth["mean"].sum() * (found.queue_depth["end_ns"] - found.queue_depth["start_ns"])
+    busy = found.calls.queue_depth["mean"].sum() * (
+        found.calls.queue_depth["end_ns"] - found.calls.queue_depth["start_ns"]
+    )
     assert round(busy.iloc[0]) == sum(call[1] - call[0] for call in every)
-    assert found.queue_depth["most"].max() <= max(len(every), 0)
-    assert (found.queue_depth["mean"] <= found.queue_depth["most"] + 1e-9).all()
-    np.testing.assert_allclose(found.activity.bytes_moved.sum(), read_bytes + write_bytes)
+    assert found.calls.queue_depth["most"].max() <= max(len(every), 0)
+    assert (found.calls.queue_depth["mean"] <= found.calls.queue_depth["most"] + 1e-9).all()
+    np.testing.assert_allclose(found.calls.activity.bytes_moved.sum(), read_bytes + write_bytes)
 
 
 def merged_ns(calls):

@@ -9,15 +9,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import job_of, write_session
+from tests.unit.analysis.calls_at_once import (
+    activity_by_thread,
+    io_time_by_mount,
+    io_time_by_process,
+    io_time_by_thread,
+    metadata_share,
+)
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.activity import activity_by_thread, activity_of_overview, overview_bins
+from tfdarshan.analysis.activity import activity_of_overview, overview_bins
 from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
 from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.io_time import io_time_by_mount, io_time_by_process, io_time_by_thread
 from tfdarshan.analysis.latency import latency
-from tfdarshan.analysis.metadata_share import metadata_share
 from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.segments import load_segments
@@ -237,7 +242,7 @@ def test_the_second_pass_over_a_file_is_told_from_the_first(loaded):
     _, files, segments = loaded((calls, ["/a", "/size-unknown", "/c"], [100, -1, 30]))
 
     # WHEN
-    table = read_passes(segments, files)
+    table = read_passes(segments.blocks, files)
 
     # THEN
     assert table["files"].tolist() == [2, 1]

@@ -177,7 +177,9 @@ def test_who_ends_over_a_window_costs_the_time_in_calls_and_nothing_else(tmp_pat
     monkeypatch.setattr(wall_clock, "time_windows", lambda _processes: windows)
 
     # WHEN
-    data, diagnosis = summary_and_diagnosis(session, 5, DeadlyRunner(ProcessPool(2), windows[1].name))
+    data, diagnosis = summary_and_diagnosis(
+        session, 5, cast(Any, DeadlyRunner(ProcessPool(2), windows[1].name))
+    )
 
     # THEN
     assert len(windows) > 2

@@ -1,6 +1,7 @@
 """The same questions on a Dask cluster of this machine; workers that are killed."""
 
 import os
+from typing import Any, cast
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_workers_that_end_over_a_window_leave_the_time_unknown(cluster, tmp_path
     monkeypatch.setattr(wall_clock, "time_windows", lambda _processes: windows)
 
     # WHEN
-    clock = measure_wall_clock(session.processes, runner=DeadlyRunner(cluster, windows[1].name))
+    clock = measure_wall_clock(session.processes, runner=cast(Any, DeadlyRunner(cluster, windows[1].name)))
 
     # THEN
     assert clock.io_s is None

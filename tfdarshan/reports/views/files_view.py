@@ -177,7 +177,7 @@ def file_page(source: Source, path: str) -> list[Panel]:
     if place < 0:
         raise SessionDataError(f"the session has no file {path}.")
     row = source.files.rows.iloc[place]
-    calls = segments_of_files(source.segments, [place])
+    calls = segments_of_files(source.blocks(), [place])
     tiles = [
         Tile("Time in calls", duration(row["time_s"])),
         Tile("Opens", number(row["opens"])),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.file_sizes import file_sizes
-from tfdarshan.analysis.latency import latency
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.reports.figures.distribution import (
@@ -21,7 +20,7 @@ from tfdarshan.reports.views.view_source import Source
 def patterns_view(source: Source) -> list[Panel]:
     """Gives its panels."""
     data = source.summary
-    spread = latency(source.segments)
+    spread = source.latency
     panels: list[Panel] = [
         _panel_of_the_paper(data),
         Chart(
@@ -37,7 +36,7 @@ def patterns_view(source: Source) -> list[Panel]:
             half=True,
         ),
     ]
-    passes = read_passes(source.segments, source.files)
+    passes = read_passes(source.blocks, source.files)
     if len(passes):
         note = "A later pass that is much faster came from the page cache."
         if slowed_calls(source.emulation):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import Activity, activity, activity_by_name, activity_of_overview
+from tfdarshan.analysis.activity import Activity, Blocks, activity, activity_by_name, activity_of_overview
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.file_names import Named
@@ -156,7 +156,7 @@ def _whole(source: Source, by: str) -> Activity:
     if by == "directory":
         bins = bins_over(*session_window(source), TIME_PARTS)
         return source.cached(  # type: ignore[no-any-return]
-            "_by_directory", lambda: _grouped(source, source.segments, source.files, by, bins)
+            "_by_directory", lambda: _by_directory(source.blocks, source.files, bins)
         )
     named = source.row_names.get(by)
     return activity_of_overview(source.processes, by, TIME_PARTS, named=named)
@@ -173,11 +173,15 @@ def _grouped(source: Source, segments: Segments, files: Named, by: str, bins: Ti
     if by in source.row_names:
         return activity_by_name(segments, source.row_names[by], bins)
     if by == "directory":
-        folders = directories_of(files)
-        names = [path or "(no file)" for path in folders.paths]
-        return activity(segments, folders.of_file[segments.file], names, bins)
+        return _by_directory(segments.blocks, files, bins)
     names = [operation.name for operation in segments.operations]
-    return activity(segments, segments.operation.astype(np.int32), names, bins)
+    return activity(segments.blocks, lambda block: block.operation.astype(np.int32), names, bins)
+
+
+def _by_directory(blocks: Blocks, files: Named, bins: TimeBins) -> Activity:
+    folders = directories_of(files)
+    names = [path or "(no file)" for path in folders.paths]
+    return activity(blocks, lambda block: folders.of_file[block.file], names, bins)
 
 
 def _title(shown: Window) -> str:

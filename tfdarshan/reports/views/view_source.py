@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.call_answers import latency_by_windows
 from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
@@ -17,9 +18,9 @@ from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.rereads import Rereads, rereads
-from tfdarshan.analysis.segments import Segments, Thread, load_segments
+from tfdarshan.analysis.segments import Segments, Thread, load_segments, segment_blocks
 from tfdarshan.analysis.some_segments import load_window, write_spans
-from tfdarshan.analysis.step_time import step_time
+from tfdarshan.analysis.step_time import step_time, step_times_of
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.analysis.thread_names import ThreadNames
@@ -49,8 +50,6 @@ from tfdarshan.staging.probe import TierProbe
 TIME_PARTS = 400
 # With more files, the first page does not wait for their table.
 MOST_FILES = 100_000
-STEP_FIGURES = ("io_ns", "bytes_read", "bytes_written", "operations")
-KEEP_ALL = 1 << 62
 NO_TRACE = "No calls were traced: the session has counters only."
 
 
@@ -62,7 +61,6 @@ class Source:
         process: What to look at alone: a process's host:pid, `role:` and a role, or `rank:` and a rank's
             number; None for all.
         redaction: Replaces paths; None shows them.
-        most_kept: Where a session has more calls than this, they are read again for each view that asks.
         fast_tier: What the tier for staged files was measured at; None lets the view assume one.
     """
 
@@ -71,13 +69,11 @@ class Source:
         session: SessionData,
         process: str | None = None,
         redaction: Redaction | None = None,
-        most_kept: int = KEEP_ALL,
         fast_tier: TierProbe | None = None,
     ) -> None:
         self.whole = session
         self.process = process
         self.redaction = redaction
-        self.most_kept = most_kept
         self.fast_tier = fast_tier
         self._places = chosen_processes(session, process)
         chosen = [session.processes[place] for place in self._places]
@@ -125,16 +121,14 @@ class Source:
         """Its folders."""
         return directories_of(self.files)
 
-    @property
-    def segments(self) -> Segments:
-        """All calls; kept only where they are few."""
-        if "_segments" in self.__dict__:
-            kept: Segments = self.__dict__["_segments"]
-            return kept
-        segments = load_segments(self.processes, self.files.index)
-        if len(segments) <= self.most_kept:
-            self.__dict__["_segments"] = segments
-        return segments
+    def blocks(self) -> Iterator[Segments]:
+        """Yields all calls in order of start, with no more than some row groups of each process in memory."""
+        return segment_blocks(self.processes, self.files.index)
+
+    @cached_property
+    def latency(self) -> pd.DataFrame:
+        """How long calls took, by kind and size: `latency`."""
+        return latency_by_windows(self.processes)
 
     @cached_property
     def bands(self) -> list[Band]:
@@ -217,11 +211,7 @@ class Source:
     @cached_property
     def steps(self) -> pd.DataFrame:
         """What each step did; no rows where no steps were recorded."""
-        steps = self.whole.steps
-        known = set(STEP_FIGURES) <= set(steps.columns) and bool(
-            (steps[list(STEP_FIGURES)] >= 0).all(axis=None)
-        )
-        return step_time(steps, _no_segments() if known or not len(steps) else self.segments)
+        return step_times_of(self.whole.steps, self.processes)
 
     @cached_property
     def step_storage(self) -> pd.DataFrame:

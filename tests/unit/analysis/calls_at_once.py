@@ -1,14 +1,21 @@
-"""Time in I/O by file, mount point, thread, process or kind of call: unions of intervals."""
+"""What totals that merge have to say, worked out of all calls at once, as it was before there were totals."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.activity import Activity, activity
+from tfdarshan.analysis.directory import Directories
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.intervals import Array, group_order, union_by_group
-from tfdarshan.analysis.segments import BLOCK, CLASSES, READ, WRITE, Segments
+from tfdarshan.analysis.intervals import Array, group_order
+from tfdarshan.analysis.metadata_share import MetadataShare
+from tfdarshan.analysis.segments import BLOCK, CLASSES, META, READ, WRITE, Segments
+from tfdarshan.analysis.time_bins import TimeBins
+from tfdarshan.analysis.wall_clock import WallClock
 
+# Groups are laid end to end on one axis of 63 bits.
+AXIS_NS = 1 << 62
 TIMES = ("io_ns", *(f"{name}_ns" for name in CLASSES))
 COLUMNS = ("calls", "bytes_read", "bytes_written", *TIMES, "thread_ns")
 
@@ -110,3 +117,67 @@ def _named(segments: Segments, group: Array, names: list[str]) -> pd.DataFrame:
     table = io_time(segments, group, len(names))
     table.index = pd.Index(names)
     return table[table["calls"] > 0].sort_values("io_ns", ascending=False, kind="stable")
+
+
+def io_time_by_directory(segments: Segments, directories: Directories) -> pd.DataFrame:
+    """Gives `io_time` by folder, the busiest first; index: its path."""
+    table = io_time(segments, directories.of_file[segments.file], len(directories.paths))
+    table.index = pd.Index(directories.paths)
+    return table[table["calls"] > 0].sort_values("io_ns", ascending=False, kind="stable")
+
+
+def union_by_group(group: Array, start_ns: Array, end_ns: Array, groups: int) -> Array:
+    """Gives the length of each group's union, in ns, int64 of shape (groups,).
+
+    Args:
+        group: Each interval's group, from 0; ascending, and ascending in start within a group.
+        start_ns: Starts, in ns.
+        end_ns: Ends, in ns.
+        groups: How many groups there are.
+    """
+    unions = np.zeros(groups, np.int64)
+    if len(group) == 0:
+        return unions
+    # A group's intervals are shifted past those of the group before, so that one running maximum serves all.
+    origin = int(start_ns.min())
+    span = int(end_ns.max()) - origin + 1
+    at_once = max(1, AXIS_NS // span)
+    for first in range(int(group[0]), int(group[-1]) + 1, at_once):
+        low, high = np.searchsorted(group, [first, first + at_once])
+        if low == high:
+            continue
+        part = group[low:high]
+        shift = part.astype(np.int64)
+        shift -= first
+        shift *= span
+        shift -= origin
+        end = end_ns[low:high] + shift
+        np.maximum.accumulate(end, out=end)
+        shift += start_ns[low:high]
+        added = _added(shift, end)
+        heads = np.flatnonzero(np.concatenate([[True], part[1:] != part[:-1]]))
+        unions[part[heads]] = np.add.reduceat(added, heads)
+    return unions
+
+
+def _added(start: Array, reached: Array) -> Array:
+    """Turns starts into what each interval adds; `reached` is the running maximum of the ends."""
+    np.maximum(start[1:], reached[:-1], out=start[1:])
+    np.subtract(reached, start, out=start)
+    return np.maximum(start, 0, out=start)
+
+
+def metadata_share(segments: Segments, clock: WallClock) -> MetadataShare:
+    """Measures it: counts and thread time from the segments, wall-clock time as the summary has it."""
+    meta = segments.io_class == META
+    duration = segments.end_ns - segments.start_ns
+    total = int(duration.sum())
+    share = int(duration[meta].sum()) / total if total else None
+    return MetadataShare(int(np.count_nonzero(meta)), len(meta), clock.meta_s, clock.io_s, share)
+
+
+def activity_by_thread(segments: Segments, bins: TimeBins, most: int = 32) -> Activity:
+    """Gives the activity of the busiest threads."""
+    several = len({(thread.host, thread.pid) for thread in segments.threads}) > 1
+    names = [f"{t.pid}/{t.label}" if several else t.label for t in segments.threads]
+    return activity(segments.blocks, lambda block: block.thread, names, bins, most)

@@ -1,0 +1,73 @@
+"""Makes a large session, or answers the standard questions about it, and prints what that took as JSON."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import tfdarshan
+from tests.perf.large_session import write_large_session
+from tfdarshan.analysis.activity import overview_bins
+from tfdarshan.analysis.call_answers import call_answers
+from tfdarshan.partials.dask_cluster import dask_cluster
+from tfdarshan.partials.process_pool import ProcessPool
+from tfdarshan.partials.serial import SERIAL
+
+TIME_PARTS = 512
+
+
+def main() -> None:
+    """Does the one or the other: `make FOLDER EVENTS`, or `answer FOLDER serial|pool:N|local:N`."""
+    task, folder = sys.argv[1], Path(sys.argv[2])
+    if task == "make":
+        write_large_session(folder, int(sys.argv[3]))
+        print("{}")
+        return
+    session = tfdarshan.open_session(folder)
+    events = sum(int(meta["counts"]["segments"]) for meta in session.meta)
+    before, cpu_before = time.perf_counter(), _cpu_s()
+    with _runner(sys.argv[3]) as runner:
+        started_s = time.perf_counter() - before
+        found = call_answers(session.processes, overview_bins(session.processes, TIME_PARTS), runner)
+    wall_s, cpu_s = time.perf_counter() - before, _cpu_s() - cpu_before
+    assert not found.left_out
+    assert int(found.by_process["calls"].sum()) == events
+    print(
+        json.dumps(
+            {
+                "wall_s": wall_s,
+                "answer_s": wall_s - started_s,
+                "cpu_s": cpu_s,
+                "ns_per_event": cpu_s / events * 1e9,
+                "peak_mib": _peak_mib(),
+            }
+        )
+    )
+
+
+def _runner(name: str) -> Any:
+    kind, _, count = name.partition(":")
+    if kind == "local":
+        return dask_cluster(name)
+    return nullcontext(ProcessPool(int(count)) if kind == "pool" else SERIAL)
+
+
+def _cpu_s() -> float:
+    """Gives the processor time of this process and of all that it started and that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _peak_mib() -> float:
+    """Gives the memory of the largest of them."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return max(one.ru_maxrss for one in used) / 1024
+
+
+if __name__ == "__main__":
+    main()
