@@ -194,9 +194,12 @@ def test_few_sessions_are_looked_at_and_many_are_listed_at_once(capsys, tmp_path
     for number in range(MOST_SESSIONS - 1 + more):
         shutil.copytree(session.path, tmp_path / f"run{number}" / "plugins" / "tfdarshan" / session.path.name)
     looked = []
-    monkeypatch.setattr(
-        "tfdarshan.commands.list_sessions._verdict_on", lambda one: looked.append(one) or DULL
-    )
+
+    def look(one):
+        looked.append(one)
+        return DULL
+
+    monkeypatch.setattr("tfdarshan.commands.list_sessions._verdict_on", look)
 
     # WHEN
     text = listed(capsys, tmp_path)

@@ -17,7 +17,7 @@ from tfdarshan.workloads.laboratory.truth import Tried, Truth
 
 def trial(folder: Path) -> Trial:
     def run(number: int, seconds: float, **more: object) -> TimedRun:
-        return TimedRun(seconds, folder / "runs" / f"{number:03}" / "logs", **more)  # type: ignore[arg-type]
+        return TimedRun(seconds, folder / "runs" / f"{number:03}" / "logs", **more)
 
     tried = [
         Tried(KnownCure("parallel", 1, PROGRAM), [run(1, 2.0), run(2, 2.1, later_s=0.5)]),

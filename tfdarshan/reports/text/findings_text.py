@@ -90,7 +90,7 @@ def _finding(finding: Finding, common: Sequence[Assumption], width: int) -> str:
         lines += [f"      - {printable(line)}" for line in finding.cure.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
     if finding.one_of:
-        lines += _wrapped(one_of_words(finding), "    ")
+        lines += _wrapped(one_of_words(finding), width, "    ")
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.assumptions:
