@@ -24,10 +24,12 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
+from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown, speedup
 from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
 from tfdarshan.findings.same_seconds import say_same_seconds
 from tfdarshan.findings.step_split import StepPart, step_split
+from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
 from tfdarshan.findings.verdict import Verdict, make_verdict
 from tfdarshan.partials.serial import SERIAL, Runner
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 # What costs less is worth a note: runs of one job differ by as much. A cure is worth a trial if it gives
 # clearly more than that: a job that waits 5 % of its time waits 4 % of it in the next run, and is well.
-PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
+PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.10
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -116,10 +118,18 @@ def summary_and_diagnosis(
 
 
 def diagnosis_of(measures: Measures) -> Diagnosis:
-    """Finds it in what was measured already."""
+    """Finds it in what was measured already, and in earlier sessions of the job what was tried in vain."""
+    earlier = earlier_sessions(measures)
+    tried = tried_cures([*earlier, measures], lambda one: diagnosis_alone(one).problems) if earlier else []
+    return diagnosis_alone(measures, tried)
+
+
+def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diagnosis:
+    """Finds it in one session; cures that were tried in vain are not offered again."""
     results = [rule(measures) for _, rule in FINDINGS]
     unknown = [result for result in results if isinstance(result, Unknown)]
     made = [_in_its_language(result, measures) for result in results if isinstance(result, Finding)]
+    made = without_tried(made, tried)
     found = _all_charged(made, measures)
     best = _far_better(made, found, measures)
     if best is not None:

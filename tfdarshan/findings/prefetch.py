@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
 from tfdarshan.units import human_seconds, percent
 
@@ -28,7 +29,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     hidden_s = windows.hidden_wait_s((1 - overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
-    gain = measures.gain(low, expected, high, assumed=_assumed(measures))
+    assumed = _assumed(measures)
+    expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
+    gain = measures.gain(low, expected, high, assumed=assumed)
     return Finding(
         name=NAME,
         kind="problem",

@@ -10,6 +10,7 @@ from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.findings.read_split import (
     bytes_are_told,
@@ -51,7 +52,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "" if full else f"{human_bytes(mean / each_s)}/s in {found.reads:,} reads that jump about",
         "reads in order are no quicker",
     )
-    gain, stall_s = measures.without(reads, 0.7 * low, expected, high, [assumed])
+    expected *= UNSHOWN if full else 1.0
+    gain, stall_s = measures.without(reads, min(0.7 * low, expected), expected, high, [assumed])
     return Finding(
         name=NAME,
         kind="problem",

@@ -30,12 +30,18 @@ def say_same_seconds(findings: Sequence[Finding], lost_s: float, apart: Sequence
     ]
 
 
-def one_of_words(finding: Finding) -> str:
+def one_of_words(finding: Finding | None) -> str:
     """Says which cures give the same; "" if none does."""
-    if not finding.one_of:
+    names = one_of_names(finding)
+    return f"Choose one of these: {names}." if names else ""
+
+
+def one_of_names(finding: Finding | None) -> str:
+    """Names them: "this, prefetch or staging"; "" if there are none."""
+    if finding is None or not finding.one_of:
         return ""
-    *first, last = ("this", *finding.one_of)
-    return f"Choose one of these, whose gains do not add up: {', '.join(first)} or {last}."
+    *first, last = ("this cure", *finding.one_of)
+    return f"{', '.join(first)} or {last}"
 
 
 def _same(one: Finding, other: Finding, lost_s: float) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import in_shards
 from tfdarshan.findings.read_split import (
     STREAMS_BYTES,
@@ -26,6 +27,8 @@ SHARD_BYTES = 256 << 20
 READ_BYTES = 8 << 20
 WHOLE = 0.9
 FEWEST_FILES = 32
+# Of what is expected not to depend on size, what has to be so if storage moves bytes slowly.
+MOSTLY = 0.25
 # Shares of what does not depend on size that shards save.
 SURE = (0.8, 0.95, 1.1)
 
@@ -49,10 +52,9 @@ def find(measures: Measures) -> Finding | None:
     shares = [(spared + wait) / calls_s for spared, wait in zip(spared_s, waits, strict=True)]
     low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
     fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
-    supported = True
-    if is_full(measures) and not bytes_are_told(measures):
-        # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
-        supported, expected = False, expected / 2
+    # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
+    supported = bytes_are_told(measures) or (not is_full(measures) and shares[0] >= MOSTLY * shares[1])
+    expected *= 1.0 if supported else UNSHOWN
     assumed = Assumption(
         f"{fixed} of a file's time does not depend on its size",
         _seen(measures, shares[0] * calls_s / max(float(costs.call_s[whole].sum()), 1e-9))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.notebook import session_html
 from tfdarshan.reports.text.answer_text import answer_text
+from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.text.list_text import list_text, why
 from tfdarshan.reports.views.findings_view import findings_panels
 from tfdarshan.reports.views.panel import Cards, Headline
@@ -71,8 +73,9 @@ def test_each_view_says_both(tmp_path):
     text = " ".join(" ".join(answer_text(found, Paint())).split())
     assert text.startswith(sentence)
     assert all(line in text for line in cured.cure.line.splitlines())
-    assert overlap in text
-    assert overlap.endswith("do not add up: this, read_parallelism, prefetch or small_files.")
+    assert overlap in " ".join(findings_text(found).split())
+    assert "One of    this cure, read_parallelism, prefetch or small_files" in session.summary()
+    assert overlap == "Choose one of these: this cure, read_parallelism, prefetch or small_files."
     assert sentence in session_html(session)
 
     # ... the headline says the cause, and then cure and gain of the other finding; the cause has a card
@@ -103,7 +106,7 @@ def test_each_view_says_both(tmp_path):
 
 def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
     # GIVEN
-    found = diagnose(sketched(tmp_path, SKETCHES["no steps"]))
+    found = diagnose(sketched(tmp_path, replace(SKETCHES["no steps"], open_ms=3.0)))
 
     # THEN
     assert (found.verdict.state, found.cause.name, found.named.name) == (

@@ -173,7 +173,7 @@ def test_the_verdict_says_which_rank_it_is_of(tmp_path):
     assert "rank 1 reads 5." in session.verdict.sentence or "rank 1 reads 4." in session.verdict.sentence
     assert session.verdict.sentence.endswith("This is of rank 1, which waits longest for its input of 3.")
     assert session.joint.leading.rank == 1
-    text = session.summary()
+    text = session.summary(verbose=True)
     assert text.split("rank  host")[1].splitlines()[1].split()[:2] == ["1", "n0"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.findings.step_split import StepPart
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.terminal.wrapping import wrap
@@ -31,8 +30,6 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
         lines += wrap(printable(f"To know: {verdict.record}."), paint.width)
     change = change_lines(diagnosis, paint)
     lines += ["", *change] if change else []
-    others = one_of_words(diagnosis.named) if diagnosis.named is not None else ""
-    lines += wrap(others, paint.width) if others else []
     bar = step_bar(diagnosis.parts, paint)
     return [*lines, "", *bar] if bar else lines
 

@@ -12,6 +12,7 @@ from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
+from tfdarshan.findings.same_seconds import one_of_names
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.mapped_text import mapped_fact
@@ -31,7 +32,8 @@ CUT = " ..."
 MOST_FAILURES = 3
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
-FEWER_FACTS, FEWEST_FACTS = ("Job", "Left out"), ("Job", "Left out", "Opened", "Seen")
+ONE_OF = "One of"
+FEWER_FACTS, FEWEST_FACTS = ("Job", "Left out"), ("Job", "Left out", "Opened", "Seen", ONE_OF)
 # A narrow terminal has no room for all columns.
 FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
 
@@ -93,7 +95,7 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
     sections = [
         answer_text(diagnosis, paint),
         _warnings(data, paint, room),
-        _facts(data, paint, room),
+        _facts(data, diagnosis, paint, room),
         rank_lines(data.ranks if room.ranks else None, room.ranks),
         _slowest(data.slowest_files[: room.files], paint),
         _more(data, diagnosis, paint),
@@ -119,7 +121,7 @@ def _warnings(data: SummaryData, paint: Paint, room: Room) -> list[str]:
     return lines + overlap_lines([Path(path) for path in data.overlapping_sessions])
 
 
-def _facts(data: SummaryData, paint: Paint, room: Room) -> list[str]:
+def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> list[str]:
     engine = " ".join(filter(None, (data.engine.get("name"), data.engine.get("version"))))
     kinds = kinds_text(data.process_list)
     counts = [plural(data.processes, "process", "processes") + (f" ({kinds})" if kinds else "")]
@@ -128,6 +130,7 @@ def _facts(data: SummaryData, paint: Paint, room: Room) -> list[str]:
     session = f"{data.session}, {human_seconds(data.duration_s)} on {data.host}, {', '.join(counts)}"
     programs = data.coverage.programs
     facts = [
+        (ONE_OF, one_of_names(diagnosis.named)),
         ("Session", session),
         ("Job", _command(data.command, paint)),
         ("Read", _moved(data, "read")),
