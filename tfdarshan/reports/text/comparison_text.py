@@ -111,11 +111,12 @@ def change_text(change: Change) -> str:
         return {SAME: SAME, UNKNOWN: "-"}[change.outcome]
     if change.ratio is None:
         return "new"
-    if change.times < 1 + LEAST_CHANGE:
+    share = f"{100 * change.ratio:+.1f} %"
+    if change.times < 1 + LEAST_CHANGE or share[1:] == "0.0 %":
         # As many digits as a share has would say that nothing changed.
         difference = (change.after or 0.0) - (change.before or 0.0)
         return f"{difference:+,.0f}" if change.metric.unit == COUNT else "< 0.1 %"
-    return f"{change.ratio + 1:,.0f}x" if change.ratio >= MANY_TIMES - 1 else f"{100 * change.ratio:+.1f} %"
+    return f"{change.ratio + 1:,.0f}x" if change.ratio >= MANY_TIMES - 1 else share
 
 
 def noise_text(change: Change) -> str:
