@@ -98,9 +98,11 @@ function watchDarkMode() {
 
 function buildFrame() {
   document.documentElement.lang = "en";
-  document.title = "I/O: file I/O of this job, by tfdarshan";
+  document.title = pageTitle(null);
   parts.session = buildPicker({ ask, label: sessionLabel, name: sessionName, choose: (id) => writeState({ session: id, process: "",
     start: "", end: "", path: "", offset: "", step_offset: "", capacity: "" }) });
+  parts.other = buildPicker({ ask, label: sessionLabel, name: sessionName, title: "Compare with", newest: true,
+    choose: (id) => writeState({ other: id }) });
   parts.process = select("Process", (value) => writeState({ process: value }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
@@ -131,6 +133,7 @@ async function listSessions() {
 async function refresh() {
   found = { key: "", panels: null };
   parts.session.forget();
+  parts.other.forget();
   await listSessions();
   return show();
 }
@@ -139,7 +142,15 @@ function current() {
   return sessions.find((session) => session.id === state.session) || (state.session ? null : sessions[0]);
 }
 
+function pageTitle(session) {
+  const about = "file I/O, by tfdarshan";
+  if (!session) return about;
+  const view = page.views.find(({ name }) => name === viewName());
+  return `${view ? view.title : "I/O"} - ${sessionName(session)} - ${about}`;
+}
+
 function fillFrame(session) {
+  document.title = pageTitle(session);
   parts.session.show(sessions, session);
   fill(parts.process.box, [["", "all processes"], ...processes.map(({ id, label }) => [id, label])], state.process || "");
   parts.process.label.hidden = processes.length < 2;
@@ -377,10 +388,9 @@ function stagingControls() {
 }
 
 function compareControls(session) {
-  const other = select("Compare with", (value) => writeState({ other: value }));
   const known = sessions.filter((found) => found.state === "complete");
-  fill(other.box, known.map((found) => [found.id, sessionLabel(found)]), otherOf(session));
+  parts.other.show(known, known.find((found) => found.id === otherOf(session)));
   const swap = element("button", { class: "plain", type: "button",
     onclick: () => writeState({ session: otherOf(session), other: session.id }) }, "Swap");
-  return [other.label, swap];
+  return [parts.other.whole, swap];
 }

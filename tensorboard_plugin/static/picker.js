@@ -4,9 +4,10 @@ import { element } from "./panels.js";
 // More rows than these are no list that anybody reads; a search finds the others.
 const MOST_ROWS = 200;
 
-// `ask` asks a route, `choose` is told the id of a session, `label` and `name` word one with its state and without.
+// `ask` asks a route, `choose` is told the id of a session, `label` and `name` word one with its state and without,
+// `title` says what the session is chosen for; with `newest` the newest comes first and not the one that loses most.
 // Gives the element, what shows another session, and what forgets the verdicts.
-export function buildPicker({ ask, choose, label, name }) {
+export function buildPicker({ ask, choose, label, name, title = "Session", newest = false }) {
   const state = { sessions: [], groups: null, left: 0, tooLarge: 0, shown: null, round: 0 };
   const button = element("button", { class: "plain session", type: "button", "aria-haspopup": "dialog",
     "aria-expanded": "false", onclick: () => (panel.hidden ? open() : close()) });
@@ -14,11 +15,11 @@ export function buildPicker({ ask, choose, label, name }) {
     placeholder: "name, job or verdict", oninput: () => drawRows() });
   const body = element("tbody", {}), note = element("p", { class: "note", role: "status" });
   const heads = [["session", "text"], ["when", "text"], ["lasted", "number"], ["waits", "number"], ["gain", "number"], ["why", "text"]];
-  const panel = element("div", { class: "picker", role: "dialog", "aria-label": "Sessions", hidden: "" }, search,
+  const panel = element("div", { class: "picker", role: "dialog", "aria-label": title === "Session" ? "Sessions" : title, hidden: "" }, search,
     element("div", { class: "list" }, element("table", { "aria-label": "Sessions" }, element("thead", {},
       element("tr", {}, ...heads.map(([name, kind]) => element("th", { class: kind, scope: "col" }, name)))), body)),
     note);
-  const whole = element("div", { class: "pick" }, element("span", { "aria-hidden": "true" }, "Session"), button, panel);
+  const whole = element("div", { class: "pick" }, element("span", { "aria-hidden": "true" }, title), button, panel);
   panel.addEventListener("keydown", onKey);
   document.addEventListener("pointerdown", (event) => { if (!whole.contains(event.target)) close(false); });
 
@@ -26,7 +27,7 @@ export function buildPicker({ ask, choose, label, name }) {
     Object.assign(state, { sessions, shown });
     const text = shown ? label(shown) : "none";
     button.textContent = text;
-    button.setAttribute("aria-label", `Session ${text}`);
+    button.setAttribute("aria-label", `${title} ${text}`);
     whole.hidden = sessions.length === 0;
     if (!panel.hidden) drawRows();
   }
@@ -68,6 +69,10 @@ export function buildPicker({ ask, choose, label, name }) {
 
   // Until verdicts are there, the sessions stand as the page knows them.
   function groups() {
+    if (state.groups && newest) {
+      const place = new Map(state.sessions.map((found, at) => [found.id, at]));
+      return state.groups.flat().sort((one, other) => place.get(one.id) - place.get(other.id)).map((row) => [row]);
+    }
     if (state.groups) return state.groups;
     return state.sessions.map((found) => [{ ...found, when: "", lasted: "", waits: "", gain: "", job: "",
       why: found.state === "complete" ? "" : found.state }]);
@@ -113,7 +118,8 @@ export function buildPicker({ ask, choose, label, name }) {
   function sayRest(matching, drawn) {
     const said = [matching === state.sessions.length ? `${matching.toLocaleString("en")} sessions`
       : `${matching.toLocaleString("en")} of ${state.sessions.length.toLocaleString("en")} sessions`];
-    if (state.groups) said[0] += ", those that lose most first";
+    if (newest) said[0] += ", the newest first";
+    else if (state.groups) said[0] += ", those that lose most first";
     if (drawn < matching) said.push(`the first ${drawn.toLocaleString("en")} are shown`);
     if (state.left) said.push(`${state.left.toLocaleString("en")} not looked at yet`);
     return `${said.join("; ")}.`;

@@ -241,7 +241,14 @@ def test_another_session_to_compare_with_can_be_chosen(server, job):
         assert "is damaged" in tab.text("#view")
 
         # WHEN
-        tab.frame.get_by_label("Compare with").select_option("run/2020_01_01_00_00_00")
+        tab.frame.get_by_role("button", name="Compare with").click()
+        picker = tab.frame.get_by_role("dialog", name="Compare with")
+        names = [row.split("\n")[0] for row in picker.locator("tbody button").all_inner_texts()]
+        stamps = [name.rpartition(" ")[2] for name in names]
+        assert stamps == sorted(stamps, reverse=True)
+        # ... and is found by its name, the newest first
+        picker.get_by_role("searchbox").fill("2020_01_01")
+        picker.get_by_role("button", name="run: 2020_01_01_00_00_00").click()
 
         # THEN both are shown, and are the same
         tab.frame.locator("[data-key='ratios'] .main-svg").first.wait_for()
@@ -443,12 +450,24 @@ def test_a_comparison_is_swapped(server, job):
         assert tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3] == names[::-1]
 
 
-def test_the_tab_has_a_language_a_title_and_a_heading(tab, server):
+def test_ticks_have_a_blank_before_their_unit(tab, server):
+    for view in ("overview", "timeline", "files", "patterns", "checkpoints"):
+        tab.open(server, view=view)
+        tab.frame.locator(".main-svg").first.wait_for()
+        ticks = tab.frame.locator(".xtick text, .ytick text, .cbaxis text").all_text_contents()
+        assert not [tick for tick in ticks if re.search(r"\d[kMGT]?(B|B/s|s)$", tick)], ticks
+        if view == "timeline":
+            assert [tick for tick in ticks if re.search(r"\d [kMGT]?B/s$", tick)]
+
+
+def test_the_tab_has_a_language_a_title_and_a_heading(tab, server, job):
     tab.open(server)
     frame = tab.page.frames[1]
 
     assert frame.evaluate("document.documentElement.lang") == "en"
-    assert "tfdarshan" in frame.evaluate("document.title")
+    assert frame.evaluate("document.title") == f"Overview - {job.session.path.name} - file I/O, by tfdarshan"
+    tab.go("Patterns")
+    assert frame.evaluate("document.title").startswith(f"Patterns - {job.session.path.name} - ")
     assert tab.frame.locator("h1").all_inner_texts() == ["I/O"]
 
 

@@ -19,6 +19,7 @@ from tfdarshan.reports.figures.theme import (
     WAIT,
     WRITE,
     Figure,
+    duration_axis,
     figure,
     plain,
     seconds,
@@ -177,7 +178,7 @@ def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
         barmode="stack",
         bargap=0.1 if len(table) < 100 else 0,
         xaxis=_step_axis(table.index),
-        yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"},
+        yaxis=duration_axis("a step", float(table["step_ns"].max()) / 1e9),
     )
 
 
@@ -224,8 +225,12 @@ def overlap_figure(table: pd.DataFrame) -> Figure:
         height=240,
         barmode="stack",
         xaxis=_step_axis(table.index),
-        yaxis={"title": {"text": "seconds of I/O"}, "rangemode": "tozero"},
+        yaxis=duration_axis("I/O of a step", _most_s(table)),
     )
+
+
+def _most_s(table: pd.DataFrame) -> float:
+    return float((table["exposed_io_ns"] + table["hidden_io_ns"]).max()) / 1e9
 
 
 def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:

@@ -87,7 +87,7 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
             "tickformat": ".3~s",
             "ticksuffix": "B",
         },
-        yaxis={"title": {"text": "seconds saved an epoch"}, "rangemode": "tozero"},
+        yaxis={"title": {"text": "saved an epoch"}, "rangemode": "tozero", "ticksuffix": " s"},
     )
 
 

@@ -36,9 +36,12 @@ CONFIG: dict[str, Any] = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
-# Ticks with SI prefixes and their unit: 6MB/s.
+# Ticks with SI prefixes and their unit: "6MB/s", to which the page adds a blank.
 BYTES_AXIS: dict[str, Any] = {"tickformat": "~s", "ticksuffix": "B", "rangemode": "tozero"}
 RATE_AXIS: dict[str, Any] = BYTES_AXIS | {"ticksuffix": "B/s"}
+
+# Durations of less than this have prefixes: 50 ms, but never 1 ks.
+KILO_S = 1e3
 
 LIGHT, DARK = "light", "dark"
 INK = {LIGHT: "#20242a", DARK: "#e4e6ea"}
@@ -49,6 +52,12 @@ SCALES = {
     LIGHT: [[0, "#ffffff"], [0.001, "#e4eef9"], [0.35, "#7fb0e0"], [0.7, "#2f6db5"], [1, "#123a6b"]],
     DARK: [[0, "#22262c"], [0.001, "#253447"], [0.35, "#2f6db5"], [0.7, "#6fb0ee"], [1, "#e8f3ff"]],
 }
+
+
+def duration_axis(title: str, most_s: float) -> dict[str, Any]:
+    """Gives an axis of durations in seconds from 0 up to `most_s`; its ticks have their unit."""
+    ticks = {"tickformat": "~s", "ticksuffix": "s"} if most_s < KILO_S else {"ticksuffix": " s"}
+    return {"title": {"text": title}, "rangemode": "tozero"} | ticks
 
 
 def template(mode: str) -> dict[str, Any]:

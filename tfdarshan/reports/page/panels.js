@@ -269,10 +269,20 @@ function buildNumbers(card, actions) {
     numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null];
 }
 
+// d3 writes SI prefixes right behind a number: "6MB/s" becomes "6 MB/s".
+function spaceUnits(chart) {
+  for (const tick of chart.querySelectorAll(".xtick text, .ytick text, .cbaxis text")) {
+    const [, number, unit] = tick.textContent.match(/^([\u2212\d.,]+)([kMGTP]?B(?:\/s)?|[mµn]?s)$/) || [];
+    if (unit) tick.textContent = `${number} ${unit}`;
+  }
+}
+
 async function drawChart(chart, panel, theme, actions) {
   const layout = { ...panel.figure.layout, template: theme.templates[theme.mode] };
   chart.panelData = panel.figure.data;
   await Plotly.newPlot(chart, panel.figure.data, layout, theme.config);
+  spaceUnits(chart);
+  chart.on("plotly_afterplot", () => spaceUnits(chart));
   if (actions.link) {
     chart.on("plotly_treemapclick", (event) => {
       const { customdata, id } = event.points[0];
