@@ -33,6 +33,8 @@ Arguments = Mapping[str, str]
 Answer = dict[str, Any]
 LONGEST_TEXT = 4_096
 FILE_ROWS = 50
+# The overview of more processes is drawn first with what needs no look at their tables of files.
+MOST_PROCESSES = 16
 HOW_TO = 'import tfdarshan\n\nwith tfdarshan.profile("{logdir}"):\n    model.fit(dataset)'
 
 
@@ -170,8 +172,9 @@ class Routes:
 
 
 def _takes_long(source: Source) -> bool:
-    """Says whether the overview is not known yet and has to be added up from many calls."""
-    return "_view_overview" not in source.__dict__ and source.calls > MOST_CALLS_KEPT
+    """Says whether the overview is not known yet and has to be added up from many calls or processes."""
+    many = source.calls > MOST_CALLS_KEPT or len(source.processes) > MOST_PROCESSES
+    return "_view_overview" not in source.__dict__ and many
 
 
 def _recording(path: Path) -> list[Panel]:

@@ -79,7 +79,7 @@ def joint_training(
         part = training(
             logdir / f"part-{number}", calls, steps, paths=paths, sizes=[size] * files, duration_ms=ends[-1]
         )
-        _put_into(logdir, part.path, number, len(ranks), rank)
+        put_into_job(logdir, part.path, number, len(ranks), rank)
     return open_session(logdir / "plugins/tfdarshan" / SESSION)
 
 
@@ -88,7 +88,7 @@ def _times(rank: MadeUpRank, files: Sequence[int]) -> Array:
     return np.where(np.array(files, np.int64) % 2 == 1, other, rank.times)
 
 
-def _put_into(logdir: Path, part: Path, number: int, size: int, rank: MadeUpRank) -> None:
+def put_into_job(logdir: Path, part: Path, number: int, size: int, rank: MadeUpRank) -> None:
     """Moves a session into its rank's folder, and tells which rank it is, by its host's clock."""
     folder = rank_folder(logdir / "plugins/tfdarshan" / SESSION, number)
     folder.parent.mkdir(parents=True, exist_ok=True)

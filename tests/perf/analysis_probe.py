@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 import tfdarshan
+from tests.joint_training import MadeUpRank, put_into_job
 from tests.made_up_session import image_job, write_job, write_session
 from tfdarshan.analysis import session_analysis
 
@@ -26,9 +27,21 @@ def _make(folder: Path, files: int, processes: int = 1) -> None:
         write_job(session.path, replace(job, pid=job.pid + place), owner=False)
 
 
+def _make_ranks(folder: Path, files: int, ranks: int) -> None:
+    """Writes the session of a job of as many calls and files, each rank on a host of its own."""
+    for rank in range(ranks):
+        job = image_job(files // ranks, EPOCHS, THREADS, seed=rank)
+        part = write_session(folder / f"part-{rank}", job)
+        put_into_job(folder, part.path, rank, ranks, MadeUpRank([], f"n{rank}"))
+
+
 def main() -> None:
     """Does the one or the other."""
     task, folder = sys.argv[1], Path(sys.argv[2])
+    if task == "make_ranks":
+        _make_ranks(folder, *map(int, sys.argv[3:]))
+        print("{}")
+        return
     if task == "make":
         _make(folder, *map(int, sys.argv[3:]))
         print("{}")

@@ -44,30 +44,33 @@ def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
         ("the same at its peak", "peak_growth_mib", None),
     ):
         rows.append(single_row(GROUP, name, "MiB", [found[key]], wanted=wanted, note=label))
-    return rows + _of_many(folder / "many", files), missing
+    for what, task in (("processes", "make"), ("ranks", "make_ranks")):
+        rows += _of_many(folder / what, files, what, task)
+    return rows, missing
 
 
-def _of_many(folder: Path, files: int) -> list[Row]:
-    """Gives how long the overview takes of as many calls and files in many processes."""
-    label = f"{PROCESSES} processes with as many calls and files together"
+def _of_many(folder: Path, files: int, what: str, task: str) -> list[Row]:
+    """Gives how long the overview takes of as many calls and files in many processes, and to paint."""
+    label = f"{PROCESSES} {what} with as many calls and files together"
     progress.show(f"asking the tab for {label}")
-    run_child("analysis_probe", "make", folder, files, PROCESSES)
+    run_child("analysis_probe", task, folder, files, PROCESSES)
     found = run_child("tab_probe", folder)
-    return [
+    rows = [
         single_row(
-            GROUP, f"{name}, {PROCESSES} processes", "s", [found["first_s"][name]], wanted=wanted, note=label
+            GROUP, f"{name}, {PROCESSES} {what}", "s", [found["first_s"][name]], wanted=wanted, note=label
         )
         for name, wanted in ((FIRST, WANTED_S[FIRST]), ("overview", None))
     ]
+    return rows + _painted(folder, f", {PROCESSES} {what}")[0]
 
 
-def _painted(folder: Path) -> tuple[list[Row], list[str]]:
+def _painted(folder: Path, of: str = "") -> tuple[list[Row], list[str]]:
     """Gives how long the first views take in a browser, from the page's scripts being there on."""
     if find_spec("playwright") is None or shutil.which("chromium") is None:
         return [], ["first paint is left out: playwright or chromium is not installed."]
     found = run_child("paint_probe", folder)
     rows = [
-        single_row(GROUP, f"paint of {view} in chromium, {when}", "s", [taken], wanted=WANTED_S.get(view))
+        single_row(GROUP, f"paint of {view}{of} in chromium, {when}", "s", [taken], wanted=WANTED_S.get(view))
         for when, times in (("first", found["first_s"]), ("again", found["again_s"]))
         for view, taken in times.items()
     ]

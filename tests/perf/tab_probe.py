@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _duration_ns(plugin: TfdarshanPlugin, session: str) -> int:
-    metas = plugin._routes.store.find(session).path.glob("*.meta.json")
+    metas = plugin._routes.store.find(session).path.rglob("*.meta.json")
     return max(int(json.loads(meta.read_text())["duration_ns"]) for meta in metas)
 
 

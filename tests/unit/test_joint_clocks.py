@@ -19,7 +19,9 @@ from tfdarshan.recording.clock_sample import (
     server_offset,
     time_namespace_offset_ns,
 )
-from tfdarshan.sessions.rank_folder import missing_ranks
+from tfdarshan.session import open_session
+from tfdarshan.sessions.joint_session import ASKED_CLOCK
+from tfdarshan.sessions.rank_folder import missing_ranks, rank_folder
 from tfdarshan.sessions.session_directory import boot_id
 
 DEALT = [[[0], [1], [2], [3], [4], [5]], [[6], [7], [8], [9], [10], [11]]]
@@ -185,27 +187,48 @@ def test_the_offset_of_a_time_namespace(tmp_path, text, offset_ns):
     assert time_namespace_offset_ns(tmp_path / "no such file") == 0
 
 
-def test_64_hosts_are_put_on_one_clock_within_the_errors_that_are_told(tmp_path):
-    # GIVEN clocks up to 50 ms off, which a file server's says to 1 ms each
-    rng = np.random.default_rng(64)
-    ahead_ns = rng.integers(-50_000_000, 50_000_000, 64)
-    seen_ns = rng.integers(-1_000_000, 1_000_000, 64) - ahead_ns
-    hosts = [
-        MadeUpRank([[n], [64 + n]], host=f"n{n}", clock_ns=int(ahead), server_offset_ns=int(seen))
-        for n, (ahead, seen) in enumerate(zip(ahead_ns, seen_ns, strict=True))
+def test_what_is_known_better_counts(tmp_path):
+    # GIVEN a file server that says 7 ms more than the host that was asked, which is within its error
+    changes = [
+        {"server_offset_ns": 0},
+        {"host": "n1", "clock_ns": HOUR_NS, "server_offset_ns": 7_000_000 - HOUR_NS},
     ]
+    session = joint_training(tmp_path, ranks(*changes), noise=0.0)
+    tell(session, 1, reference="n0", offset_ns=-5, error_ns=300)
 
-    # WHEN
-    session = joint_training(tmp_path, hosts, noise=0.0)
+    # THEN CLOCK_MONOTONIC of both is the same at the samples
+    rank = open_session(session.path).joint.ranks[1]
+    assert (rank.offset_ns, rank.error_ns, rank.method) == (-HOUR_NS - 5, 500, ASKED_CLOCK)
+    # ... and where it is known worse, it does not
+    tell(session, 1, reference="n0", offset_ns=-5, error_ns=3_000_000)
+    rank = open_session(session.path).joint.ranks[1]
+    assert (rank.offset_ns, rank.error_ns) == (7_000_000 - HOUR_NS, 2_000_000)
 
-    # THEN
-    found = sorted(session.joint.ranks, key=lambda rank: rank.rank)
-    truth_ns = ahead_ns[0] - ahead_ns
-    off_ns = np.array([rank.offset_ns for rank in found]) - truth_ns
-    errors_ns = np.array([rank.error_ns for rank in found])
-    assert (np.abs(off_ns) <= errors_ns).all()
-    assert errors_ns.max() == 2_000_000
-    assert np.ptp(list(starts_ms(session).values())) <= 2.0
+
+def test_hosts_that_asked_others_do_not_know_each_other(tmp_path):
+    session = joint_training(tmp_path, ranks({}, {"host": "n1"}))
+    tell(session, 0, reference="a", offset_ns=0, error_ns=1)
+    tell(session, 1, reference="b", offset_ns=0, error_ns=1)
+    assert open_session(session.path).joint.ranks[1].method == "none"
+
+
+def test_two_hosts_that_asked_a_third_know_each_other(tmp_path):
+    # GIVEN
+    session = joint_training(tmp_path, ranks({"clock_ns": 50}, {"host": "n1", "clock_ns": 70}))
+    tell(session, 0, reference="n2", offset_ns=1_000, error_ns=30)
+    tell(session, 1, reference="n2", offset_ns=1_400, error_ns=40)
+
+    # THEN the second is 400 ns behind the first by CLOCK_MONOTONIC, whose sample it took 20 ns later
+    rank = open_session(session.path).joint.ranks[1]
+    assert (rank.offset_ns, rank.error_ns, rank.method) == (400 - 20, 30 + 40 + 200, ASKED_CLOCK)
+
+
+def tell(session, number, **peer):
+    """Writes what a rank's host was told by the one that it asked."""
+    (path,) = rank_folder(session.path, number).glob("*.meta.json")
+    meta = json.loads(path.read_text())
+    meta["job"]["clock"]["peer"] = peer
+    path.write_text(json.dumps(meta))
 
 
 def test_a_local_folder_says_nothing_of_a_server(tmp_path, monkeypatch):

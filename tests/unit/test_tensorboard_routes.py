@@ -385,9 +385,10 @@ def test_the_view_of_files_has_what_the_search_finds(logdir):
     assert answer["panels"][-1]["paging"]["matching"] == 1
 
 
-def test_the_overview_of_a_long_session_begins_with_what_is_known_at_once(logdir, monkeypatch):
+@pytest.mark.parametrize(("limit", "value"), [("MOST_CALLS_KEPT", 10), ("MOST_PROCESSES", 0)])
+def test_the_overview_of_a_long_session_begins_with_what_is_known_at_once(logdir, monkeypatch, limit, value):
     # GIVEN a session that counts as long, of which neither calls nor files can be read
-    monkeypatch.setattr(routes, "MOST_CALLS_KEPT", 10)
+    monkeypatch.setattr(routes, limit, value)
     plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
 
     def view(**arguments):

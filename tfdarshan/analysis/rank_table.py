@@ -64,6 +64,7 @@ class RankFigures:
         wait_s: What a step of it waited for input, mean; None if unknown.
         clock: How its clock was put on that of the first rank.
         clock_error_s: By how much that may be off, None if nobody knows.
+        clock_offset_s: What is added to its times to put them on the first rank's clock.
         mounts: What it did with input files on each mount.
     """
 
@@ -84,6 +85,7 @@ class RankFigures:
     clock: str
     clock_error_s: float | None
     mounts: tuple[MountFigures, ...] = ()
+    clock_offset_s: float = 0.0
 
     @property
     def units(self) -> int:
@@ -169,6 +171,7 @@ def _figures(rank: Rank, files: FileTable, chosen: pd.DataFrame) -> RankFigures:
         clock=rank.method,
         clock_error_s=None if rank.error_ns is None else rank.error_ns / 1e9,
         mounts=tuple(_mounts(chosen)),
+        clock_offset_s=rank.offset_ns / 1e9,
     )
 
 

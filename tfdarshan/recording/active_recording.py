@@ -19,6 +19,7 @@ from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.recording.child_names import child_names
+from tfdarshan.recording.clock_exchange import CLOCK_FILE, ClockExchange, begin_exchange
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, job_identity
 from tfdarshan.recording.job_machine import cpu_seconds, machine_block
@@ -72,6 +73,7 @@ class Recording:
     machine: dict[str, Any] | None = None
     counted: DarshanRecords | Exception | None = None
     written: bool = False
+    clock: ClockExchange | None = None
 
     @property
     def spool_directory(self) -> Path:
@@ -228,6 +230,7 @@ class Recording:
         if self.detached is not None:
             return
         used_s = cpu_seconds() - self.cpu_s_before
+        self._compare_clocks()
         try:
             self.detached = dataclasses.asdict(_bridge.stop_session())
         except StorageError as error:
@@ -239,6 +242,14 @@ class Recording:
             self._read_libdarshan()
         # Only now: what it reads is not to be in the session.
         self.machine = machine_block(used_s)
+
+    def _compare_clocks(self) -> None:
+        """Notes what the job's first host says of this host's clock."""
+        found = None if self.clock is None else self.clock.end()
+        job = self.marker.job
+        if found is not None and job is not None:
+            clock = job["clock"] | {"peer": found}
+            self.marker = dataclasses.replace(self.marker, job=job | {"clock": clock})
 
     def add_note(self, note: str) -> None:
         """Adds a sentence to what the metadata says of bounds."""
@@ -322,7 +333,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         if spool is not None:
             remove_spool(spool.directory)
         raise
-    return Recording(directory, marker, attached, engine, options)
+    clock = begin_exchange(directory, identity)
+    return Recording(directory, marker, attached, engine, options, clock=clock)
 
 
 def offer_to_programs(spool_directory: Path, directory: Path) -> None:
@@ -358,7 +370,13 @@ def joined_session() -> Path | None:
 
 def _excluded(options: Options) -> tuple[str, ...]:
     """Gives the patterns of what is left out: also what is read of a session before it has ended."""
-    return (*options.exclude_patterns(), "*/tfdarshan-*/*.spool", "*/tfdarshan-*/core", f"*/{SO_FAR_PREFIX}*")
+    return (
+        *options.exclude_patterns(),
+        "*/tfdarshan-*/*.spool",
+        "*/tfdarshan-*/core",
+        f"*/{SO_FAR_PREFIX}*",
+        f"*/plugins/tfdarshan/*/{CLOCK_FILE}*",
+    )
 
 
 def _why(error: Exception) -> str:

@@ -3,8 +3,9 @@
 What a rank wrote stays as it is: times are shifted when they are read.
 
 Of ranks on one host CLOCK_MONOTONIC tells how their clocks compare, though CLOCK_REALTIME was set in between.
-Of several hosts the file server's clock does, if it gave each host's files their times. Otherwise nobody
-knows, and the ranks of each host are taken to have begun when those of the others did.
+Of several hosts, those tell that asked the job's first host for its clock, and the file server's clock if it
+gave each host's files their times: what is known better counts. Otherwise nobody knows, and the ranks of each
+host are taken to have begun when those of the others did.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.rank_folder import missing_ranks
 
 ONE_CLOCK, SERVER_CLOCK, NO_CLOCK = "one clock", "the file server's clock", "none"
+ASKED_CLOCK = "asked over TCP"
 MOST_NAMED = 5
 # Ranks of one session begin within this time.
 APART_NS = 60 * 10**9
@@ -36,7 +38,7 @@ class Rank:
         local_rank: Its number on its host, None if unknown.
         offset_ns: What is added to its clock to get that of the first rank's host.
         error_ns: By how much that may be off; None if nothing is known of it.
-        method: How it is known: ONE_CLOCK, SERVER_CLOCK or NO_CLOCK.
+        method: How it is known: ONE_CLOCK, ASKED_CLOCK, SERVER_CLOCK or NO_CLOCK.
     """
 
     rank: int
@@ -162,25 +164,68 @@ def _aligned(ranks: list[Rank]) -> list[Rank]:
     for rank in ranks:
         start_ns = _origin_ns(rank) + _monotonic_offset(_first_of_host(ranks, rank), rank)[0]
         begun_ns[rank.boot_id] = min(start_ns, begun_ns.get(rank.boot_id, start_ns))
-    return [_on_clock_of(first, rank, _first_of_host(ranks, rank), begun_ns) for rank in ranks]
+    asked = _asked(ranks)
+    return [_on_clock_of(first, rank, _first_of_host(ranks, rank), begun_ns, asked) for rank in ranks]
 
 
 def _first_of_host(ranks: Sequence[Rank], rank: Rank) -> Rank:
     return next(other for other in ranks if other.boot_id == rank.boot_id)
 
 
-def _on_clock_of(first: Rank, rank: Rank, of_host: Rank, begun_ns: dict[str, int]) -> Rank:
+def _on_clock_of(
+    first: Rank, rank: Rank, of_host: Rank, begun_ns: dict[str, int], asked: dict[str, _Asked]
+) -> Rank:
     """Gives a rank with its clock's offset to the first rank of its host, and from there to the first."""
     offset_ns, error_ns = _monotonic_offset(of_host, rank)
     if of_host is first:
         return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=error_ns)
-    server = [one.owner["job"]["clock"] for one in (of_host, first)]
-    if all(clock.get("server_offset_ns") is not None for clock in server):
-        offset_ns += server[0]["server_offset_ns"] - server[1]["server_offset_ns"]
-        error_ns += sum(clock["server_error_ns"] or 0 for clock in server)
-        return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=error_ns, method=SERVER_CLOCK)
+    found = [way for way in (_by_asking(of_host, first, asked), _by_server(of_host, first)) if way]
+    if found:
+        between_ns, between_error_ns, method = min(found, key=lambda way: way[1])
+        return dataclasses.replace(
+            rank, offset_ns=offset_ns + between_ns, error_ns=error_ns + between_error_ns, method=method
+        )
     offset_ns += begun_ns[first.boot_id] - begun_ns[rank.boot_id]
     return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=None, method=NO_CLOCK)
+
+
+# What is added to a host's clock to get another's, by how much that may be off, and how it is known.
+_Way = tuple[int, int, str]
+# The host that was asked, what its CLOCK_MONOTONIC is ahead, and by how much that may be off.
+_Asked = tuple[str, int, int]
+
+
+def _asked(ranks: Sequence[Rank]) -> dict[str, _Asked]:
+    """Gives what each host knows of the clock that it asked for; who was asked knows its own."""
+    found: dict[str, _Asked] = {}
+    for rank in ranks:
+        peer = rank.owner["job"]["clock"].get("peer")
+        if peer:
+            own = peer["reference"], int(peer["offset_ns"]), int(peer["error_ns"])
+            found[rank.boot_id] = min(own, found.get(rank.boot_id, own), key=lambda one: one[2])
+    for reference in {one[0] for one in found.values()}:
+        found[reference] = reference, 0, 0
+    return found
+
+
+def _by_asking(one: Rank, other: Rank, asked: dict[str, _Asked]) -> _Way | None:
+    """Tells two hosts' clocks apart by what both know of a third one's, or one of them of the other's."""
+    own, others = (asked.get(rank.boot_id) for rank in (one, other))
+    if own is None or others is None or own[0] != others[0]:
+        return None
+    clocks = [rank.owner["job"]["clock"] for rank in (one, other)]
+    begun_ns, other_begun_ns = (clock["realtime_ns"] - clock["monotonic_ns"] for clock in clocks)
+    error_ns = own[2] + others[2] + sum(int(clock.get("error_ns") or 0) for clock in clocks)
+    return other_begun_ns - begun_ns + own[1] - others[1], error_ns, ASKED_CLOCK
+
+
+def _by_server(one: Rank, other: Rank) -> _Way | None:
+    """Tells two hosts' clocks apart by what the file server's is ahead of each."""
+    server = [rank.owner["job"]["clock"] for rank in (one, other)]
+    if any(clock.get("server_offset_ns") is None for clock in server):
+        return None
+    error_ns = sum(clock["server_error_ns"] or 0 for clock in server)
+    return server[0]["server_offset_ns"] - server[1]["server_offset_ns"], error_ns, SERVER_CLOCK
 
 
 def _monotonic_offset(reference: Rank, rank: Rank) -> tuple[int, int]:

@@ -355,6 +355,14 @@ class SchemaShape(Struct, frozen=True):
     schema_version: Count
 
 
+class PeerClockShape(Struct, frozen=True):
+    """What CLOCK_MONOTONIC of a host that was asked is ahead of this host's."""
+
+    reference: str
+    offset_ns: Integer
+    error_ns: Count
+
+
 class ClockShape(Struct, frozen=True):
     """The clocks of a rank's host, and how far off the file server's is."""
 
@@ -364,6 +372,7 @@ class ClockShape(Struct, frozen=True):
     error_ns: Count = 0
     server_offset_ns: Integer | None = None
     server_error_ns: Count | None = None
+    peer: PeerClockShape | None = None
 
 
 class JobShape(Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.rank_table import RankFigures, RankTable
 from tfdarshan.file_name import printable
+from tfdarshan.sessions.joint_session import ONE_CLOCK
 from tfdarshan.terminal.columns import fitted
 from tfdarshan.units import human_bytes, human_seconds, plural
 
@@ -21,10 +22,22 @@ def rank_lines(table: RankTable | None, most: int) -> list[str]:
     if table is None:
         return []
     rows = sorted(table.ranks, key=_order)
-    lines = fitted([HEADINGS, *map(_cells, rows[:most])])
+    cells = [HEADINGS, *map(_cells, rows[:most])]
+    if any(row.clock != ONE_CLOCK for row in rows):
+        clocks = ["clock", *map(_clock, rows[:most])]
+        cells = [(*row, clock) for row, clock in zip(cells, clocks, strict=True)]
+    lines = fitted(cells)
     if len(rows) > most:
         lines.append(f"and {plural(len(rows) - most, 'more rank')}")
     return [line.rstrip() for line in lines]
+
+
+def _clock(row: RankFigures) -> str:
+    """Words by how much a rank's times were moved, and by how much that may be off."""
+    if row.clock_error_s is None:
+        return "unknown"
+    sign = "+" if row.clock_offset_s >= 0 else "-"
+    return f"{sign}{human_seconds(abs(row.clock_offset_s))} +-{human_seconds(row.clock_error_s)}"
 
 
 def _order(row: RankFigures) -> tuple[float, float, int]:
