@@ -6,22 +6,19 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
-from tfdarshan.sessions.session_directory import is_of_a_log
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
-from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.small_set import is_enough, small_set
-from tfdarshan.staging.staged_command import StagedJob
 from tfdarshan.staging.whole_input import WholeInput, stage_all
 from tfdarshan.staging.why_not import memory_serves
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
@@ -128,27 +125,13 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> C
     rows, condition = whole.found.rows[files.staged], whole.later.condition
     by_sqlite = databases(measures.files.paths)[rows]
     if not by_sqlite.all():
-        return Cure(
-            f"Stage {human_bytes(size)} to a local disk{condition}.", _job(measures, whole, files).lines
-        )
+        all_of_it = len(files.staged) == len(files.useful)
+        job = copied(measures, whole.found.rows, everything=all_of_it)
+        return Cure(f"Stage {human_bytes(size)} to a local disk{condition}.", job.lines)
     (first,) = measures.paths_of(rows, 1)
     return Cure(
         f"Copy {human_bytes(size)} of SQLite's to a local disk{condition}, and open the copy.",
         f'database = sqlite3.connect(shutil.copy({json.dumps(first)}, "DIR"))',
-    )
-
-
-def _job(measures: Measures, whole: WholeInput, files: Worth) -> StagedJob:
-    """Gives what the commands are made of; redacted, they name no path of this machine."""
-    session, redacted = measures.run.session, measures.shown_path is not None
-    root = "DATA" if redacted else common_folder(measures.files.paths.take(pa.array(whole.found.rows)))
-    log = session.meta[0].get("engine", {}).get("source", "") if is_of_a_log(session.path) else ""
-    return StagedJob(
-        command=measures.summary.command,
-        session="LOGDIR" if redacted else str(session.path),
-        root=root,
-        everything=len(files.staged) == len(files.useful),
-        log="LOG" if log and redacted else log,
     )
 
 

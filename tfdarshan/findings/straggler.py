@@ -15,6 +15,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.slow_moments import slow_moments
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.cache_share import from_memory
+from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import human_seconds, percent, plural
@@ -121,9 +122,9 @@ def find(measures: Measures) -> Finding | None:
         stall_s=stall_s,
         cure=Cure(
             "Move these files to where the others are, or find out what is wrong with the place they are in.",
-            f"tfdarshan advise --logdir LOGDIR --fast DIR --slow {slow.name}"
-            if slow.name.startswith("/")
-            else "tfdarshan advise --logdir LOGDIR --fast DIR",
+            copied(
+                measures, rows[chosen], everything=True, place=slow.name if slow.name.startswith("/") else ""
+            ).lines,
         ),
         gain=gain,
         not_worth="where they were slow this once only: look at a second session first",

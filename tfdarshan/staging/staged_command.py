@@ -22,6 +22,7 @@ class StagedJob:
         root: The folder that has all files that may be staged; "/" if they have none in common.
         everything: Whether all files that fit are to be copied, also where a few of them give nearly all.
         room_bytes: The room that was asked for; None for what there is.
+        place: The folder or file that is copied alone, "" for all that was read.
         log: The Darshan log that no session was kept of, "" if there is a session.
     """
 
@@ -31,6 +32,7 @@ class StagedJob:
     everything: bool
     room_bytes: int | None = None
     log: str = ""
+    place: str = ""
 
     @property
     def lines(self) -> str:
@@ -38,11 +40,18 @@ class StagedJob:
         session = "LOGDIR" if self.log else shlex.quote(self.session)
         imported = [f"tfdarshan import {shlex.quote(self.log)} --logdir {session}"] if self.log else []
         words = [f"tfdarshan advise --logdir {session} --fast DIR"]
-        words += ["--slow DATA"] if self.root == "/" and not is_redirected(self.command) else []
+        words += self._below
         words += [] if self.room_bytes is None else [f"--capacity {self.room_bytes}"]
         words += ["--all"] if self.everything else []
         root = "DATA" if self.root == "/" else self.root
         return "\n".join([*imported, f"{' '.join(words)} -o {PLAN}", *apply_and_run(self.command, root)])
+
+    @property
+    def _below(self) -> list[str]:
+        """Says below what to stage, where that is not for `advise` to find out."""
+        if self.place:
+            return [f"--slow {shlex.quote(self.place)}"]
+        return ["--slow DATA"] if self.root == "/" and not is_redirected(self.command) else []
 
 
 def apply_and_run(command: str, root: str, fast: str = "DIR", plan: str = PLAN) -> list[str]:

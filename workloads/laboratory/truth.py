@@ -49,6 +49,14 @@ class Times:
     high: float
 
 
+def _times(before_s: Sequence[float], after_s: Sequence[float]) -> Times:
+    return Times(
+        statistics.median(before_s) / statistics.median(after_s),
+        min(before_s) / max(after_s),
+        max(before_s) / min(after_s),
+    )
+
+
 @dataclass
 class Truth:
     """All runs of a job.
@@ -65,18 +73,15 @@ class Truth:
         """Gives how many times faster runs are than the job as it was.
 
         Staging is for a longer run than the laboratory's: where the page cache serves later epochs, these
-        count alone, for copying takes what the first one gains.
+        count, for copying takes what the first one gains. What the run as a whole does not show they differ by
+        chance.
         """
         before, after = list(self.before), list(runs)
-        if staged and self.keeps_pages and all(run.later_s is not None for run in [*before, *after]):
-            before_s, after_s = ([run.later_s or 0.0 for run in some] for some in (before, after))
-        else:
-            before_s, after_s = ([run.seconds for run in some] for some in (before, after))
-        return Times(
-            statistics.median(before_s) / statistics.median(after_s),
-            min(before_s) / max(after_s),
-            max(before_s) / min(after_s),
-        )
+        whole = _times([run.seconds for run in before], [run.seconds for run in after])
+        if not staged or not self.keeps_pages or any(run.later_s is None for run in [*before, *after]):
+            return whole
+        later = _times([run.later_s or 0.0 for run in before], [run.later_s or 0.0 for run in after])
+        return min(whole, later, key=lambda times: times.middle)
 
     @property
     def least_s(self) -> float:

@@ -63,6 +63,10 @@ def test_the_plan_and_the_folder_are_those_that_were_written():
             {"everything": True, "room_bytes": 7},
             "tfdarshan advise --logdir '/my logs/s' --fast DIR --capacity 7 --all -o plan.json",
         ),
+        (
+            {"everything": True, "place": "/data/part 3"},
+            "tfdarshan advise --logdir '/my logs/s' --fast DIR --slow '/data/part 3' --all -o plan.json",
+        ),
     ],
 )
 def test_the_plan_is_made_of_the_session_that_was_read(more, first):
