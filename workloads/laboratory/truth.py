@@ -73,8 +73,8 @@ class Truth:
         """Gives how many times faster runs are than the job as it was.
 
         Staging is for a longer run than the laboratory's: where the page cache serves later epochs, these
-        count, for copying takes what the first one gains. What the run as a whole does not show they differ by
-        chance.
+        count, for copying takes what the first one gains. Where they gain more than the run as a whole, that
+        is by chance.
         """
         before, after = list(self.before), list(runs)
         whole = _times([run.seconds for run in before], [run.seconds for run in after])

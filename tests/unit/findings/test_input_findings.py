@@ -250,6 +250,13 @@ def test_a_slow_folder_is_named(tmp_path):
     assert first.name == "straggler"
     assert "/data/slow" in first.title
     assert all(path.startswith("/data/slow/") for path in first.files)
+    # ... and what copies these files alone, and runs the job with the copies
+    advise, apply, run = first.cure.line.splitlines()
+    assert (
+        advise == f"tfdarshan advise --logdir {session.path} --fast DIR --slow /data/slow --all -o plan.json"
+    )
+    assert apply == "tfdarshan stage apply plan.json"
+    assert run.startswith("tfdarshan run --staged plan.json")
     assert first.cost_s == pytest.approx(0.1 * 190 / 240, rel=0.1)
 
 
