@@ -253,7 +253,8 @@ def _cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
     if pipeline.made_anew:
         return Cure(
             "The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
-            "dataset = make_dataset()  # once: then cache() serves each epoch but the first",
+            "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:",
+            "for batch in make_dataset():",
         )
     cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
     if cut is None or cut.size is None or cut.size < 0:

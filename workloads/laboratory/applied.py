@@ -17,11 +17,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .printed_line import Place, find_loop, find_place
+from .printed_line import Place, find_loop, find_place, outermost_loop
 
 PLACEHOLDERS = ("LOGDIR", "DIR", "FAST", "SLOW")
 # The head of a loop, without its body.
-LOOP = re.compile(r"for .+:[^\n]*$")
+LOOP = re.compile(r"^for .+:[^\n]*\Z", re.MULTILINE)
+# What such a line says goes in front of all loops.
+BEFORE = re.compile(r"#.*before the first epoch\b")
 OF_MODULE = re.compile(r"#\s*of ([\w.]+)\s*$")
 
 
@@ -78,7 +80,8 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     known = _known_names(program)
     imports = _imports(new, known | set(place.names) | set(given), line)
     named = {name: node for name, node in given.items() if name not in known} | dict(place.names)
-    return _replaced(source, place, _written(new, at, place, named), imports)
+    before = outermost_loop(program, place.statement) if BEFORE.search(line) else place.statement
+    return _replaced(source, place, _written(new, at, place, named), imports, before)
 
 
 def _place(program: ast.Module, old: ast.stmt) -> Place | None:
@@ -86,7 +89,7 @@ def _place(program: ast.Module, old: ast.stmt) -> Place | None:
 
 
 def _statements(text: str) -> list[ast.stmt]:
-    body = "pass" if LOOP.match(text.strip()) else ""
+    body = "pass" if LOOP.search(text.strip()) else ""
     try:
         return ast.parse(f"{text.strip()}\n    {body}" if body else text.strip()).body
     except SyntaxError as error:
@@ -137,7 +140,9 @@ class _Written:
 
 
 def _counterpart(old: ast.stmt, new: list[ast.stmt]) -> int:
-    """Finds the statement that stands for the one that goes: of the same variable, else the first."""
+    """Finds the statement that stands for the one that goes: a loop, of the same variable, else the first."""
+    if isinstance(old, ast.For):
+        return next((number for number, one in enumerate(new) if isinstance(one, ast.For)), 0)
     same = (number for number, one in enumerate(new) if _targets(one) and _targets(one) == _targets(old))
     return next(same, 0)
 
@@ -191,16 +196,17 @@ def _target(statement: ast.stmt) -> str:
     return next(iter(_targets(statement)), "")
 
 
-def _replaced(source: str, place: Place, written: _Written, imports: str) -> str:
+def _replaced(source: str, place: Place, written: _Written, imports: str, before: ast.stmt) -> str:
+    """Gives the program with what comes in its place, and what comes before it in front of a statement."""
     text, node, statement = source.encode(), place.expression, place.statement
     lines = text.splitlines(keepends=True)
     starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
     begin = starts[node.lineno - 1] + node.col_offset
     end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-    first, last = starts[statement.lineno - 1], starts[statement.end_lineno or statement.lineno]
+    first, last = starts[before.lineno - 1], starts[statement.end_lineno or statement.lineno]
     parts = [
         text[:first],
-        _indented(written.before, statement.col_offset),
+        _indented(written.before, before.col_offset),
         text[first:begin],
         written.expression.encode(),
         text[end:last],

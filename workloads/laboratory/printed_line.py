@@ -38,16 +38,32 @@ def find_loop(program: ast.Module, header: ast.For) -> Place | None:
     """Gives the place of what the printed loop iterates over.
 
     That is the first loop in the program that has that variable, or what an iterator is made of whose name is
-    that of what the printed loop iterates over.
+    that of what the printed loop iterates over. If that is a call, it is that call.
     """
     named = ast.unparse(header.iter)
     for node in ast.walk(program):
-        if isinstance(node, ast.For) and ast.unparse(node.target) == ast.unparse(header.target):
-            return Place(node.iter, node, {named: node.iter})
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == named and _is_iter(node.value):
-            given = node.value.args[0]
+        given = _iterated(node, ast.unparse(header.target), named)
+        is_it = given is not None and (isinstance(header.iter, ast.Name) or ast.unparse(given) == named)
+        if given is not None and is_it and isinstance(node, ast.For | ast.Assign):
             return Place(given, node, {named: given})
     return None
+
+
+def _iterated(node: ast.AST, variable: str, named: str) -> ast.expr | None:
+    """Gives what a loop over a variable, or an iterator, is made of."""
+    if isinstance(node, ast.For) and ast.unparse(node.target) == variable:
+        return node.iter
+    if isinstance(node, ast.Assign) and _is_iter(node.value):
+        given = node.value.args[0]
+        if named in (ast.unparse(node.targets[0]), ast.unparse(given)):
+            return given
+    return None
+
+
+def outermost_loop(program: ast.Module, inside: ast.stmt) -> ast.stmt:
+    """Gives the outermost loop that a statement is in, itself if it is in none."""
+    loops = (node for node in ast.walk(program) if isinstance(node, ast.For | ast.While))
+    return next((loop for loop in loops if any(node is inside for node in ast.walk(loop))), inside)
 
 
 def _is_iter(node: ast.expr) -> TypeGuard[ast.Call]:

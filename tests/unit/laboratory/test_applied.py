@@ -185,3 +185,27 @@ def test_a_loop_reads_ahead_of_what_it_iterates_over(program, expected):
 def test_a_program_without_such_a_loop_is_not_guessed_at():
     with pytest.raises(CannotTypeError, match="the program has no `for batch in batches:`"):
         applied(PROGRAM, *AHEAD)
+
+
+ONCE = (
+    "dataset = read_batches()  # before the first epoch\nfor batch in dataset:",
+    "for batch in read_batches():",
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (UNMARKED, "dataset = read_batches()\nfor epoch in range(2):\n    for batch in dataset:\n"),
+        (MARKED, "dataset = read_batches()\nfor epoch in range(2):\n    batches = iter(dataset)\n"),
+    ],
+)
+def test_what_comes_before_the_first_epoch_is_put_before_its_loop(program, expected):
+    text = applied(program, *ONCE)
+    assert expected in text
+    exec(compile(text, "train.py", "exec"), {})
+
+
+def test_a_loop_over_another_call_is_not_the_one_that_is_printed():
+    with pytest.raises(CannotTypeError, match="the program has no `for batch in make_dataset"):
+        applied(UNMARKED, ONCE[0].replace("read_batches", "make_dataset"), "for batch in make_dataset():")
