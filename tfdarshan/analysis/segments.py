@@ -153,6 +153,8 @@ def segment_blocks(
     processes: Sequence[ProcessData],
     file_index: Sequence[Array],
     window_ns: tuple[int, int] | None = None,
+    *,
+    faults: bool = False,
 ) -> Iterator[Segments]:
     """Yields all calls in order of start, with no more than a few row groups of each process in memory.
 
@@ -160,16 +162,18 @@ def segment_blocks(
         processes: The processes, in the order of `file_index`.
         file_index: As `load_segments` takes it.
         window_ns: Row groups without a call that was running within it are not read.
+        faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
+            in memory.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    loader = SegmentLoader(processes)
+    loader = SegmentLoader(processes, faults=faults)
     windows_ns = None if window_ns is None else [window_ns]
-    streams = [
-        loader.stream(process, index, windows_ns)
-        for process, index in zip(processes, file_index, strict=True)
-    ]
+    pairs = list(zip(processes, file_index, strict=True))
+    streams = [loader.stream(process, index, windows_ns) for process, index in pairs]
+    if faults:
+        streams += [loader.faults(process, index) for process, index in pairs]
     for rows in in_order(streams):
         yield loader.block(rows)
 
@@ -214,7 +218,7 @@ class SegmentLoader:
         rows = sum(process.rows(table) for table in self._tables(process))
         arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
         filled = 0
-        for columns in self._batches(process, None):
+        for columns in self._batches(process, self._stored(process, None)):
             end = filled + len(columns["start_ns"])
             columns["file"] = _looked_up(index, columns["file"])
             for name, values in columns.items():
@@ -238,7 +242,7 @@ class SegmentLoader:
             names: Is told of the files.
         """
         parts = []
-        for columns in self._batches(process, windows_ns):
+        for columns in self._batches(process, self._stored(process, windows_ns)):
             wanted = chosen(columns, self._class_of[columns["operation"]])
             parts.append({name: values[wanted] for name, values in columns.items()})
         joined = {
@@ -252,7 +256,18 @@ class SegmentLoader:
         self, process: ProcessData, index: Array, windows_ns: Sequence[tuple[int, int]] | None
     ) -> Iterator[Array]:
         """Yields one process's calls, a row group at a time: COLUMNS, int64 of shape (columns, calls)."""
-        for columns in self._batches(process, windows_ns):
+        yield from self._rows(process, index, process.event_batches(STORED, windows_ns))
+
+    def faults(self, process: ProcessData, index: Array) -> Iterator[Array]:
+        """Yields one process's page faults on mapped files as `stream` does: all at once, by their starts."""
+        if "faults" in self._tables(process):
+            rows = list(self._rows(process, index, process.batches("faults", STORED)))
+            found = np.concatenate([np.empty((len(COLUMNS), 0), np.int64), *rows], axis=1)
+            if found.shape[1]:
+                yield found[:, np.argsort(found[0], kind="stable")]
+
+    def _rows(self, process: ProcessData, index: Array, stored: Iterator[Any]) -> Iterator[Array]:
+        for columns in self._batches(process, stored):
             columns["file"] = _looked_up(index, columns["file"])
             if len(columns["start_ns"]):
                 yield np.stack([columns[name].astype(np.int64) for name in COLUMNS])
@@ -262,13 +277,11 @@ class SegmentLoader:
         arrays = {name: row.astype(dtype) for (name, dtype), row in zip(COLUMNS.items(), rows, strict=True)}
         return self._segments(arrays)
 
-    def _batches(
-        self, process: ProcessData, windows_ns: Sequence[tuple[int, int]] | None
-    ) -> Iterator[dict[str, Array]]:
+    def _batches(self, process: ProcessData, batches: Iterator[Any]) -> Iterator[dict[str, Array]]:
         """Yields columns as `Segments` has them, but for `file`, which is the id within the process."""
         names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
         thread_of: dict[int, int] = {}
-        for batch in self._stored(process, windows_ns):
+        for batch in batches:
             stored = {name: batch.column(name) for name in STORED}
             columns = {
                 name: stored[name].to_numpy(zero_copy_only=False)

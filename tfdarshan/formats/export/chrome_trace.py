@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.process_list import named_processes
-from tfdarshan.analysis.segments import META, Segments, load_segments
+from tfdarshan.analysis.segments import META, Segments, Thread, segment_blocks
 from tfdarshan.analysis.thread_names import ThreadNames
 from tfdarshan.file_name import exact_name
 from tfdarshan.output_file import output_file
@@ -56,45 +56,35 @@ def export_chrome_trace(
         SessionDataError: A table is damaged or missing.
         StorageError: The file is there and not to be replaced, or cannot be written.
     """
-    files = load_files(session.processes)
-    segments = load_segments(session.processes, files.index, faults=True)
-    wrote = counter(progress, len(segments))
+    wrote = counter(progress, sum(int(meta["counts"]["segments"]) for meta in session.meta))
+    calls = _Calls(session, wrote)
     with output_file(path, force=force) as raw:
         if path.suffix == ".gz":
             with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as packed:
-                _write(packed, session, segments, files, wrote)
+                _write(packed, session, calls)
         else:
-            _write(raw, session, segments, files, wrote)
-    faults = int(segments.is_fault.sum())
-    return ChromeTrace(path, len(segments) - faults, faults, len(segments.threads), segments.complete)
+            _write(raw, session, calls)
+    return ChromeTrace(path, calls.calls, calls.faults, len(calls.threads), calls.complete)
 
 
-def _write(
-    out: IO[bytes] | gzip.GzipFile,
-    session: SessionData,
-    segments: Segments,
-    files: FileTable,
-    wrote: Callable[[int], None],
-) -> None:
+def _write(out: IO[bytes] | gzip.GzipFile, session: SessionData, calls: _Calls) -> None:
+    """Writes it. Who made calls is known when all of them were seen, so threads are named last."""
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
     first = True
-    for lines in (_names(session, segments), _counters(session), _calls(session, segments, files, wrote)):
+    for lines in (_process_names(session), _counters(session), calls.lines(), calls.thread_names()):
         for line in lines:
             out.write((line if first else ",\n" + line).encode())
             first = False
     out.write(b"\n]}\n")
 
 
-def _names(session: SessionData, segments: Segments) -> Iterator[str]:
+def _process_names(session: SessionData) -> Iterator[str]:
     numbers, named = _numbers(session.processes), named_processes(session.processes)
     for process, number, one in zip(session.processes, numbers, named, strict=True):
         rank = "" if process.rank is None else f"rank {process.rank}, "
         command = process.meta.get("command") or one.label
         yield _named("process_name", number, 0, f"{rank}{process.meta['host']}: {command}")
         yield _named("process_labels", number, 0, one.label, "labels")
-    names = ThreadNames(session.processes, [one.label for one in named])
-    for thread in segments.threads:
-        yield _named("thread_name", numbers[thread.process], thread.tid, names.within_process(thread))
 
 
 def _numbers(processes: Sequence[ProcessData]) -> list[int]:
@@ -124,40 +114,74 @@ def _counters(session: SessionData) -> Iterator[str]:
         yield json.dumps(event)
 
 
-def _calls(
-    session: SessionData, segments: Segments, files: FileTable, wrote: Callable[[int], None]
-) -> Iterator[str]:
-    """Yields blocks of lines; what repeats (names, threads) is encoded once."""
+class _Calls:
+    """The calls of a session, read row group by row group.
+
+    Attributes:
+        calls: How many were seen.
+        faults: How many page faults on mapped files.
+        threads: Who made them.
+        complete: False if some calls have no segment.
+    """
+
+    def __init__(self, session: SessionData, wrote: Callable[[int], None]) -> None:
+        self._session, self._wrote = session, wrote
+        self._numbers = _numbers(session.processes)
+        self.calls = self.faults = 0
+        self.threads: tuple[Thread, ...] = ()
+        self.complete = all(meta["counts"]["segments"] == meta["counts"]["events"] for meta in session.meta)
+
+    def lines(self) -> Iterator[str]:
+        """Yields blocks of lines."""
+        processes = self._session.processes
+        files = load_files(processes)
+        for block in segment_blocks(processes, files.index, faults=True):
+            self.threads = block.threads
+            for part in block.blocks():
+                yield _lines(part, self._numbers, _paths(files, part.file.tolist()))
+                faults = int(part.is_fault.sum())
+                self.faults += faults
+                self.calls += len(part) - faults
+                self._wrote(len(part) - faults)
+
+    def thread_names(self) -> Iterator[str]:
+        """Yields the threads' names."""
+        processes = self._session.processes
+        names = ThreadNames(processes, [one.label for one in named_processes(processes)])
+        for thread in self.threads:
+            yield _named(
+                "thread_name", self._numbers[thread.process], thread.tid, names.within_process(thread)
+            )
+
+
+def _lines(block: Segments, numbers: Sequence[int], paths: Sequence[str]) -> str:
+    """Words calls; what repeats (names, threads) is encoded once."""
     heads = [
         f'{{"name":{json.dumps(operation.name)},"cat":"{operation.module}","ph":"X",'
-        for operation in segments.operations
+        for operation in block.operations
     ]
-    numbers = _numbers(session.processes)
-    threads = [f'"pid":{numbers[thread.process]},"tid":{thread.tid},' for thread in segments.threads]
+    threads = [f'"pid":{numbers[thread.process]},"tid":{thread.tid},' for thread in block.threads]
     has_place = [
-        operation.io_class != META or operation.module == FAULT_MODULE for operation in segments.operations
+        operation.io_class != META or operation.module == FAULT_MODULE for operation in block.operations
     ]
-    for block in segments.blocks():
-        paths = _paths(files, block.file.tolist())
-        columns: Sequence[list[Any]] = [
-            column.tolist()
-            for column in (
-                block.operation, block.thread, block.start_ns, block.end_ns - block.start_ns, block.length,
-                block.offset, block.error,
-            )
-        ]  # fmt: skip
-        lines = []
-        for (kind, thread, start, taken, length, offset, error), path in zip(
-            zip(*columns, strict=True), paths, strict=True
-        ):
-            moved = f',"bytes":{length},"offset":{offset}' if has_place[kind] else ""
-            failed = f',"errno":{error}' if error else ""
-            lines.append(
-                f'{heads[kind]}{threads[thread]}"ts":{start // NS_PER_US}.{start % NS_PER_US:03},'
-                f'"dur":{taken // NS_PER_US}.{taken % NS_PER_US:03},"args":{{"file":{path}{moved}{failed}}}}}'
-            )
-        yield ",\n".join(lines)
-        wrote(len(block))
+    columns: Sequence[list[Any]] = [
+        column.tolist()
+        for column in (
+            block.operation, block.thread, block.start_ns, block.end_ns - block.start_ns, block.length,
+            block.offset, block.error,
+        )
+    ]  # fmt: skip
+    lines = []
+    for (kind, thread, start, taken, length, offset, error), path in zip(
+        zip(*columns, strict=True), paths, strict=True
+    ):
+        moved = f',"bytes":{length},"offset":{offset}' if has_place[kind] else ""
+        failed = f',"errno":{error}' if error else ""
+        lines.append(
+            f'{heads[kind]}{threads[thread]}"ts":{start // NS_PER_US}.{start % NS_PER_US:03},'
+            f'"dur":{taken // NS_PER_US}.{taken % NS_PER_US:03},"args":{{"file":{path}{moved}{failed}}}}}'
+        )
+    return ",\n".join(lines)
 
 
 def _paths(files: FileTable, places: list[int]) -> list[str]:
