@@ -22,6 +22,7 @@ from tfdarshan.analysis.counter_groups import (
     WRITE_TIMES,
     WRITES,
 )
+from tfdarshan.analysis.file_batches import FileBatch, file_batches
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.process_data import ProcessData
@@ -92,9 +93,8 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
         SessionDataError: A table is damaged or missing.
     """
     rows = FileRows(processes)
-    for place, process in enumerate(processes):
-        for batch in process.batches("files", WANTED.__contains__):
-            rows.add(place, batch)
+    for batch in file_batches(processes, WANTED.__contains__):
+        rows.add(batch)
     return rows.table()
 
 
@@ -134,13 +134,23 @@ class FileRows:
         self._kept: list[dict[str, list[Any]]] = [{} for _ in processes]
         self._openers = [_openers_of_a_row(process) for process in processes]
 
-    def add(self, place: int, batch: Any) -> None:
-        """Adds rows of the process at `place`; the batch has those columns of WANTED that its table has."""
-        kept, present = self._kept[place], set(batch.schema.names)
-        for name in TEXTS:
-            kept.setdefault(name, []).append(batch.column(name))
-        for name in ("file", "size_bytes"):
-            kept.setdefault(name, []).append(_numbers(batch.column(name)))
+    def add(self, batch: FileBatch) -> None:
+        """Adds rows; the batch has those columns of WANTED that its tables have."""
+        found = self._values(batch.rows)
+        for place, rows in batch.parts:
+            kept = self._kept[place]
+            for name in TEXTS:
+                kept.setdefault(name, []).append(found[name].slice(rows.start, rows.stop - rows.start))
+            for name in ("file", "size_bytes", *SUMS):
+                kept.setdefault(name, []).append(found[name][rows])
+            kept.setdefault("openers", []).append((found["opens"][rows] > 0) * self._openers[place])
+
+    @staticmethod
+    def _values(batch: Any) -> dict[str, Any]:
+        """Gives the columns of rows; texts are pyarrow arrays."""
+        present = set(batch.schema.names)
+        found = {name: batch.column(name) for name in TEXTS}
+        found |= {name: _numbers(batch.column(name)) for name in ("file", "size_bytes")}
         for name, counters in SUMS.items():
             values = np.zeros(batch.num_rows, np.float64 if name in SECONDS else np.int64)
             added = [_numbers(batch.column(counter)) for counter in present.intersection(counters)]
@@ -150,8 +160,8 @@ class FileRows:
                 values += np.maximum(numbers, 0) if name in SECONDS else numbers
             for counter in present.intersection(LESS.get(name, ())):
                 values -= _numbers(batch.column(counter))
-            kept.setdefault(name, []).append(values)
-        kept.setdefault("openers", []).append((kept["opens"][-1] > 0) * self._openers[place])
+            found[name] = values
+        return found
 
     def table(self) -> FileTable:
         """Gives the table; no row can be added any more."""

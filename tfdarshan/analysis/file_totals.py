@@ -19,6 +19,7 @@ from tfdarshan.analysis.counter_groups import (
     WRITE_TIMES,
     WRITES,
 )
+from tfdarshan.analysis.file_batches import FileBatch, file_batches
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls, ProgramSums
 from tfdarshan.sessions.process_data import ProcessData
 
@@ -104,9 +105,8 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
         SessionDataError: A table is damaged or missing.
     """
     sums = TotalSums(len(processes), top)
-    for place, process in enumerate(processes):
-        for batch in process.batches("files", is_summed):
-            sums.add(place, batch)
+    for batch in file_batches(processes, is_summed):
+        sums.add(batch)
     return sums.totals()
 
 
@@ -131,12 +131,12 @@ class TotalSums:
         self._zero, self._zero_known = 0, True
         self._slowest: list[FileEntry] = []
         self._most_read: list[FileEntry] = []
-        self._moved = [[0, 0] for _ in range(processes)]
+        self._moved = np.zeros((processes, 2), np.int64)
         self._programs = ProgramSums()
 
-    def add(self, place: int, batch: Any) -> None:
-        """Adds rows of the process at `place`; the batch has the columns that `is_summed` names."""
-        columns, missing = _known(batch)
+    def add(self, batch: FileBatch) -> None:
+        """Adds rows; the batch has the columns that `is_summed` names."""
+        columns, missing = _known(batch.rows)
         self._unknown.update(missing)
         for names in self._seconds:
             self._seconds[names] += float(np.sum(_sum(columns, names)))
@@ -147,11 +147,15 @@ class TotalSums:
         self._zero += int(columns["TFD_ZERO_READS"][posix].sum())
         self._zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         self._programs.add(columns)
-        seconds, moved = _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES), _sum(columns, BYTES_READ)
-        self._moved[place][0] += int(np.sum(moved))
-        self._moved[place][1] += int(np.sum(_sum(columns, BYTES_WRITTEN)))
-        self._slowest = _best(self._slowest, columns, seconds, self._top, "time_s")
-        self._most_read = _best(self._most_read, columns, moved, self._top, "bytes_read")
+        seconds = np.zeros(batch.rows.num_rows) + _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES)
+        moved, written = (
+            np.zeros(len(seconds), np.int64) + _sum(columns, names) for names in (BYTES_READ, BYTES_WRITTEN)
+        )
+        for column, values in enumerate((moved, written)):
+            self._moved[batch.places, column] += batch.by_process(values)
+        for _, rows in batch.parts:
+            self._slowest = _best(self._slowest, columns, rows, seconds, self._top, "time_s")
+            self._most_read = _best(self._most_read, columns, rows, moved, self._top, "bytes_read")
 
     def totals(self) -> FileTotals:
         """Gives the sums."""
@@ -159,7 +163,7 @@ class TotalSums:
         return FileTotals(
             _Zeros(self._sums), self._zero if self._zero_known else None, self._slowest, self._most_read,
             frozenset(self._unknown), read_s, write_s, meta_s,
-            tuple((read, written) for read, written in self._moved),
+            tuple((read, written) for read, written in self._moved.tolist()),
             self._programs.calls(),
         )  # fmt: skip
 
@@ -194,11 +198,15 @@ def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None))
 
 
 def _best(
-    best: list[FileEntry], columns: dict[str, Any], measure: Any, top: int, key: str
+    best: list[FileEntry], columns: dict[str, Any], rows: slice, measure: Any, top: int, key: str
 ) -> list[FileEntry]:
-    count = min(top, len(measure))
-    rows = np.argpartition(measure, len(measure) - count)[len(measure) - count :].tolist() if count else []
-    entries = [_entry(columns, row) for row in rows if measure[row] > 0]
+    """Gives the best of those so far and of some rows, all of one process."""
+    part = measure[rows]
+    if not top or not len(part) or (len(best) == top and part.max() < getattr(best[-1], key)):
+        return best
+    count = min(top, len(part))
+    found = np.argpartition(part, len(part) - count)[len(part) - count :].tolist()
+    entries = [_entry(columns, rows.start + row) for row in found if part[row] > 0]
     ranked = sorted([*best, *entries], key=lambda entry: (-getattr(entry, key), entry.path))
     return ranked[:top]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfdarshan.analysis.file_batches import file_batches
 from tfdarshan.analysis.file_table import WANTED, FileRows, FileTable
 from tfdarshan.analysis.file_totals import FileTotals, TotalSums, is_summed
 from tfdarshan.sessions.process_data import ProcessData
@@ -16,8 +17,7 @@ def load_files_and_totals(processes: Sequence[ProcessData], top: int) -> tuple[F
         SessionDataError: A table is damaged or missing.
     """
     rows, totals = FileRows(processes), TotalSums(len(processes), top)
-    for place, process in enumerate(processes):
-        for batch in process.batches("files", lambda name: name in WANTED or is_summed(name)):
-            rows.add(place, batch)
-            totals.add(place, batch)
+    for batch in file_batches(processes, lambda name: name in WANTED or is_summed(name)):
+        rows.add(batch)
+        totals.add(batch)
     return rows.table(), totals.totals()

@@ -117,6 +117,8 @@ class Segments:
 
 # Calls handled at a time: their columns fit into the processor's cache.
 BLOCK = 1 << 17
+# Calls of a process that are joined rather than put into arrays made for them.
+FEW = 10_000
 COLUMNS = {
     "start_ns": np.int64,
     "end_ns": np.int64,
@@ -215,10 +217,14 @@ class SegmentLoader:
 
     def read(self, process: ProcessData, index: Array) -> None:
         """Adds all calls of one process; `index` gives the file-table index of each file id."""
+        batches = self._batches(process, self._stored(process, None))
+        if sum(int(process.meta["tables"][table].get("rows", FEW)) for table in self._tables(process)) < FEW:
+            self._parts.append(_few(list(batches), index))
+            return
         rows = sum(process.rows(table) for table in self._tables(process))
         arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
         filled = 0
-        for columns in self._batches(process, self._stored(process, None)):
+        for columns in batches:
             end = filled + len(columns["start_ns"])
             columns["file"] = _looked_up(index, columns["file"])
             for name, values in columns.items():
@@ -338,6 +344,17 @@ class SegmentLoader:
         known = np.array([self._names[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
         codes: Array = known[column.indices.to_numpy()]
         return codes
+
+
+def _few(batches: list[dict[str, Array]], index: Array) -> dict[str, Array]:
+    """Joins batches; the table is not opened to ask how many there are."""
+    arrays = {
+        name: np.concatenate([np.empty(0, dtype), *(columns[name] for columns in batches)]).astype(dtype)
+        for name, dtype in COLUMNS.items()
+        if name != "file"
+    }
+    file = np.concatenate([np.empty(0, np.int64), *(columns["file"] for columns in batches)])
+    return arrays | {"file": _looked_up(index, file.astype(np.int64)).astype(COLUMNS["file"])}
 
 
 def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> Thread:

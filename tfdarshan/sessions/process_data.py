@@ -115,8 +115,9 @@ class ProcessData:
                 wanted = list(filter(columns, declared.names)) if callable(columns) else columns
                 check_columns(table, declared, wanted)
                 fields = [declared.field(name) for name in wanted]
+                places = {name: place for place, name in enumerate(declared.names)}
                 for group in range(file.metadata.num_row_groups):
-                    for batch in _group_batches(file, group, fields):
+                    for batch in _group_batches(file, group, fields, places):
                         check_values(table, batch, self._operation_names(), self._files())
                         yield _later(batch, self.shift_ns) if table in TIMED else batch
         except _arrow_errors() as error:
@@ -286,12 +287,15 @@ def _worth_threads(file: Any, group: int) -> bool:
     return bool(file.metadata.row_group(group).num_rows >= WORTH_THREADS)
 
 
-def _group_batches(file: Any, group: int, fields: list[Any]) -> Iterator[Any]:
-    """Yields a row group's columns as record batches; those of one number are made, not read."""
+def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, int]) -> Iterator[Any]:
+    """Yields a row group's columns as record batches; those of one number are made, not read.
+
+    Columns are flat: a name's place in the schema is that in the file.
+    """
     import pyarrow as pa
 
     # One column is read in any case: it says how many rows there are.
-    same = _constants(file.metadata.row_group(group), [field.name for field in fields[1:]])
+    same = _constants(file.metadata.row_group(group), places, [field.name for field in fields[1:]])
     made: dict[tuple[float, Any], Any] = {}
 
     def column(batch: Any, field: Any) -> Any:
@@ -332,10 +336,9 @@ def _earlier(windows_ns: Sequence[tuple[int, int]] | None, shift_ns: int) -> Seq
     return [(from_ns - shift_ns, until_ns - shift_ns) for from_ns, until_ns in windows_ns]
 
 
-def _constants(group: Any, columns: Sequence[str]) -> dict[str, float]:
+def _constants(group: Any, places: dict[str, int], columns: Sequence[str]) -> dict[str, float]:
     """Gives the number of each column that has only one in a row group, and no null."""
     same = {}
-    places = {group.column(place).path_in_schema: place for place in range(group.num_columns)}
     for name in columns:
         found = group.column(places[name]).statistics if name in places else None
         if found is None or found.physical_type not in ("INT64", "DOUBLE") or not found.has_min_max:
