@@ -160,6 +160,7 @@ void tfd_lmdb_close(struct tfd_lmdb *file)
         close(file->fd);
     if (file->direct_fd >= 0)
         close(file->direct_fd);
+    tfd_lmdb_unmap(file);
     tfd_lmdb_forget(&file->found);
     free(file);
 }

@@ -1,5 +1,5 @@
-/* Reads LMDB databases of data version 1 by explicit reads: no page is mapped, nothing is written, no lock is
- * taken. The only header cffi reads for this extension.
+/* Reads LMDB databases of data version 1 by explicit reads, and what the page cache has through a mapping:
+ * nothing is written, no lock is taken. The only header cffi reads for this extension.
  *
  * All but open and close may run in several threads at once, except that nothing else may use a database while
  * it is indexed. A result of -1 has filled `error`. */
@@ -71,10 +71,17 @@ const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size);
 int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error);
 
 /* Reads the values of `count` records into `to` of `room` bytes, each to its place there: in the order of the file
- * from the storage, neighbours by one call, by at most `threads` threads. `cached`: the page cache should have them,
- * and bytes between neighbours are not worth copying. */
-int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
+ * from the storage, neighbours by one call, by at most `threads` threads. `cached`: the page cache should have them:
+ * they are copied from a mapping, if the file can be mapped. */
+int tfd_lmdb_read(struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
                   char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error);
+
+/* The whole file, mapped at the first call and until it is closed; NULL if it cannot be. */
+const char *tfd_lmdb_mapping(struct tfd_lmdb *file);
+
+/* That the mapping has the values of these records: before they are used without a copy. */
+int tfd_lmdb_check_mapped(struct tfd_lmdb *file, const uint64_t *numbers, size_t count,
+                          struct tfd_lmdb_error *error);
 
 /* Lends an indexed file to TensorFlow's op, which is given the number returned (0: too many are lent) and never a
  * pointer. The file stays open as long as it is lent. `held`: this process keeps writers from what is read; else

@@ -5,6 +5,7 @@
 
 #include "lmdb/environment.h"
 #include "lmdb/failure.h"
+#include "lmdb/mapped.h"
 #include "lmdb/scatter.h"
 #include "lmdb/values.h"
 
@@ -50,20 +51,24 @@ static size_t make_pieces(const struct request *request)
     return made;
 }
 
-/* That values that have pages of their own still have them. */
+int tfd_lmdb_check_head(const struct tfd_lmdb *file, const struct tfd_lmdb_record *record,
+                        const uint8_t *head, struct tfd_lmdb_error *error)
+{
+    uint64_t bytes = file->page_bytes;
+    if (!record->size || (mdb_u64(head) == record->offset / bytes && mdb_u16(head + 10) & MDB_P_OVERFLOW &&
+                          mdb_u32(head + 12) * bytes >= MDB_PAGE_HEADER_BYTES + (uint64_t)record->size))
+        return 0;
+    return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED, "is damaged: page %" PRIu64 " does not begin a value",
+                         record->offset / bytes);
+}
+
 static int check_heads(const struct request *request, struct tfd_lmdb_error *error)
 {
-    uint64_t bytes = request->file->page_bytes;
     for (size_t i = 0; i < request->count; i++) {
         const struct tfd_lmdb_record *record = &request->file->found.records[request->numbers[i]];
-        if (!record->size || !(record->flags & TFD_LMDB_IN_PAGES))
-            continue;
-        const uint8_t *head = request->heads[i];
-        if (mdb_u64(head) != record->offset / bytes || !(mdb_u16(head + 10) & MDB_P_OVERFLOW) ||
-            mdb_u32(head + 12) * bytes < MDB_PAGE_HEADER_BYTES + (uint64_t)record->size)
-            return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED,
-                                 "is damaged: page %" PRIu64 " does not begin a value",
-                                 record->offset / bytes);
+        if (record->flags & TFD_LMDB_IN_PAGES &&
+            tfd_lmdb_check_head(request->file, record, request->heads[i], error))
+            return -1;
     }
     return 0;
 }
@@ -95,9 +100,11 @@ int tfd_lmdb_check_number(const struct tfd_lmdb *file, uint64_t number, struct t
     return tfd_lmdb_fail(error, TFD_LMDB_MISSING, "has no record number %" PRIu64, number);
 }
 
-int tfd_lmdb_read_to(const struct tfd_lmdb *file, const uint64_t *numbers, char *const *to, size_t count,
+int tfd_lmdb_read_to(struct tfd_lmdb *file, const uint64_t *numbers, char *const *to, size_t count,
                      int threads, bool cached, struct tfd_lmdb_error *error)
 {
+    if (cached && file->direct_fd < 0 && tfd_lmdb_mapping(file))
+        return tfd_lmdb_copy_mapped(file, numbers, to, count, error);
     struct request request = {.file = file, .numbers = numbers, .to = to, .count = count};
     return read_values(&request, threads, cached, error);
 }
@@ -125,7 +132,7 @@ static int place(const struct request *request, const uint64_t *places, char *to
     return 0;
 }
 
-int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
+int tfd_lmdb_read(struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
                   char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error)
 {
     if (!count)
@@ -136,7 +143,7 @@ int tfd_lmdb_read(const struct tfd_lmdb *file, const uint64_t *numbers, const ui
     struct request request = {.file = file, .numbers = numbers, .to = pointers, .count = count};
     int result = place(&request, places, to, room, pointers, error);
     if (!result)
-        result = read_values(&request, threads, cached, error);
+        result = tfd_lmdb_read_to(file, numbers, pointers, count, threads, cached, error);
     free(pointers);
     return result;
 }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.index import Index
+from tfdarshan.lmdb.mapped_batch import MappedBatch
 from tfdarshan.lmdb.record_order import Shuffle
 
 # A read ahead is of so much, so that neighbours are merged and all threads have something to do.
@@ -56,7 +57,7 @@ class Records:
             self.index, self.batch, shard, self.shuffle, self.seed, self.epochs, self.drop_remainder
         )
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch | MappedBatch]:
         epoch = 0
         while self.epochs is None or epoch < self.epochs:
             order = self.order(epoch)
@@ -65,7 +66,7 @@ class Records:
             yield from self.batches(order)
             epoch += 1
 
-    def batches(self, order: NDArray[np.uint64]) -> Iterator[Batch]:
+    def batches(self, order: NDArray[np.uint64]) -> Iterator[Batch | MappedBatch]:
         """Yields the batches of an order of records, while others are read."""
         # A device that seeks wants one reader, others none that waits for the last part of a read.
         readers = 1 if self.index.threads == 1 else READS_AHEAD
@@ -76,7 +77,8 @@ class Records:
                     if is_cached:
                         while ahead:
                             yield from ahead.pop(0).result()
-                        yield from self.index.read_batches(numbers, self.batch)
+                        mapped = self.index.mapped_batches(numbers, self.batch)
+                        yield from mapped or self.index.read_batches(numbers, self.batch)
                         continue
                     ahead.append(reader.submit(self.index.read_batches, numbers, self.batch))
                     if len(ahead) > READS_AHEAD:

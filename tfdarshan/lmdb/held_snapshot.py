@@ -85,7 +85,7 @@ class HeldTransaction:
             DataFileError: The process that held the transaction has let it go, and a writer may have changed
                 what was read.
         """
-        if not self._is_held():
+        if not self.is_held():
             CheckedTransaction(self._path).check(file, transaction)
         elif self._path not in _said and file.newest() > transaction:
             _said.add(self._path)
@@ -99,7 +99,8 @@ class HeldTransaction:
         """Whether this process holds it."""
         return self._held[0] == 1 and self._owner == os.getpid()
 
-    def _is_held(self) -> bool:
+    def is_held(self) -> bool:
+        """Says whether no writer can change what is read; a forked child relies on its parent."""
         return self._held[0] == 1 and self._owner in (os.getpid(), os.getppid())
 
     def close(self) -> None:

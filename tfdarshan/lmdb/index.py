@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, get_args
@@ -22,6 +22,7 @@ from tfdarshan.lmdb.held_snapshot import (
     py_lmdb,
     take_snapshot,
 )
+from tfdarshan.lmdb.mapped_batch import MappedBatch
 from tfdarshan.lmdb.measured_reading import MeasuredReading, Reading
 from tfdarshan.lmdb.py_lmdb_file import PyLmdbFile
 from tfdarshan.lmdb.record_order import Shuffle, record_order
@@ -319,6 +320,28 @@ class Index:
             raise
         self._check(file)
         return room.batches()
+
+    def mapped_batches(self, numbers: NDArray[np.uint64], batch: int) -> Iterator[MappedBatch] | None:
+        """Gives batches of so many records as the file is mapped, without a copy.
+
+        None where values could change meanwhile, as no transaction is held, or the file cannot be mapped.
+
+        Raises:
+            DataFileError: The file is damaged.
+        """
+        file, snapshot = self._opened(), self._snapshot
+        if isinstance(file, PyLmdbFile) or not (isinstance(snapshot, HeldTransaction) and snapshot.is_held()):
+            return None
+        whole = file.mapped(numbers)
+        if whole is None:
+            return None
+        self._check(file)
+        if self._measured is not None:
+            self._measured.look_at_cache(int(self.sizes[numbers].sum(dtype=np.int64)))
+        begins = self.offsets[numbers].astype(np.int64)
+        ends = begins + self.sizes[numbers]
+        cuts = (slice(first, first + batch) for first in range(0, len(numbers), batch))
+        return (MappedBatch(numbers[cut], whole, begins[cut], ends[cut]) for cut in cuts)
 
     def _read_into(self, file: LmdbFile | PyLmdbFile, room: BatchRoom, threads: int | None) -> None:
         numbers, places = room.numbers, room.places

@@ -97,7 +97,7 @@ class Trial:
 
     def index(self) -> Index:
         """Gives the index that is read with."""
-        return Index(self.path.given, self.db, access=self.access, threads=self.threads, snapshot="check")
+        return Index(self.path.given, self.db, access=self.access, threads=self.threads)
 
 
 # Opens a database; what it gives reads values up to so many bytes, and gives how many those were, and how.
@@ -167,7 +167,7 @@ def _open_ours(trial: Trial, *, strings: bool = False) -> Read:
         done = 0
         for batch in batches:
             if trial.framework == "python":
-                done += len(batch.buffer)
+                done += sum(map(len, batch))
             else:
                 done += _string_bytes(batch) if strings else len(batch[0])
             if done >= trial.most_bytes:

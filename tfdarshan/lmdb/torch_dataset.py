@@ -8,6 +8,7 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.batched_records import Records
+from tfdarshan.lmdb.mapped_batch import MappedBatch
 
 try:
     from torch.utils.data import IterableDataset, get_worker_info
@@ -22,7 +23,7 @@ class TorchRecords(IterableDataset):  # type: ignore[misc]
         super().__init__()
         self._records = records
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch | MappedBatch]:
         worker: Any = get_worker_info()
         return iter(self._records if worker is None else self._records.part(worker.id, worker.num_workers))
 

@@ -102,6 +102,7 @@ class LmdbFile:
             raise self._raised(error)
         # Not closed before the last call that uses it returns, nor before arrays over its memory are gone.
         self._file = self._ffi.gc(opened, self._lib.tfd_lmdb_close)
+        self._file_bytes = self.facts().file_bytes
         self.reads_direct = bool(self._lib.tfd_lmdb_reads_direct(self._file))
 
     def index(self, name: bytes | None, threads: int) -> None:
@@ -162,7 +163,7 @@ class LmdbFile:
             places: Where each goes in `to`, in bytes.
             to: Has room for them.
             threads: The most reads in flight.
-            cached: The page cache should have them: what lies between neighbours is not read.
+            cached: The page cache should have them: they are copied from a mapping, if there can be one.
 
         Raises:
             DataFileError: The file is damaged.
@@ -174,6 +175,23 @@ class LmdbFile:
         count = len(numbers)
         if self._lib.tfd_lmdb_read(self._file, given, placed, count, into, to.nbytes, threads, cached, error):
             raise self._raised(error)
+
+    def mapped(self, numbers: NDArray[np.uint64]) -> memoryview | None:
+        """Gives the whole file as it is mapped, once the values of these records are known to be in it.
+
+        It stays mapped as long as anything refers to it. None if the file cannot be mapped.
+
+        Raises:
+            DataFileError: The file is damaged.
+        """
+        first = self._lib.tfd_lmdb_mapping(self._file)
+        if not first:
+            return None
+        error = self._ffi.new("struct tfd_lmdb_error *")
+        given = self._ffi.from_buffer("uint64_t[]", numbers)
+        if self._lib.tfd_lmdb_check_mapped(self._file, given, len(numbers), error):
+            raise self._raised(error)
+        return self._view(first, self._file_bytes).data
 
     def lend(self, *, held: bool) -> LentFile | None:
         """Lends the file to the op of TensorFlow's; None where too many are lent already.
