@@ -112,6 +112,11 @@ class DepthSearch:
         """How many in flight the next part is read with."""
         return self.depth if self._pair is None else self._pair.next
 
+    def adopt(self, depth: int, *, harmed: bool) -> None:
+        """Takes what another process found, as if it had been found here."""
+        self.depth, self.harmed = min(depth, self.most), harmed
+        self._settled_at, self._pair, self._since = self.depth, None, _Sum()
+
     @property
     def part_bytes(self) -> int:
         """How much a part is, in bytes."""

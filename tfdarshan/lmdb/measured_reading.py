@@ -6,13 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tfdarshan.lmdb.depth_search import DepthSearch
+from tfdarshan.lmdb.shared_choice import SharedChoice, turn
 from tfdarshan.native.residency import PAGE, is_resident
 
 # What lies nearer is one call.
@@ -117,6 +118,7 @@ class MeasuredReading:
         self._path, self._offsets, self._clock = path, offsets, clock
         self._search = DepthSearch(most)
         self._turns, self._process = Turns(), os.getpid()
+        self._shared = SharedChoice()
         self.cached_share: float | None = None
         self._looks_after = 0  # bytes
 
@@ -170,14 +172,34 @@ class MeasuredReading:
         if self.from_cache:
             read(order, 1, True)
             return
-        done = self._read_parts(read, order, offsets[order], sizes[order]) if self._search.is_due else 0
+        done = self._measure(read, order, offsets[order], sizes[order])
         if done < len(order):
             self._read_rest(read, order[done:], int(sizes[order[done:]].sum(dtype=np.int64)))
+
+    def _measure(
+        self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
+    ) -> int:
+        """Compares numbers in flight where that is due; returns how many records were read.
+
+        A process that was forked from the same as one that has compared takes what that found.
+        """
+        search, found = self._search, self._shared.found()
+        if search.is_due and not search.looks and found is not None:
+            search.adopt(found[0], harmed=found[1])
+        if not search.is_due or not self._shared.begin():
+            return 0
+        try:
+            return self._read_parts(read, order, offsets, sizes)
+        finally:
+            self._shared.end()
 
     def _read_rest(self, read: Read, order: NDArray[np.intp], read_bytes: int) -> None:
         search = self._search
         takes_turns = search.harmed and search.depth == 1
-        with self._turns.alone() if takes_turns else self._turns.together():
+        with ExitStack() as held:
+            held.enter_context(self._turns.alone() if takes_turns else self._turns.together())
+            if takes_turns:
+                held.enter_context(turn(self._path))
             start_s, depth = self._clock(), search.depth
             read(order, depth, False)
             if depth == search.depth:
@@ -197,6 +219,8 @@ class MeasuredReading:
                 read(order[done:end], depth, False)
                 search.add_part(depth, parts.bytes_of(done, end), self._clock() - start_s)
                 done = end
+        if not search.is_due:
+            self._shared.settle(search.depth, harmed=search.harmed)
         return done
 
 
