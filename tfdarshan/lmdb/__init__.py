@@ -3,5 +3,6 @@
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.dataset import dataset
 from tfdarshan.lmdb.index import Index
+from tfdarshan.lmdb.remedy import REMEDIES
 
-__all__ = ["Batch", "Index", "dataset"]
+__all__ = ["REMEDIES", "Batch", "Index", "dataset"]

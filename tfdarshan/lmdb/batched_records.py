@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.index import Index
 from tfdarshan.lmdb.mapped_batch import MappedBatch
 from tfdarshan.lmdb.record_order import Shuffle
+from tfdarshan.lmdb.shared_choice import turn
 
 # A read ahead is of so much, so that neighbours are merged and all threads have something to do.
 READ_BYTES = 16 << 20
@@ -25,7 +28,12 @@ CACHED_READ_BYTES = 5 << 20
 
 @dataclass(frozen=True)
 class Records:
-    """Which records a data set has, in which order, and how many at a time."""
+    """Which records a data set has, in which order, and how many at a time.
+
+    Attributes:
+        read_bytes: How much is read at a time, in whole batches; None for what merges well.
+        takes_turns: Each read waits for those of other readers of the file, also in other processes.
+    """
 
     index: Index
     batch: int = 1
@@ -34,6 +42,8 @@ class Records:
     seed: int = 0
     epochs: int | None = 1
     drop_remainder: bool = False
+    read_bytes: int | None = None
+    takes_turns: bool = False
 
     def __post_init__(self) -> None:
         """Refuses what cannot be.
@@ -53,9 +63,7 @@ class Records:
     def part(self, which: int, parts: int) -> Records:
         """Gives a part of the shard, for one worker of several."""
         shard = (self.shard[0] * parts + which, self.shard[1] * parts)
-        return Records(
-            self.index, self.batch, shard, self.shuffle, self.seed, self.epochs, self.drop_remainder
-        )
+        return replace(self, shard=shard)
 
     def __iter__(self) -> Iterator[Batch | MappedBatch]:
         epoch = 0
@@ -80,7 +88,7 @@ class Records:
                         mapped = self.index.mapped_batches(numbers, self.batch)
                         yield from mapped or self.index.read_batches(numbers, self.batch)
                         continue
-                    ahead.append(reader.submit(self.index.read_batches, numbers, self.batch))
+                    ahead.append(reader.submit(self._read, numbers))
                     if len(ahead) > READS_AHEAD:
                         yield from ahead.pop(0).result()
                 while ahead:
@@ -89,13 +97,22 @@ class Records:
                 for read in ahead:
                     read.cancel()
 
+    def _read(self, numbers: NDArray[np.uint64]) -> list[Batch]:
+        with turn(os.fspath(self.index.path)) if self.takes_turns else nullcontext():
+            return self.index.read_batches(numbers, self.batch)
+
+    @property
+    def most_read_bytes(self) -> int:
+        """How much is read at a time, in bytes."""
+        return READ_BYTES if self.read_bytes is None else self.read_bytes
+
     def _reads(self, order: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.uint64], bool]]:
         """Parts an order into reads of whole batches; says of each whether the page cache should have it."""
         ends = np.cumsum(self.index.sizes[order], dtype=np.int64)
         first = 0
         while first < len(order):
             is_cached = self.index.is_cached()
-            read_bytes = min(CACHED_READ_BYTES, READ_BYTES) if is_cached else READ_BYTES
+            read_bytes = min(CACHED_READ_BYTES, READ_BYTES) if is_cached else self.most_read_bytes
             before = int(ends[first - 1]) if first else 0
             fitting = int(np.searchsorted(ends, before + read_bytes, side="right")) - first
             count = max(fitting // self.batch, 1) * self.batch

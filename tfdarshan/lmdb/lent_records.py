@@ -33,7 +33,7 @@ class LentRecords:
         count = len(records.order(0))
         batch_bytes = max(int(records.index.sizes.mean() * records.batch), 1) if count else 1
         self._span = max(SPAN_BYTES // batch_bytes, 1) * records.batch
-        self._window = max(READ_BYTES // batch_bytes, 1) * records.batch
+        self._window = max(records.most_read_bytes // batch_bytes, 1) * records.batch
         self.spans = -(-count // self._span)
         self.batches_ahead = int(np.clip(READ_BYTES // batch_bytes, 2, 16))
         self._lock = threading.Lock()
@@ -65,6 +65,6 @@ class LentRecords:
         self.lent.set_reading(
             reading.in_flight,
             cached=reading.from_cache,
-            takes_turns=reading.takes_turns,
+            takes_turns=reading.takes_turns or self.records.takes_turns,
             window=0 if reading.from_cache else self._window,
         )

@@ -9,6 +9,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.batched_records import Records
 from tfdarshan.lmdb.mapped_batch import MappedBatch
+from tfdarshan.lmdb.shared_reader import SharedRecords
 
 try:
     from torch.utils.data import IterableDataset, get_worker_info
@@ -19,7 +20,7 @@ except ImportError as error:
 class TorchRecords(IterableDataset):  # type: ignore[misc]
     """Batches of records: for a DataLoader with batch_size=None, whose workers share the shard."""
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Records | SharedRecords) -> None:
         super().__init__()
         self._records = records
 
@@ -28,6 +29,6 @@ class TorchRecords(IterableDataset):  # type: ignore[misc]
         return iter(self._records if worker is None else self._records.part(worker.id, worker.num_workers))
 
 
-def iterable(records: Records) -> TorchRecords:
+def iterable(records: Records | SharedRecords) -> TorchRecords:
     """Gives the data set."""
     return TorchRecords(records)
