@@ -67,6 +67,12 @@ uint64_t tfd_lmdb_count(const struct tfd_lmdb *file);
 const struct tfd_lmdb_record *tfd_lmdb_records(const struct tfd_lmdb *file);
 const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size);
 
+/* Takes records and keys that were found before, of the database that `facts` describes, in place of finding them.
+ * They are copied; any that leaves the file, or its keys, is refused. */
+int tfd_lmdb_restore(struct tfd_lmdb *file, const struct tfd_lmdb_record *records, uint64_t count,
+                     const char *keys, uint64_t key_bytes, const struct tfd_lmdb_facts *facts,
+                     struct tfd_lmdb_error *error);
+
 /* The newest transaction that is in the file now. */
 int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error);
 

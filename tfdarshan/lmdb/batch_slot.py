@@ -29,10 +29,10 @@ class BatchSlot:
     def put(self, batch: Batch | MappedBatch) -> int:
         """Copies a batch in; returns how many records it has."""
         count, at = len(batch), 0
-        for part in (batch.numbers, batch.offsets, *_pieces(batch)):
-            size = memoryview(part).nbytes
-            self._memory[at : at + size] = memoryview(part).cast("B") if size else b""
-            at += size
+        for part in (batch.numbers.data, batch.offsets.data, *_pieces(batch)):
+            if part.nbytes:
+                self._memory[at : at + part.nbytes] = part.cast("B")
+            at += part.nbytes
         return count
 
     def take(self, count: int) -> Batch:

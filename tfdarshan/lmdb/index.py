@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfdarshan.errors import ConfigurationError, DataFileError
+from tfdarshan.lmdb import kept_index
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.batch_room import BatchRoom
 from tfdarshan.lmdb.data_path import data_path
@@ -61,6 +62,7 @@ class Index:
         threads: int = THREADS,
         access: Access = "auto",
         snapshot: SnapshotKind = "auto",
+        keep: bool = True,
         py_lmdb_options: Mapping[str, Any] | None = None,
     ) -> None:
         """Opens a database and finds its records, without reading values that have pages of their own.
@@ -76,6 +78,8 @@ class Index:
             snapshot: "transaction" holds a read transaction by py-lmdb, so that a writer cannot change what
                 is read; "check" holds nothing and looks after each read whether one may have; "auto" holds
                 one where py-lmdb and a lock file are there.
+            keep: Keeps the records of a database whose values lie beside their keys in the user's cache, as
+                finding them reads all of it, and takes those that were kept of the same transaction.
             py_lmdb_options: More arguments of lmdb.open(), for files that only py-lmdb reads.
 
         Raises:
@@ -89,7 +93,7 @@ class Index:
             raise ConfigurationError(f"access is 'auto', 'cached' or 'direct', not {access!r}.")
         self._asked: dict[str, Any] = {
             "path": os.fspath(path), "db": db, "threads": threads, "access": access, "snapshot": snapshot,
-            "py_lmdb_options": py_lmdb_options,
+            "keep": keep, "py_lmdb_options": py_lmdb_options,
         }  # fmt: skip
         self._where = data_path(path)
         self.path = self._where.data
@@ -125,8 +129,11 @@ class Index:
         for attempt in range(ATTEMPTS):
             file = LmdbFile(os.fspath(self.path), direct=self._asked["access"] == "direct")
             try:
-                file.index(self._name, self.threads)
-                self._check(file)
+                if not (self._asked["keep"] and kept_index.restore(file, self._name)):
+                    file.index(self._name, self.threads)
+                    self._check(file)
+                    if self._asked["keep"]:
+                        kept_index.keep(file, self._name)
                 return file
             except DataFileError:
                 if file.newest() == file.facts().transaction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -116,6 +117,20 @@ class LmdbFile:
         error = self._ffi.new("struct tfd_lmdb_error *")
         given = self._ffi.NULL if name is None else name
         if self._lib.tfd_lmdb_index(self._file, given, len(name or b""), threads, error):
+            raise self._raised(error)
+
+    def restore(self, records: NDArray[Any], keys: NDArray[np.uint8], facts: LmdbFacts) -> None:
+        """Takes records that were found before, of the database that `facts` describes.
+
+        Raises:
+            DataFileError: They are not this file's.
+            StorageError: There is no memory.
+        """
+        error = self._ffi.new("struct tfd_lmdb_error *")
+        given = self._ffi.from_buffer("struct tfd_lmdb_record[]", records)
+        said = self._ffi.new("struct tfd_lmdb_facts *", dataclasses.asdict(facts))
+        text = self._ffi.from_buffer("char[]", keys)
+        if self._lib.tfd_lmdb_restore(self._file, given, len(records), text, keys.nbytes, said, error):
             raise self._raised(error)
 
     def facts(self) -> LmdbFacts:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tfdarshan.lmdb import Index
+
 # The sub-databases, and what open_db() is told of each.
 KINDS = {
     None: {},
@@ -9,9 +11,14 @@ KINDS = {
     b"reverse keys": {"reverse_key": True},
     b"integer keys": {"integerkey": True},
     b"duplicates": {"dupsort": True},
+    b"integer keys with duplicates": {"integerkey": True, "dupsort": True},
     b"fixed duplicates": {"dupsort": True, "dupfixed": True},
     b"integer duplicates": {"dupsort": True, "dupfixed": True, "integerdup": True},
 }
+# py-lmdb cannot ask for MDB_REVERSEDUP, but heeds it where a database has it.
+REVERSE_DUPLICATES = b"reverse duplicates"
+KINDS[REVERSE_DUPLICATES] = {"dupsort": True}
+REVERSEDUP = 64
 MAP_BYTES = 1 << 28
 
 
@@ -44,3 +51,16 @@ def expected(path, db=None, **options):
 def found(index):
     """All records as an index gives them."""
     return list(zip(index.keys(), index.read(range(len(index))).tolist(), strict=True))
+
+
+def make_reverse_duplicates(path):
+    """Makes a sub-database whose duplicates are compared from their ends: py-lmdb writes and reads it so."""
+    with opened(path) as environment:
+        environment.open_db(REVERSE_DUPLICATES, **KINDS[REVERSE_DUPLICATES])
+    with Index(path, snapshot="check") as index:
+        at = int(index.offsets[index.keys().index(REVERSE_DUPLICATES)]) + 4
+    with (path / "data.mdb").open("r+b") as file:
+        file.seek(at)
+        flags = int.from_bytes(file.read(2), "little")
+        file.seek(at)
+        file.write((flags | REVERSEDUP).to_bytes(2, "little"))

@@ -7,7 +7,17 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from tests.integration.lmdb_reader.databases import KINDS, expected, found, opened, py_lmdb
+from tests.integration.lmdb_reader.databases import (
+    KINDS,
+    REVERSE_DUPLICATES,
+    REVERSEDUP,
+    expected,
+    found,
+    make_reverse_duplicates,
+    opened,
+    py_lmdb,
+    write,
+)
 from tfdarshan.lmdb import Index
 
 VALUE_BYTES = (0, 1, 100, 1000, 2030, 2040, 4080, 4081, 9000, 70_000)
@@ -41,6 +51,8 @@ def a_value(kind, dice):
 
 def make(path, drawn):
     """Writes each database that was drawn, in transactions of its own; deletes some of its keys."""
+    if any(name == REVERSE_DUPLICATES for name, *_ in drawn):
+        make_reverse_duplicates(path)
     with opened(path) as environment:
         for name, records, most, distinct, deleted, seed in drawn:
             dice, kind = random.Random(seed), KINDS[name]
@@ -83,3 +95,21 @@ def test_databases_are_read_as_py_lmdb_reads_them(tmp_path, drawn):
 def test_many_databases_are_read_as_py_lmdb_reads_them(tmp_path, drawn):
     py_lmdb()
     check(tmp_path / "db", drawn)
+
+
+def test_duplicates_compared_from_their_ends(tmp_path):
+    # GIVEN
+    (tmp_path / "db").mkdir()
+    make_reverse_duplicates(tmp_path / "db")
+    values = [b"az", b"ba", b"c", b"aaz", b"zz", b"b" * 400, b"ca"]
+    write(tmp_path / "db", [(b"k", value) for value in values], REVERSE_DUPLICATES)
+
+    # WHEN
+    with Index(tmp_path / "db", REVERSE_DUPLICATES) as index:
+        given = [value for _, value in found(index)]
+
+        # THEN they are in that order, as py-lmdb has them
+        assert index.facts.flags & REVERSEDUP
+    assert given == [value for _, value in expected(tmp_path / "db", REVERSE_DUPLICATES)]
+    assert sorted(given) == sorted(values)
+    assert given != sorted(values)

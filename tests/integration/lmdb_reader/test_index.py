@@ -225,6 +225,27 @@ def test_lmdb_1_is_read_by_py_lmdb_which_is_said_once(tmp_path, capfd):
     assert capfd.readouterr().err.count("is read by py-lmdb") == 1
 
 
+def test_an_encrypted_database_is_one_sentence(tmp_path, monkeypatch):
+    # GIVEN a file of LMDB 1.0's format, and a py-lmdb that says of it what its engine does; it takes no key
+    (tmp_path / "x.mdb").write_bytes(bytes(24) + struct.pack("<II", 0xBEEFC0DE, 3) + bytes(8192))
+    module = py_lmdb()
+    encrypted = getattr(module, "EnvEncryptionError", module.Error)
+
+    def refuse(*_, **options):
+        assert options["key"] == b"secret"
+        raise encrypted("MDB_ENV_ENCRYPTION: Environment encryption mismatch")
+
+    monkeypatch.setattr(module, "open", refuse)
+
+    # WHEN / THEN
+    with pytest.raises(DataFileError, match=r"LMDB 1\.0") as raised:
+        Index(tmp_path / "x.mdb", py_lmdb_options={"key": b"secret"})
+    assert "cannot be read by py-lmdb: MDB_ENV_ENCRYPTION: Environment encryption mismatch" in str(
+        raised.value
+    )
+    assert "\n" not in str(raised.value)
+
+
 def test_damage_is_a_sentence_or_goes_unnoticed_but_never_more(tmp_path):
     # GIVEN a database with all kinds of nodes, and dice
     path = tmp_path / "db"
