@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lmdb/failure.h"
+#include "lmdb/record_check.h"
 #include "lmdb/turn.h"
 #include "lmdb/values.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "lmdb/failure.h"
-#include "lmdb/values.h"
+#include "lmdb/record_check.h"
 
 const char *tfd_lmdb_mapping(struct tfd_lmdb *file)
 {

@@ -6,6 +6,7 @@
 #include "lmdb/environment.h"
 #include "lmdb/failure.h"
 #include "lmdb/mapped.h"
+#include "lmdb/record_check.h"
 #include "lmdb/scatter.h"
 #include "lmdb/values.h"
 
@@ -51,17 +52,6 @@ static size_t make_pieces(const struct request *request)
     return made;
 }
 
-int tfd_lmdb_check_head(const struct tfd_lmdb *file, const struct tfd_lmdb_record *record,
-                        const uint8_t *head, struct tfd_lmdb_error *error)
-{
-    uint64_t bytes = file->page_bytes;
-    if (!record->size || (mdb_u64(head) == record->offset / bytes && mdb_u16(head + 10) & MDB_P_OVERFLOW &&
-                          mdb_u32(head + 12) * bytes >= MDB_PAGE_HEADER_BYTES + (uint64_t)record->size))
-        return 0;
-    return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED, "is damaged: page %" PRIu64 " does not begin a value",
-                         record->offset / bytes);
-}
-
 static int check_heads(const struct request *request, struct tfd_lmdb_error *error)
 {
     for (size_t i = 0; i < request->count; i++) {
@@ -91,13 +81,6 @@ static int read_values(struct request *request, int threads, bool cached, struct
     free(request->heads);
     free(request->pieces);
     return result;
-}
-
-int tfd_lmdb_check_number(const struct tfd_lmdb *file, uint64_t number, struct tfd_lmdb_error *error)
-{
-    if (number < file->found.count)
-        return 0;
-    return tfd_lmdb_fail(error, TFD_LMDB_MISSING, "has no record number %" PRIu64, number);
 }
 
 int tfd_lmdb_read_to(struct tfd_lmdb *file, const uint64_t *numbers, char *const *to, size_t count,

@@ -4,12 +4,6 @@
 
 #include "lmdb/environment.h"
 
-int tfd_lmdb_check_number(const struct tfd_lmdb *file, uint64_t number, struct tfd_lmdb_error *error);
-
-/* That a value which has pages of its own still has them, by the 16 bytes before it. */
-int tfd_lmdb_check_head(const struct tfd_lmdb *file, const struct tfd_lmdb_record *record,
-                        const uint8_t *head, struct tfd_lmdb_error *error);
-
 /* As tfd_lmdb_read(), to[i] being where value i goes. */
 int tfd_lmdb_read_to(struct tfd_lmdb *file, const uint64_t *numbers, char *const *to, size_t count,
                      int threads, bool cached, struct tfd_lmdb_error *error);

@@ -22,6 +22,7 @@ from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
 from tests.perf.findings_cost import findings_cost
 from tests.perf.list_cost import list_cost
+from tests.perf.lmdb_cost import lmdb_cost
 from tests.perf.partials_cost import partials_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
@@ -50,6 +51,7 @@ PART_NAMES = (
     "advise",
     "staged",
     "checkpoint",
+    "lmdb",
     "bounds",
 )
 FULL_JOB = CheckpointJob()
@@ -74,6 +76,8 @@ class Repetitions:
     advice_runs: int = 3
     redirect_rounds: int = 11
     checkpoint_job: CheckpointJob = FULL_JOB
+    lmdb_runs: int = 5
+    lmdb_megabytes: int = 240
 
 
 FULL_ADVISED_FILES = 10_000_000
@@ -94,6 +98,8 @@ QUICK = Repetitions(
     advice_runs=1,
     redirect_rounds=2,
     checkpoint_job=CheckpointJob(steps=20, every=5, pause_s=0.05, scale=20),
+    lmdb_runs=1,
+    lmdb_megabytes=20,
 )
 
 Part = Callable[[Path], tuple[list[Row], list[str]]]
@@ -130,6 +136,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
         "checkpoint": partial(checkpoint_cost, job=repetitions.checkpoint_job),
+        "lmdb": partial(lmdb_cost, runs=repetitions.lmdb_runs, megabytes=repetitions.lmdb_megabytes),
         "bounds": bounds_cost,
     }
 

@@ -31,7 +31,7 @@ def add_parser(verbs: Any) -> None:
         "lmdb",
         help="look at, verify and measure an LMDB database",
         description="Look at an LMDB database, verify it, or measure how fast it is read, by reads of "
-        "tfdarshan's own: nothing is mapped, nothing is written (docs/lmdb.md). Each action has --json.",
+        "tfdarshan's own: nothing in it is changed (docs/lmdb.md). Each action has --json.",
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     _add(actions, "info", "say what is in a database", info, db=True)
