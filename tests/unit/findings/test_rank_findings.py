@@ -186,3 +186,40 @@ def test_without_steps_it_is_a_note(tmp_path):
 
     # THEN
     assert {name: one.kind for name, one in found.items()} == {"slow_rank": "note"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cause", sorted(NAMES - {"shard_imbalance"}))
+def test_a_planted_cause_is_found_among_64_ranks(tmp_path, cause):
+    # GIVEN 16 nodes of four ranks
+    rng = np.random.default_rng(sorted(NAMES).index(cause))
+    world, rank = 64, int(rng.integers(64))
+    where, times = hosts(world, 4), [1.0] * world
+    dealt = shards(world, 2, rng=rng)
+    if cause == "unsharded_input":
+        dealt = everything(world, 3, 1, rng)
+    elif cause == "slow_node":
+        times = [4.0 if host == where[rank] else 1.0 for host in where]
+    else:
+        times[rank] = 4.0
+
+    # WHEN
+    made = zip(dealt, where, times, strict=True)
+    found = named(joint_training(tmp_path, [MadeUpRank(*one) for one in made]))
+
+    # THEN
+    assert set(found) == {cause}
+    assert found[cause].cost_s > 0
+    if cause == "slow_rank":
+        assert f"rank {rank} " in found[cause].title
+    if cause == "slow_node":
+        assert f"node {where[rank]} " in found[cause].title
+
+
+@pytest.mark.long
+def test_a_clean_job_of_64_ranks_raises_no_alarm(tmp_path):
+    rng = np.random.default_rng(64)
+    times = rng.uniform(0.85, 1.2, 64)
+    made = zip(shards(64, 2, rng=rng), hosts(64, 4), times, strict=True)
+    session = joint_training(tmp_path, [MadeUpRank(*one) for one in made], noise=0.25)
+    assert named(session) == {}
