@@ -14,6 +14,7 @@ from tfdarshan.commands.arguments import (
     print_json,
     session_of,
 )
+from tfdarshan.commands.workers import USUAL, add_runner, check_runner, runner_of_calls
 
 
 def add_parser(verbs: Any) -> None:
@@ -25,6 +26,7 @@ def add_parser(verbs: Any) -> None:
         "gain to expect as a range, and when not to bother (docs/findings.md).",
     )
     add_session(parser)
+    add_runner(parser, usual=USUAL)
     add_json(parser)
     parser.set_defaults(command=command)
 
@@ -37,8 +39,10 @@ def command(arguments: argparse.Namespace) -> int:
     from tfdarshan.terminal.fitting import write_whole
     from tfdarshan.terminal.paint import paint_for
 
+    check_runner(arguments)
     session = session_of(arguments)
-    diagnosis = diagnose(session)
+    with runner_of_calls(arguments, session) as runner:
+        diagnosis = diagnose(session, runner)
     if arguments.json:
         print_json(plain_diagnosis(diagnosis) | overlap_of(session))
     else:

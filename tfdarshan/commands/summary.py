@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.commands.several import add_sessions, is_log, opened, plain, ranked
-from tfdarshan.commands.workers import add_runner, check_runner, runner_of, runner_of_calls
+from tfdarshan.commands.workers import USUAL, add_runner, check_runner, runner_of, runner_of_calls
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
     )
-    add_runner(parser, usual="1; as many as there are processors for a large session of several processes")
+    add_runner(parser, usual=USUAL)
     listed = f"files to list (default: {MOST_FILES}); stands for -v, too"
     parser.add_argument("--top", type=int, metavar="N", help=listed)
     add_json(parser)

@@ -17,6 +17,7 @@ from tfdarshan.commands.arguments import (
     print_json,
     session_of,
 )
+from tfdarshan.commands.workers import USUAL, add_runner, check_runner, runner_of_calls
 from tfdarshan.terminal.paint import paint_for
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--fast", metavar="DIR", help="read everything from the device of DIR, which is measured"
     )
+    add_runner(parser, usual=USUAL)
     add_json(parser)
     parser.set_defaults(command=command)
 
@@ -57,8 +59,10 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None:
         check_least("--threads", arguments.threads, 1)
     folder = folder_of("--fast", arguments.fast) if arguments.fast else None
+    check_runner(arguments)
     session = session_of(arguments)
-    measures = measure_leading(session)
+    with runner_of_calls(arguments, session) as runner:
+        measures = measure_leading(session, runner=runner)
     if (bandwidth, latency, arguments.threads, folder) == (1.0, 1.0, None, None):
         return _questions(measures, session, as_json=arguments.json)
     fast = None

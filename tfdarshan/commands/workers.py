@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from tfdarshan.partials.serial import Runner
     from tfdarshan.sessions.session_data import SessionData
 
+# How many processes read a session by default.
+USUAL = "1; as many as there are processors for a large session of several processes"
+
 
 def add_runner(parser: Any, usual: str = "one a processor") -> None:
     """Adds --processes and --cluster; `usual` says how many processes there are by default."""

@@ -88,13 +88,17 @@ class Diagnosis:
         return next((finding for finding in self.findings if finding.name == name), None)
 
 
-def diagnose(session: SessionData) -> Diagnosis:
+def diagnose(session: SessionData, runner: Runner | None = None) -> Diagnosis:
     """Finds what makes a job slow.
+
+    Args:
+        session: The session.
+        runner: What reads the calls of several processes for the time in I/O; None: this process.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    return diagnosis_of(measure_leading(session))
+    return diagnosis_of(measure_leading(session, runner=runner))
 
 
 def summary_and_diagnosis(
@@ -114,7 +118,7 @@ def summary_and_diagnosis(
         measures = measure(session, top, runner)
         return measures.summary, diagnosis_of(measures)
     data = summarize(session, top, runner or SERIAL)
-    return data, diagnosis_of(measure_leading(session, data.ranks))
+    return data, diagnosis_of(measure_leading(session, data.ranks, runner))
 
 
 def diagnosis_of(measures: Measures) -> Diagnosis:

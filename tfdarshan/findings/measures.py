@@ -476,7 +476,9 @@ def measure(session: SessionData, top: int = 0, runner: Runner | None = None) ->
     )
 
 
-def measure_leading(session: SessionData, ranks: RankTable | None = None) -> Measures:
+def measure_leading(
+    session: SessionData, ranks: RankTable | None = None, runner: Runner | None = None
+) -> Measures:
     """Measures what findings speak of: of several ranks the one that waits most, beside a table of all.
 
     Each rank has a pipeline and steps of its own. The calls of the others are not read.
@@ -484,13 +486,14 @@ def measure_leading(session: SessionData, ranks: RankTable | None = None) -> Mea
     Args:
         session: The session.
         ranks: The table, where it is there already.
+        runner: As `measure` takes it.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     if session.joint is None:
-        return measure(session)
-    alone = measure(session.of_rank(session.joint.leading))
+        return measure(session, runner=runner)
+    alone = measure(session.of_rank(session.joint.leading), runner=runner)
     return dataclasses.replace(alone, ranks=ranks or rank_table(session))
 
 

@@ -106,6 +106,13 @@ def test_a_cluster_says_what_one_process_says(ask, in_windows, logdirs, asked, t
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("verb", ["findings", "whatif"])
+def test_what_rests_on_findings_is_read_by_a_pool(ask, in_windows, logdirs, asked, verb):
+    assert ask(verb, logdirs[1], "--processes", 2) == ask(verb, logdirs[1])
+    assert [question[:2] for question in asked] == [("ProcessPool", "CallUnions")]
+
+
+@pytest.mark.long
 def test_a_large_session_of_several_processes_is_read_by_several(ask, monkeypatch, logdirs, asked):
     # GIVEN sessions of 300 and of 100 calls, of which 200 are many
     alone = ask("summary", logdirs[1])
