@@ -6,7 +6,13 @@ from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import decoding_stage, keep_decoded, more_decoding
+from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.pipeline_api import (
+    decoding_stage,
+    keep_decoded,
+    more_decoding,
+    reads_in_python,
+)
 from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"
@@ -94,4 +100,7 @@ def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
     fewer = Assumption(
         "fewer calls decode at a time than there are processors", "", "all processors decode already"
     )
+    if reads_in_python(measures):
+        # What runs Python has one processor for all calls but where it computes in a library.
+        likely *= UNSHOWN
     return measures.gain(0.0, 0.8 * likely * model.other_s, 1.1 * spared * model.pipeline_s, assumed=[fewer])

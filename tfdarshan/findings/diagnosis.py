@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 # What costs less is worth a note: runs of one job differ by as much. A cure is worth a trial if it gives
 # clearly more than that: a job that waits 5 % of its time waits 4 % of it in the next run, and is well.
 PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.10
+# What may give nothing has to promise more to be called a problem.
+CERTAIN, LEAST_UNCERTAIN = 1.02, 1.20
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -285,7 +287,8 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    little = cost_s < PROBLEM_SHARE * model.unit_s or finding.gain.speedup < LEAST_SPEEDUP
+    least = LEAST_SPEEDUP if finding.gain.speedup_range[0] >= CERTAIN else LEAST_UNCERTAIN
+    little = cost_s < PROBLEM_SHARE * model.unit_s or finding.gain.speedup < least
     if kind == "problem" and (measures.too_short or little):
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):

@@ -43,8 +43,9 @@ def find(measures: Measures) -> Finding | None:
     fills = _fills(measures, pipeline.iterators)
     if fills is None:
         return None
-    # What was read at once is read beside the steps: no more of it than these last.
-    beside_s = min(fills.excess_s, model.compute_s * model.units)
+    # What was read at once is read beside the steps of its epoch: no more of it than these last.
+    epochs_filled = fills.count / max(pipeline.iterators, 1)
+    beside_s = min(fills.excess_s, epochs_filled * model.compute_s * model.units)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
     alone = _reads_alone(measures)

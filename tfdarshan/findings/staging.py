@@ -69,7 +69,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     files, expected = _worth(whole, facts, size)
-    gain, once = _gain(measures, whole, expected, fast_tier), storage_served_once(measures)
+    gain, once = _gain(measures, whole, expected, fast_tier), storage_served_once(measures, whole.later)
     stall_s = facts.loop_share * float(saved[files.staged].sum()) * valuation.epochs / measures.model.units
     slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
     storage_bytes = float(use.storage_bytes[rows].sum())
@@ -105,19 +105,26 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     )
 
 
-def storage_served_once(measures: Measures) -> bool:
+def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
     """Says whether the session has epochs that memory served: then a copy reads as much as it spares.
 
-    The page cache may have served them, or a cache() of the pipeline's own.
+    The page cache served them; or a cache() of the pipeline's own did, where the page cache would do, too.
     """
     figures, pipeline = measures.figures, input_pipeline(measures)
-    if measures.summary.emulation is None and figures.rereads.passes >= SEVERAL:
+    if measures.summary.emulation is not None:
+        return False
+    if figures.rereads.passes >= SEVERAL:
         stored = figures.rereads.passes * measures.costs.storage_share
         return stored <= ONE_PASS
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
         return False
-    return pipeline.iterators > 1 and not pipeline.made_anew and figures.rereads.passes < SEVERAL
+    return (
+        later.likely
+        and pipeline.iterators > 1
+        and not pipeline.made_anew
+        and figures.rereads.passes < SEVERAL
+    )
 
 
 def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> Cure:
