@@ -27,11 +27,20 @@ WRITES = 0.5
 
 @dataclass(frozen=True)
 class _Fills:
-    """The waits that fill the buffer: how many, and by how much they are longer than others, in seconds."""
+    """The waits that fill the buffer: by how much each is longer than others, and the longest, in seconds."""
 
-    count: int
-    excess_s: float
+    each_s: tuple[float, ...]
     longest_s: float
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.each_s)
+
+    @property
+    def excess_s(self) -> float:
+        """By how much all are longer."""
+        return sum(self.each_s)
 
 
 def find(measures: Measures) -> Finding | None:
@@ -44,8 +53,8 @@ def find(measures: Measures) -> Finding | None:
     if fills is None:
         return None
     # What was read at once is read beside the steps of its epoch: no more of it than these last.
-    epochs_filled = fills.count / max(pipeline.iterators, 1)
-    beside_s = min(fills.excess_s, epochs_filled * model.compute_s * model.units)
+    computing_s = model.compute_s * model.units / max(pipeline.iterators, 1)
+    beside_s = sum(min(seconds, computing_s) for seconds in fills.each_s)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
     alone = _reads_alone(measures)
@@ -118,7 +127,7 @@ def _fills(measures: Measures, epochs: int) -> _Fills | None:
     fills = longest[longest >= LONGER * max(usual, 1e-6)]
     if not len(fills):
         return None
-    return _Fills(len(fills), float((fills - usual).sum()), float(fills.max()))
+    return _Fills(tuple((fills - usual).tolist()), float(fills.max()))
 
 
 def _cure(pipeline: Pipeline, shuffle: Stage) -> Cure:
