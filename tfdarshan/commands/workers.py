@@ -27,7 +27,7 @@ def add_runner(parser: Any, usual: str = "one a processor") -> None:
         "--cluster",
         metavar="ADDRESS",
         help="let a Dask cluster read, whose workers see the same files: tcp://HOST:PORT, its scheduler, or "
-        "local:N, workers of this machine",
+        "local:N, workers of this machine, or slurm:N, jobs of Slurm",
     )
 
 

@@ -29,8 +29,13 @@ CONNECT_S = 10.0
 # each task takes and frees arrays of megabytes.
 DASKS_TRIM, OUR_TRIM = str(1 << 16), 1 << 30
 TRIM, MMAP = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
-LOCAL = "local:"
-KINDS = "tcp://HOST:PORT, the address of a Dask scheduler, or local:N, workers of this machine"
+LOCAL, SLURM = "local:", "slurm:"
+KINDS = (
+    "tcp://HOST:PORT, the address of a Dask scheduler, local:N, workers of this machine, "
+    "or slurm:N, jobs of Slurm"
+)
+# What a job of Slurm asks for, unless dask-jobqueue's own configuration says it.
+JOB = {"cores": 1, "processes": 1, "memory": "2GiB"}
 
 
 @contextmanager
@@ -38,7 +43,8 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
     """Connects to a cluster, or starts one of this machine, and ends what it started.
 
     Args:
-        where: An address of a scheduler (`tcp://...`, `tls://...`), or `local:N` for N workers.
+        where: An address of a scheduler (`tcp://...`, `tls://...`), `local:N` for N workers, or `slurm:N` for
+            N jobs of Slurm, of a worker each.
 
     Raises:
         ConfigurationError: It is none of these, it cannot be reached, it has no workers, or Dask is missing.
@@ -61,6 +67,12 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
         with started, Client(started) as client:
             yield DaskCluster(client)
         return
+    if where.startswith(SLURM):
+        with _slurm_jobs(_workers(where)) as started, Client(started) as client:
+            cluster = DaskCluster(client)
+            cluster.check_workers(where)
+            yield cluster
+        return
     if "://" not in where:
         raise ConfigurationError(f"--cluster {where} is not {KINDS}.")
     try:
@@ -74,10 +86,31 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
 
 
 def _workers(where: str) -> int:
-    count = where.removeprefix(LOCAL)
+    kind, _, count = where.partition(":")
     if not count.isdecimal() or int(count) < 1:
-        raise ConfigurationError(f"--cluster {where}: local:N takes a number of workers of at least 1.")
+        raise ConfigurationError(f"--cluster {where}: {kind}:N takes a number of workers of at least 1.")
     return int(count)
+
+
+@contextmanager
+def _slurm_jobs(count: int) -> Iterator[Any]:
+    """Gives workers that are jobs of Slurm, which end with it.
+
+    Their partition, account and time are what dask-jobqueue's configuration says.
+    """
+    try:
+        import dask
+        from dask_jobqueue import SLURMCluster
+    except ImportError as error:
+        raise ConfigurationError(
+            "--cluster slurm:N needs dask-jobqueue: pip install 'tfdarshan[dask]'."
+        ) from error
+    said = dask.config.get("jobqueue.slurm", {})
+    wanted = {name: value for name, value in JOB.items() if said.get(name) is None or name == "processes"}
+    exports = [f"export {name}={OUR_TRIM}" for name in (TRIM, MMAP)]
+    with SLURMCluster(**wanted, job_script_prologue=exports, silence_logs=logging.ERROR) as started:
+        started.scale(count)
+        yield started
 
 
 def _settings() -> Any:

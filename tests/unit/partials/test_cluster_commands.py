@@ -172,6 +172,16 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch, capsys, logdirs):
     assert "pip install 'tfdarshan[dask]'" in capsys.readouterr().err
 
 
+def test_without_dask_jobqueue_it_is_said_what_to_install(monkeypatch, capsys, logdirs):
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+
+    assert main(["summary", str(logdirs[0]), "--cluster", "slurm:2"]) == 2
+
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--cluster slurm:N needs dask-jobqueue: pip install 'tfdarshan[dask]'" in said
+
+
 def test_two_ways_to_read_at_once_are_refused(capsys, logdirs):
     assert main(["summary", str(logdirs[0]), "--cluster", "local:2", "--processes", "2"]) == 2
     assert "exclude each other" in capsys.readouterr().err

@@ -163,7 +163,12 @@ def test_other_workers_get_a_hint_and_all_is_lost_when_they_are_gone(monkeypatch
 
 @pytest.mark.parametrize(
     ("where", "said"),
-    [("local:0", "at least 1"), ("elsewhere", "is not tcp://HOST:PORT"), ("local:x", "at least 1")],
+    [
+        ("local:0", "at least 1"),
+        ("slurm:0", "at least 1"),
+        ("elsewhere", "is not tcp://HOST:PORT"),
+        ("local:x", "at least 1"),
+    ],
 )
 def test_what_is_no_cluster_is_refused(where, said):
     with pytest.raises(ConfigurationError, match=said), dask_cluster(where):
