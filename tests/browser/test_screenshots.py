@@ -37,7 +37,7 @@ VIEWS = {
     "steps": "loop/",
     "checkpoints": "loop/",
     "staging": "loop/",
-    "compare": "./",
+    "compare": "after/",
 }
 OVERLAPS = """() => {
   const parts = [...document.querySelectorAll(".panel:not(.tiles), .tile")];
@@ -53,22 +53,28 @@ OVERLAPS = """() => {
 
 @pytest.fixture(scope="module")
 def logdir():
-    """Two training runs on JPEG files, the second on more, and a loop with steps and checkpoints."""
+    """A training run on JPEG files, a loop with steps and checkpoints, and one before and after a change."""
     # Pictures of the documentation have paths that say nothing of the machine.
     folder = Path(tempfile.gettempdir()) / "training"
     shutil.rmtree(folder, ignore_errors=True)
-    for files in ("600", "1000"):
-        subprocess.run(
-            [sys.executable, "-m", "tfdarshan.workloads.demo", "--files", files, "--epochs", "2",
-             "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
-            cwd=REPOSITORY, check=True, capture_output=True,
-        )  # fmt: skip
-    (folder / "loop").mkdir()
     subprocess.run(
-        [sys.executable, "-m", "tests.browser.training_run", str(folder / "logs" / "loop"),
-         str(folder / "loop")],
+        [sys.executable, "-m", "tfdarshan.workloads.demo", "--files", "1000", "--epochs", "2",
+         "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
         cwd=REPOSITORY, check=True, capture_output=True,
     )  # fmt: skip
+    for run, data, storage in (
+        ("loop", "loop", []),
+        ("before", "compared", ["lustre", "1"]),
+        ("after", "compared", ["lustre", "8"]),
+    ):
+        shutil.rmtree(folder / data / "slow", ignore_errors=True)
+        shutil.rmtree(folder / data / "fast", ignore_errors=True)
+        (folder / data).mkdir(exist_ok=True)
+        subprocess.run(
+            [sys.executable, "-m", "tests.browser.training_run", str(folder / "logs" / run),
+             str(folder / data), *storage],
+            cwd=REPOSITORY, check=True, capture_output=True,
+        )  # fmt: skip
     yield folder / "logs"
     shutil.rmtree(folder)
 
@@ -79,6 +85,15 @@ def server(logdir):
         yield url
 
 
+def with_few_colours(picture):
+    """Writes a picture with 256 colours, which takes a third of the bytes."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(picture, optimize=True)
+
+
 @pytest.mark.parametrize(("width", "height"), [(800, 1000), (1280, 800), (1920, 1080)])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_view_is_laid_out_without_overlap(server, logdir, tmp_path, width, height, dark):
@@ -86,12 +101,13 @@ def test_every_view_is_laid_out_without_overlap(server, logdir, tmp_path, width,
     folder.mkdir(parents=True, exist_ok=True)
     newest = {
         run: max(path.name for path in (logdir / run / "plugins" / "tfdarshan").iterdir())
-        for run in set(VIEWS.values())
+        for run in {*VIEWS.values(), "before/"}
     }
     with browser_page(server, width=width, height=height) as watched:
         tab = Tab(watched)
         for view, run in VIEWS.items():
-            tab.open(server, view=view, session=f"{run}{newest[run]}")
+            other = {"other": f"before/{newest['before/']}"} if view == "compare" else {}
+            tab.open(server, view=view, session=f"{run}{newest[run]}", **other)
             if dark:
                 watched.page.evaluate("document.body.classList.add('dark-mode')")
                 watched.page.frames[1].wait_for_function("document.documentElement.className === 'dark'")
@@ -105,6 +121,7 @@ def test_every_view_is_laid_out_without_overlap(server, logdir, tmp_path, width,
             size = "" if width == USUAL_WIDTH else f"-{width}"
             picture = folder / f"{view}-{'dark' if dark else 'light'}{size}.png"
             watched.page.screenshot(path=picture)
+            with_few_colours(picture)
             assert picture.stat().st_size < MOST_BYTES
             watched.page.goto("about:blank")
         watched.check()

@@ -1,7 +1,8 @@
 """A real training loop, recorded: steps that wait for emulated slow storage, checkpoints in a burst buffer.
 
-`python -m tests.browser.training_run LOGDIR FOLDER`. Every tenth file is read five times as often as the
-others. Prints what it did as JSON: `batch_bytes` by step, `files` by path, `order` of reading, `saves`.
+`python -m tests.browser.training_run LOGDIR FOLDER [STORAGE THREADS]`. Every tenth file is read five times as
+often as the others. Prints what it did as JSON: `batch_bytes` by step, `files` by path, `order` of reading,
+`saves`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SAVE_EVERY, STEP_S, VARIABLE_BYTES = 8, 0.03, 4 << 20
 def main() -> None:
     """Trains."""
     logdir, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    storage, threads = sys.argv[3:] or ("hdd", str(THREADS))
     sizes = write_files(folder / "images")
     hot = list(sizes)[::HOT_EVERY] * (HOT_READS - 1)
     order = np.random.default_rng(1).permutation([*sizes, *hot] * EPOCHS).tolist()
@@ -35,7 +37,7 @@ def main() -> None:
     batch_bytes = []
     with (
         tfdarshan.profile(
-            logdir, as_if="hdd", as_if_paths=[f"{folder / 'images'}/"], spool_dir=folder, tf_profiler=False
+            logdir, as_if=storage, as_if_paths=[f"{folder / 'images'}/"], spool_dir=folder, tf_profiler=False
         ),
         BurstBuffer(
             checkpoint,
@@ -45,7 +47,7 @@ def main() -> None:
             step_counter=counter,
         ) as buffer,
     ):
-        batches = iter(batches_of(order))
+        batches = iter(batches_of(order, int(threads)))
         for number in range(-(-len(order) // BATCH)):
             with tfdarshan.step(number) as step:
                 with step.input_wait():
@@ -74,13 +76,13 @@ def write_files(folder: Path) -> dict[str, int]:
     return sizes
 
 
-def batches_of(order: list[str]) -> tf.data.Dataset:
-    """Reads the files in order, THREADS at a time, without a prefetch."""
+def batches_of(order: list[str], threads: int) -> tf.data.Dataset:
+    """Reads the files in order, so many at a time, without a prefetch."""
     options = tf.data.Options()
-    options.threading.private_threadpool_size = THREADS
+    options.threading.private_threadpool_size = threads
     options.experimental_optimization.inject_prefetch = False
     files = tf.data.Dataset.from_tensor_slices(order)
-    sizes = files.map(lambda path: tf.strings.length(tf.io.read_file(path)), num_parallel_calls=THREADS)
+    sizes = files.map(lambda path: tf.strings.length(tf.io.read_file(path)), num_parallel_calls=threads)
     return sizes.batch(BATCH).with_options(options)
 
 

@@ -48,6 +48,7 @@ class Room:
         fact_lines: Lines that a fact may have.
         warning_lines: Lines that a warning may have, None for as many as it takes.
         left_out: Facts that are left out.
+        commands: That show more.
     """
 
     files: int
@@ -55,6 +56,7 @@ class Room:
     fact_lines: int
     warning_lines: int | None = None
     left_out: tuple[str, ...] = ()
+    commands: int = 2
 
 
 # What there is most room for first: the answer is whole in each.
@@ -65,6 +67,7 @@ ROOMS = (
     Room(files=0, ranks=1, fact_lines=1, warning_lines=1),
     Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWER_FACTS),
     Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWEST_FACTS),
+    Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWEST_FACTS, commands=1),
 )
 
 
@@ -98,7 +101,7 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
         _facts(data, diagnosis, paint, room),
         rank_lines(data.ranks if room.ranks else None, room.ranks),
         _slowest(data.slowest_files[: room.files], paint),
-        _more(data, diagnosis, paint),
+        _more(data, diagnosis, paint)[: room.commands],
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 

@@ -1,0 +1,74 @@
+"""Why, and what to do, are seen in TensorBoard's page of 1280 x 800 without scrolling, whatever the job."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+pytest.importorskip("tensorboard")
+
+from tests.browser.chromium import CHROMIUM, browser_page
+from tests.browser.server import tensorboard
+from tests.browser.test_tab import Tab
+from tests.unit.sentences.sessions import SESSIONS
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.session import open_session
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
+    pytest.mark.timeout(900),
+]
+WIDTH, HEIGHT = 1280, 800
+# Jobs with cures of one line, of a line in place of another, and of several commands.
+JOBS = (
+    "fits in memory",
+    "slow storage",
+    "many small files",
+    "decoding",
+    "random records",
+    "synced one by one",
+)
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory):
+    top = tmp_path_factory.mktemp("jobs")
+    for name in JOBS:
+        SESSIONS[name](top / name.replace(" ", "-"))
+    return top
+
+
+@pytest.fixture(scope="module")
+def server(logdir):
+    with tensorboard(logdir) as url:
+        yield url
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_verdict_gain_and_cure_are_on_the_first_screen(server, logdir, name):
+    # GIVEN
+    run = name.replace(" ", "-")
+    session = open_session(logdir / run)
+    named = diagnose(session).named
+
+    with browser_page(server, width=WIDTH, height=HEIGHT) as watched:
+        # WHEN
+        tab = Tab(watched).open(server, session=f"{run}/{session.path.name}")
+        headline = tab.frame.locator(".verdict:not(.pending)")
+        headline.wait_for(timeout=120_000)
+
+        # THEN all of it is within the window, and none of it is cut at its right
+        parts = [".why", *([".gain-number strong", ".change-lines pre", ".copy"] if named else [])]
+        for part in parts:
+            box = headline.locator(part).first.bounding_box()
+            assert box["y"] >= 0, part
+            assert box["y"] + box["height"] <= HEIGHT, part
+            assert box["x"] + box["width"] <= WIDTH, part
+        if named is not None:
+            shown = headline.locator(".change-lines").first.inner_text().replace("+ ", "")
+            assert headline.locator(".gain-number strong").inner_text() == f"{named.gain.speedup:.2f}x"
+            for line in named.cure.line.splitlines():
+                assert line in shown
+        assert tab.page.evaluate("window.scrollY") == 0
+        assert tab.page.frames[1].evaluate("window.scrollY") == 0
+        watched.check()
