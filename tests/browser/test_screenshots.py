@@ -67,8 +67,6 @@ def logdir():
         ("before", "compared", ["lustre", "1"]),
         ("after", "compared", ["lustre", "8"]),
     ):
-        shutil.rmtree(folder / data / "slow", ignore_errors=True)
-        shutil.rmtree(folder / data / "fast", ignore_errors=True)
         (folder / data).mkdir(exist_ok=True)
         subprocess.run(
             [sys.executable, "-m", "tests.browser.training_run", str(folder / "logs" / run),

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,10 @@ def main() -> None:
         tfdarshan.profile(
             logdir, as_if=storage, as_if_paths=[f"{folder / 'images'}/"], spool_dir=folder, tf_profiler=False
         ),
-        BurstBuffer(
+        # What is to be compared does not depend on when checkpoints are drained.
+        nullcontext()
+        if sys.argv[3:]
+        else BurstBuffer(
             checkpoint,
             fast_dir=folder / "fast",
             slow_dir=folder / "slow",
@@ -54,7 +58,7 @@ def main() -> None:
                     batch_bytes.append(int(tf.reduce_sum(next(batches))))
                 time.sleep(STEP_S)
                 counter.assign_add(1)
-                if (number + 1) % SAVE_EVERY == 0:
+                if buffer is not None and (number + 1) % SAVE_EVERY == 0:
                     saves.append(Path(buffer.save()).name)
     print(json.dumps({"batch_bytes": batch_bytes, "files": sizes, "order": order, "saves": saves}))
 

@@ -44,9 +44,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     kept = _gain_of_keeping(measures)
     if kept is not None and (saturated or kept.expected_s > gain.expected_s):
         gain, cure = kept, keep_decoded(measures, saturated=saturated)
+    in_calls = percent(model.storage_s, model.pipeline_s)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
-        Evidence("of it in file calls", percent(model.storage_s, model.pipeline_s), model.storage_s),
+        Evidence("of it in file calls", f"{human_seconds(model.storage_s)}, {in_calls}", model.storage_s),
         Evidence("input wait if storage took no time", human_seconds(rest_s), rest_s),
     ]
     if busy is not None:
@@ -55,8 +56,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title="the input pipeline decodes longer than it reads",
-        what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, "
-        f"{percent(model.storage_s, model.pipeline_s)} "
+        what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} "
         "of it in file calls: faster storage or staging will not help.",
         evidence=tuple(evidence),
         unit=model.unit,

@@ -10,7 +10,7 @@ from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import keep_in_memory, keeps_decoded
 from tfdarshan.findings.stat_storm import asked_by_loop
-from tfdarshan.units import human_bytes, percent
+from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "fits_in_memory"
 # Share of the memory that the input may take.
@@ -75,7 +75,11 @@ def find(measures: Measures) -> Finding | None:
             Evidence("memory", human_bytes(memory), memory),
             Evidence("times read", f"{measures.passes:.2f}", measures.passes),
             Evidence("of them from storage", f"{stored:.2f}", stored),
-            Evidence("time in reading again", percent(needless_s, whole), needless_s),
+            Evidence(
+                "time in reading again",
+                f"{human_seconds(needless_s)}, {percent(needless_s, whole)}",
+                needless_s,
+            ),
         ),
         files=measures.paths_of(order[(again * costs.slow_s)[order] > 0]),
         unit=measures.model.unit,

@@ -27,6 +27,8 @@ from tfdarshan.reports.figures.theme import (
 from tfdarshan.reports.figures.time_marks import mark_shapes, wait_shapes
 from tfdarshan.units import human_bytes, human_seconds
 
+# The page puts a blank before the unit; the colour bar leaves room for it.
+ROOM_FOR_BLANK = "B/s\N{NO-BREAK SPACE}"
 TIME_AXIS = {"title": {"text": "time since the session's start, s"}, "rangemode": "nonnegative"}
 FEW_STEPS, MOST_STEPS, STEP_BINS = 10, 1_000, 60
 # Charts below one another have their moments below one another.
@@ -122,7 +124,7 @@ def activity_figure(
         "hoverongaps": False,
         "hovertemplate": "%{y}<br>%{x:.4f} s: %{z:,.3~s}<extra></extra>",
         "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"}
-        | ({"ticksuffix": "B/s"} if measure == "bandwidth" else {}),
+        | ({"ticksuffix": ROOM_FOR_BLANK} if measure == "bandwidth" else {}),
     }
     return figure(
         [heat],

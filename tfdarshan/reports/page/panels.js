@@ -272,7 +272,7 @@ function buildNumbers(card, actions) {
 // d3 writes SI prefixes right behind a number: "6MB/s" becomes "6 MB/s".
 function spaceUnits(chart) {
   for (const tick of chart.querySelectorAll(".xtick text, .ytick text, .cbaxis text")) {
-    const [, number, unit] = tick.textContent.match(/^([\u2212\d.,]+)([kMGTP]?B(?:\/s)?|[mµn]?s)$/) || [];
+    const [, number, unit] = tick.textContent.match(/^([\u2212\d.,]+)([kMGTP]?B(?:\/s)?|[mµn]?s)\u00a0?$/) || [];
     if (unit) tick.textContent = `${number} ${unit}`;
   }
 }

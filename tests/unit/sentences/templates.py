@@ -1,0 +1,58 @@
+"""The sentences that modules can say, read from their source: literals, and f-strings with holes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import tfdarshan
+
+PACKAGE = Path(tfdarshan.__file__).parent
+# Fewer words are a label, or part of a sentence.
+LEAST_WORDS = 3
+HOLE = "{}"
+WORD = re.compile(r"[A-Za-z][a-z']+")
+
+
+def templates_of(folder: str) -> dict[str, str]:
+    """Gives the templates of a room of the package, each with the module that has it."""
+    found: dict[str, str] = {}
+    for path in sorted((PACKAGE / folder).rglob("*.py")):
+        for text in _texts(ast.parse(path.read_text(encoding="utf-8"))):
+            if len(WORD.findall(text)) >= LEAST_WORDS and " " in text.strip():
+                found.setdefault(text, path.stem)
+    return found
+
+
+def pattern_of(template: str) -> re.Pattern[str]:
+    """Gives what a template can say."""
+    parts = (re.escape(part) for part in template.split(HOLE))
+    return re.compile(".*?".join(parts), re.DOTALL)
+
+
+def is_said(template: str, said: Iterable[str]) -> bool:
+    """Says whether one of some texts has what a template says."""
+    longest, pattern = max(template.split(HOLE), key=len), pattern_of(template)
+    return any(longest in text and pattern.search(text) is not None for text in said)
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    """Yields the texts of a module but for docstrings, errors, and keys."""
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            skipped.add(id(body[0].value))
+        if isinstance(node, (ast.Raise, ast.Assert)):
+            skipped.update(id(inner) for inner in ast.walk(node))
+        if isinstance(node, ast.JoinedStr):
+            skipped.update(id(value) for value in node.values)
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
