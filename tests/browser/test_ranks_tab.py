@@ -1,6 +1,8 @@
 """Jobs of several ranks and processes of several roles in the tab: rows and filters, in a real browser."""
 
+import os
 import urllib.parse
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,7 @@ pytest.importorskip("playwright.sync_api")
 pytest.importorskip("tensorboard")
 
 from tests.browser.chromium import CHROMIUM, browser_page
+from tests.browser.layout import OVERLAPS
 from tests.browser.server import tensorboard
 from tests.browser.test_tab import Tab
 from tests.joint_training import SESSION, MadeUpRank, joint_training
@@ -32,11 +35,13 @@ HAS_ROWS = f"(names) => JSON.stringify(({ROWS})().map(([name]) => name).sort()) 
 def server(tmp_path_factory):
     """A TensorBoard with a job of eight ranks on two hosts, one slow, and one with a process of each role."""
     logdir = tmp_path_factory.mktemp("logs")
+    # Its clocks are an hour ahead: the other session was not at the same time.
     ranks = [
         MadeUpRank(
-            [[12 * rank + step] for step in range(12)],
+            [[48 * rank + 2 * step, 48 * rank + 2 * step + 1] for step in range(24)],
             host=f"node-{rank // 4}",
             times=4.0 if rank == SLOW else 1.0,
+            clock_ns=3_600 * 10**9,
         )
         for rank in range(RANKS)
     ]
@@ -91,7 +96,7 @@ def test_a_rank_is_picked_and_shared_by_a_link(tab, server):
     assert "rank" not in groupings(tab)
     # ... and the overview is of it alone
     tab.go("Overview")
-    assert tab.frame.locator("[data-label='Read'] .value").get_attribute("title").count("(1,200,000 B)") == 1
+    assert tab.frame.locator("[data-label='Read'] .value").get_attribute("title").count("(4,800,000 B)") == 1
 
 
 def test_processes_are_picked_and_grouped_by_role(tab, server):
@@ -109,3 +114,19 @@ def test_processes_are_picked_and_grouped_by_role(tab, server):
     # THEN
     found = rows(tab, "worker 1", "worker 2")
     assert found["worker 2"] == pytest.approx(15 * found["worker 1"])
+
+
+@pytest.mark.parametrize("view", ["overview", "timeline"])
+def test_views_of_ranks_are_laid_out_without_overlap(tab, server, tmp_path, view):
+    """With TFDARSHAN_SCREENSHOTS=docs/images the picture is kept there."""
+    # WHEN
+    tab.open(server, view=view, session=f"./{SESSION}")
+    if view == "overview":
+        tab.frame.locator(".verdict:not(.pending)").wait_for()
+
+    # THEN
+    tab.page.wait_for_timeout(500)
+    assert tab.page.frames[1].evaluate(OVERLAPS) == {"over": False, "out": False, "cut": False}
+    folder = Path(os.environ.get("TFDARSHAN_SCREENSHOTS", tmp_path)).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    tab.page.screenshot(path=folder / f"ranks-{view}-light.png")

@@ -16,6 +16,7 @@ pytest.importorskip("playwright.sync_api")
 pytest.importorskip("tensorflow")
 
 from tests.browser.chromium import CHROMIUM, browser_page
+from tests.browser.layout import OVERLAPS
 from tests.browser.server import tensorboard
 from tests.browser.test_tab import Tab
 
@@ -39,16 +40,6 @@ VIEWS = {
     "staging": "loop/",
     "compare": "after/",
 }
-OVERLAPS = """() => {
-  const parts = [...document.querySelectorAll(".panel:not(.tiles), .tile")];
-  const boxes = parts.map((e) => e.getBoundingClientRect());
-  const before = (a, b) => a.right <= b.left + 1 || a.bottom <= b.top + 1;
-  const apart = (a, b) => before(a, b) || before(b, a);
-  const over = boxes.some((a, i) => boxes.some((b, j) => i < j && !apart(a, b)));
-  const out = document.documentElement.scrollWidth > innerWidth;
-  const cut = [...document.querySelectorAll(".chart")].some((e) => e.scrollWidth > e.clientWidth + 1);
-  return { over, out, cut };
-}"""
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,12 @@
+"""What a script in the page says of its layout: parts that overlap, stick out of the window, or are cut."""
+
+OVERLAPS = """() => {
+  const parts = [...document.querySelectorAll(".panel:not(.tiles), .tile")];
+  const boxes = parts.map((e) => e.getBoundingClientRect());
+  const before = (a, b) => a.right <= b.left + 1 || a.bottom <= b.top + 1;
+  const apart = (a, b) => before(a, b) || before(b, a);
+  const over = boxes.some((a, i) => boxes.some((b, j) => i < j && !apart(a, b)));
+  const out = document.documentElement.scrollWidth > innerWidth;
+  const cut = [...document.querySelectorAll(".chart")].some((e) => e.scrollWidth > e.clientWidth + 1);
+  return { over, out, cut };
+}"""
