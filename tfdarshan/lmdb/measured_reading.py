@@ -186,12 +186,7 @@ class MeasuredReading:
         search, found = self._search, self._shared.found()
         if search.is_due and not search.looks and found is not None:
             search.adopt(found[0], harmed=found[1])
-        if not search.is_due or not self._shared.begin():
-            return 0
-        try:
-            return self._read_parts(read, order, offsets, sizes)
-        finally:
-            self._shared.end()
+        return self._read_parts(read, order, offsets, sizes) if search.is_due else 0
 
     def _read_rest(self, read: Read, order: NDArray[np.intp], read_bytes: int) -> None:
         search = self._search
@@ -252,13 +247,14 @@ def cached_share(path: str, offsets: NDArray[np.uint64]) -> float | None:
     """
     if not len(offsets):
         return None
-    places = np.unique(offsets[np.linspace(0, len(offsets) - 1, PLACES).astype(np.intp)] // PAGE * PAGE)
+    # Not by numpy.unique(), which imports much more of NumPy, in each forked child anew.
+    chosen = offsets[np.linspace(0, len(offsets) - 1, PLACES).astype(np.intp)] // PAGE * PAGE
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        found = [is_resident(handle, place, PAGE) for place in places.tolist()]
+        found = [is_resident(handle, place, PAGE) for place in set(chosen.tolist())]
     finally:
         os.close(handle)
     return None if None in found else sum(map(bool, found)) / len(found)

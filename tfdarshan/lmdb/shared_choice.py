@@ -1,4 +1,4 @@
-"""What forked readers of one open database tell each other, so that one measures storage for all."""
+"""What forked readers of one open database tell each other, and how they take turns."""
 
 from __future__ import annotations
 
@@ -7,40 +7,20 @@ import fcntl
 import mmap
 import os
 import struct
-import weakref
 from collections.abc import Iterator
 
 _CHOICE = struct.Struct("<BB")
 
 
 class SharedChoice:
-    """Memory that processes forked later share: how many reads in flight were found best.
-
-    Nothing is left behind by who is killed: its lock is the kernel's to give up.
-    """
+    """Memory that processes forked later share: how many reads in flight were found best."""
 
     def __init__(self) -> None:
-        handle = os.memfd_create("tfdarshan-lmdb", os.MFD_CLOEXEC)
-        weakref.finalize(self, os.close, handle).atexit = False
-        os.ftruncate(handle, mmap.PAGESIZE)
-        self._handle, self._memory = handle, mmap.mmap(handle, mmap.PAGESIZE)
-
-    def begin(self) -> bool:
-        """Says whether no other process measures; then it is this one that does, until `end`."""
-        try:
-            # Of a process, and not inherited by those that it forks.
-            fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
+        self._memory = mmap.mmap(-1, mmap.PAGESIZE)
 
     def settle(self, in_flight: int, *, harmed: bool) -> None:
         """Tells the others what was found."""
         _CHOICE.pack_into(self._memory, 0, in_flight, harmed)
-
-    def end(self) -> None:
-        """Lets others measure."""
-        fcntl.lockf(self._handle, fcntl.LOCK_UN)
 
     def found(self) -> tuple[int, bool] | None:
         """Gives how many in flight, and whether a second one harmed; None if nobody knows yet."""

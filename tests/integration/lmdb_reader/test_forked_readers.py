@@ -1,4 +1,4 @@
-"""Processes that are forked with one index: one measures the storage for all, and all may take turns."""
+"""Processes that are forked with one index: what one measured the next takes, and all may take turns."""
 
 import multiprocessing
 import os
@@ -9,7 +9,7 @@ import pytest
 from tests.integration.lmdb_reader.databases import write
 from tests.integration.lmdb_reader.test_beside_a_writer import in_child
 from tfdarshan.lmdb import Index, dataset, measured_reading
-from tfdarshan.lmdb.shared_choice import SharedChoice, turn
+from tfdarshan.lmdb.shared_choice import turn
 
 RECORDS, VALUE_BYTES = 900, 40_000
 
@@ -44,30 +44,6 @@ def test_a_child_takes_what_its_brother_found(path):
             assert index.reading.in_flight == found[0]
 
         assert in_child(adopt) == 0
-
-
-def test_only_one_measures_at_a_time_and_a_killed_one_lets_go():
-    shared = SharedChoice()
-    told, tell = os.pipe()
-    child = os.fork()
-    if not child:
-        os.write(tell, b"1" if shared.begin() else b"0")
-        threading.Event().wait()
-    assert os.read(told, 1) == b"1"
-
-    # GIVEN a child that measures THEN nobody else does
-    assert not shared.begin()
-    assert shared.found() is None
-
-    # WHEN it is killed
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-
-    # THEN another may
-    assert shared.begin()
-    shared.settle(4, harmed=True)
-    shared.end()
-    assert in_child(lambda: shared.found() == (4, True) or os._exit(3)) == 0
 
 
 def test_a_reader_that_only_looked_does_not_keep_others_from_measuring(path):
