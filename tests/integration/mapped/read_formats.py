@@ -17,8 +17,8 @@ from tfdarshan.workloads.throttled_device import throttled_device
 SCRIPT = Path(__file__).with_name("mapped_formats.py")
 WINDOW, SECTOR = 128 << 10, 512
 BYTES = ROWS * COLUMNS * 8
-# What other threads of the package may fault between the session's count and the kernel's.
-BESIDE = 8
+# getrusage also counts faults that calls make, as a read() into new memory: these are no events.
+OF_CALLS = 64
 
 
 def sectors_read(number):
@@ -65,7 +65,7 @@ def check_format(name, command, folder, environment=None):
         must_be_seen(told["notes"])
     assert told["sum"] == (ROWS * COLUMNS) * (ROWS * COLUMNS - 1) // 2
     assert told["share"] == 1
-    assert abs(told["events"] - told["kernel"]) <= BESIDE
+    assert 0 <= told["kernel"] - told["events"] <= OF_CALLS
     assert 0 < told["seen_faults"] <= told["events"]
     assert told["seen_s"] >= told["longest_s"] > 0
     # What the format's library reads by calls before it maps the file is no mapped read.
