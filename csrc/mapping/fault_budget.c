@@ -4,7 +4,7 @@
 
 #define SAMPLE_NS 2000 /* what a sample costs the thread that has the fault */
 #define SAMPLES 2      /* of a fault */
-#define START_NS 20000000
+#define START_NS 5000000
 #define RESUME_NS 2000000
 #define SHORTEST_NS 1000000
 #define USUAL_PERCENT 1.0
@@ -26,9 +26,9 @@ void tfd_fault_budget_begin(void)
     left_ns = START_NS;
 }
 
-bool tfd_fault_budget_spend(int64_t threads_ns, int64_t cost_ns, bool is_on)
+bool tfd_fault_budget_spend(int64_t passed_ns, int64_t cost_ns, bool is_on)
 {
-    left_ns += (int64_t)((double)threads_ns * percent / 100) - cost_ns;
+    left_ns += (int64_t)((double)passed_ns * percent / 100) - cost_ns;
     left_ns = left_ns < START_NS ? left_ns : START_NS;
     return percent >= ALL_PERCENT || (is_on ? left_ns >= 0 : left_ns > RESUME_NS);
 }

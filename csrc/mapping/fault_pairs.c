@@ -13,7 +13,8 @@
 /* The fault that a thread is in. */
 struct begun {
     int32_t tid;    /* 0: the place is free */
-    uint32_t batch; /* in which it had a sample last */
+    uint32_t drain; /* in which it had a sample last */
+    uint64_t fresh; /* samples of that */
     uint64_t address;
     int64_t time_ns;              /* 0: it is in none */
     int64_t offset;               /* of the page in the file */
@@ -23,7 +24,8 @@ struct begun {
 static struct tfd_fault_sample *samples;
 static size_t sample_count, sample_capacity;
 static struct begun begun[THREAD_PLACES];
-static uint32_t begun_count, batch;
+static uint32_t begun_count, drain;
+static struct tfd_fresh_samples fresh; /* of the last drain */
 
 void tfd_fault_pairs_reset(void)
 {
@@ -60,9 +62,49 @@ void tfd_fault_pairs_drop_begun(void)
     begun_count = 0;
 }
 
+/* Threads come and go: where half the places are taken, those are forgotten that are in no fault. */
+static struct begun *begun_of(int32_t tid)
+{
+    if (begun_count > THREAD_PLACES / 2)
+        tfd_fault_pairs_drop_begun();
+    uint32_t place = (uint32_t)tid * 2654435761u % THREAD_PLACES;
+    while (begun[place].tid && begun[place].tid != tid)
+        place = (place + 1) % THREAD_PLACES;
+    if (!begun[place].tid) {
+        begun[place].tid = tid;
+        begun_count++;
+    }
+    return &begun[place];
+}
+
+void tfd_fault_pairs_begin_drain(void)
+{
+    drain++;
+    fresh = (struct tfd_fresh_samples){0};
+}
+
+struct tfd_fresh_samples tfd_fault_pairs_fresh(void)
+{
+    return fresh;
+}
+
+static void count_fresh(int32_t tid)
+{
+    struct begun *thread = begun_of(tid);
+    if (thread->drain != drain) {
+        thread->drain = drain;
+        thread->fresh = 0;
+        fresh.threads++;
+    }
+    thread->fresh++;
+    fresh.samples++;
+    fresh.busiest = thread->fresh > fresh.busiest ? thread->fresh : fresh.busiest;
+}
+
 /* What there is no memory for is as if it had not been seen: its other half will be found unpaired. */
 void tfd_fault_pairs_take(const struct tfd_fault_sample *sample)
 {
+    count_fresh(sample->tid);
     if (sample_count == sample_capacity) {
         size_t capacity = sample_capacity ? 2 * sample_capacity : 4096;
         struct tfd_fault_sample *larger =
@@ -83,26 +125,11 @@ static int by_time(const void *a, const void *b)
     return (int)one->kind - (int)other->kind;
 }
 
-/* Threads come and go: where half the places are taken, those are forgotten that are in no fault. */
-static struct begun *begun_of(int32_t tid)
-{
-    if (begun_count > THREAD_PLACES / 2)
-        tfd_fault_pairs_drop_begun();
-    uint32_t place = (uint32_t)tid * 2654435761u % THREAD_PLACES;
-    while (begun[place].tid && begun[place].tid != tid)
-        place = (place + 1) % THREAD_PLACES;
-    if (!begun[place].tid) {
-        begun[place].tid = tid;
-        begun_count++;
-    }
-    return &begun[place];
-}
-
 struct work {
     struct tfd_spool *spool;
     struct tfd_mapped_files *totals;
     const struct tfd_range *ranges, *last_found;
-    size_t range_count, threads;
+    size_t range_count;
     uint64_t page_bytes;
 };
 
@@ -169,10 +196,6 @@ static const struct tfd_range *range_of(struct work *work, const struct tfd_faul
 static void work_up(struct work *work, const struct tfd_fault_sample *sample)
 {
     struct begun *thread = begun_of(sample->tid);
-    if (thread->batch != batch) {
-        thread->batch = batch;
-        work->threads++;
-    }
     if (sample->kind == TFD_FAULT_BEGINS) {
         work->totals->unpaired += thread->time_ns != 0;
         drop(thread);
@@ -191,19 +214,17 @@ static void work_up(struct work *work, const struct tfd_fault_sample *sample)
     drop(thread);
 }
 
-size_t tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *totals,
-                            const struct tfd_range *ranges, size_t range_count, int64_t before_ns)
+void tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *totals,
+                          const struct tfd_range *ranges, size_t range_count, int64_t before_ns)
 {
     struct work work = {.spool = spool, .totals = totals, .ranges = ranges, .range_count = range_count};
     work.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     size_t done = 0;
     if (!sample_count)
-        return 0;
-    batch++;
+        return;
     qsort(samples, sample_count, sizeof *samples, by_time);
     for (; done < sample_count && samples[done].time_ns < before_ns; done++)
         work_up(&work, &samples[done]);
     sample_count -= done;
     memmove(samples, samples + done, sample_count * sizeof *samples);
-    return work.threads;
 }

@@ -10,12 +10,18 @@
 void tfd_fault_pairs_reset(void);
 /* The parent's thread may have been in the middle: its memory is left alone. */
 void tfd_fault_pairs_reset_in_child(void);
+/* What a drain of the rings brought: samples, threads that had any, and the most that one of these had. */
+struct tfd_fresh_samples {
+    uint64_t samples, threads, busiest;
+};
+
+void tfd_fault_pairs_begin_drain(void);
 void tfd_fault_pairs_take(const struct tfd_fault_sample *sample);
 /* Works up all samples taken that are older than `before_ns`: a fault may begin on one processor and end on another,
- * whose samples come later. Adds the faults to their files, of the ranges in order, and to the totals. Returns the
- * number of threads that had faults. */
-size_t tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *totals,
-                            const struct tfd_range *ranges, size_t range_count, int64_t before_ns);
+ * whose samples come later. Adds the faults to their files, of the ranges in order, and to the totals. */
+void tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *totals,
+                          const struct tfd_range *ranges, size_t range_count, int64_t before_ns);
+struct tfd_fresh_samples tfd_fault_pairs_fresh(void);
 /* Samples taken and not yet worked up. */
 size_t tfd_fault_pairs_waiting(void);
 /* The faults that are under way will have no end: events were switched off. */

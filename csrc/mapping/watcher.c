@@ -329,18 +329,22 @@ static void begin_usage(void)
     usage_at_start.ru_majflt -= own.ru_majflt;
 }
 
-/* Switches events off for as long as they would cost more than their share. */
-static void keep_budget(int64_t tick_ns, uint64_t samples, size_t threads)
+/* What watching costs the thread that pays most: its samples, and its part of the watching thread's time. */
+static int64_t cost_of(const struct tfd_fresh_samples *fresh, uint64_t lost, int64_t cpu_ns)
 {
-    int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    int64_t cost_ns = tfd_fault_samples_cost_ns(samples) + cpu_ns - last_cpu_ns;
-    static size_t last_threads = 1;
-    last_cpu_ns = cpu_ns;
-    last_threads = is_on && threads ? threads : last_threads;
-    totals->cost_ns += cost_ns;
+    uint64_t threads = fresh->threads ? fresh->threads : 1;
+    return tfd_fault_samples_cost_ns(fresh->busiest + lost / threads) + cpu_ns / (int64_t)threads;
+}
+
+/* Switches events off for as long as they would cost more than their share. */
+static void keep_budget(int64_t tick_ns, const struct tfd_fresh_samples *fresh, uint64_t lost)
+{
+    int64_t now_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = now_cpu_ns - last_cpu_ns;
+    last_cpu_ns = now_cpu_ns;
+    totals->cost_ns += tfd_fault_samples_cost_ns(fresh->samples + lost) + cpu_ns;
     totals->watched_ns += tick_ns;
     totals->sampled_ns += is_on ? tick_ns : 0;
-    bool on = tfd_fault_budget_spend(tick_ns * (int64_t)last_threads, cost_ns, is_on);
+    bool on = tfd_fault_budget_spend(tick_ns, cost_of(fresh, lost, cpu_ns), is_on);
     if (on == is_on)
         return;
     tfd_fault_events_switch(on);
@@ -351,21 +355,22 @@ static void keep_budget(int64_t tick_ns, uint64_t samples, size_t threads)
 
 static void work_up_faults(int64_t before_ns)
 {
-    uint64_t lost = 0, before = tfd_fault_pairs_waiting();
+    uint64_t lost = 0;
     size_t count = 0;
+    tfd_fault_pairs_begin_drain();
     tfd_fault_events_drain(tfd_fault_pairs_take, &lost);
     totals->lost += lost;
-    uint64_t samples = tfd_fault_pairs_waiting() - before + lost;
+    struct tfd_fresh_samples fresh = tfd_fault_pairs_fresh();
     if (tfd_fault_pairs_waiting()) {
         tfd_watch_lock();
         count = tfd_ranges_copy(copied);
         tfd_watch_unlock();
         tfd_ranges_sort(copied, count);
     }
-    size_t threads = tfd_fault_pairs_work(&spool, totals, copied, count, before_ns);
+    tfd_fault_pairs_work(&spool, totals, copied, count, before_ns);
     int64_t now = now_ns();
     tell_usage(now - last_tick_ns);
-    keep_budget(now - last_tick_ns, samples, threads);
+    keep_budget(now - last_tick_ns, &fresh, lost);
     last_tick_ns = now;
 }
 

@@ -24,6 +24,7 @@ from tests.perf.findings_cost import findings_cost
 from tests.perf.list_cost import list_cost
 from tests.perf.lmdb_cost import lmdb_cost
 from tests.perf.partials_cost import partials_cost
+from tests.perf.mapped_cost import mapped_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.start_cost import start_cost
@@ -52,6 +53,7 @@ PART_NAMES = (
     "staged",
     "checkpoint",
     "lmdb",
+    "mapped",
     "bounds",
 )
 FULL_JOB = CheckpointJob()
@@ -75,6 +77,7 @@ class Repetitions:
     advised_files: int = 1_000_000
     advice_runs: int = 3
     redirect_rounds: int = 11
+    mapped_pairs: int = 25
     checkpoint_job: CheckpointJob = FULL_JOB
     lmdb_runs: int = 5
     lmdb_megabytes: int = 240
@@ -97,6 +100,7 @@ QUICK = Repetitions(
     advised_files=50_000,
     advice_runs=1,
     redirect_rounds=2,
+    mapped_pairs=2,
     checkpoint_job=CheckpointJob(steps=20, every=5, pause_s=0.05, scale=20),
     lmdb_runs=1,
     lmdb_megabytes=20,
@@ -137,6 +141,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
         "checkpoint": partial(checkpoint_cost, job=repetitions.checkpoint_job),
         "lmdb": partial(lmdb_cost, runs=repetitions.lmdb_runs, megabytes=repetitions.lmdb_megabytes),
+        "mapped": partial(mapped_cost, pairs=repetitions.mapped_pairs),
         "bounds": bounds_cost,
     }
 

@@ -70,3 +70,34 @@ int touch_pages(int fd, int64_t bytes, const int64_t *offsets, int64_t count, in
     }
     return munmap(mapped, (size_t)bytes);
 }
+
+#define PIECE_BYTES (4u << 20)
+
+static void *fault_until(void *argument)
+{
+    const int64_t *end_ns = argument;
+    char *piece = mmap(0, PIECE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (piece == MAP_FAILED)
+        return 0;
+    madvise(piece, PIECE_BYTES, MADV_NOHUGEPAGE);
+    while (now_ns() < *end_ns) {
+        for (size_t at = 0; at < PIECE_BYTES; at += 4096)
+            ((volatile char *)piece)[at] = 1;
+        madvise(piece, PIECE_BYTES, MADV_DONTNEED);
+    }
+    munmap(piece, PIECE_BYTES);
+    return 0;
+}
+
+/* Has threads fault on memory that is no file's, as fast as they can, for so long. */
+int storm(int64_t for_ns, int thread_count)
+{
+    pthread_t threads[MOST_THREADS];
+    int64_t end_ns = now_ns() + for_ns;
+    for (int i = 0; i < thread_count; i++)
+        if (thread_count > MOST_THREADS || pthread_create(&threads[i], 0, fault_until, &end_ns))
+            return -1;
+    for (int i = 0; i < thread_count; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
