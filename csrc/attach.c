@@ -192,7 +192,7 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
         status = tfd_got_patch(report);
     if (!status) {
         if (options->mapped)
-            tfd_mappings_begin();
+            tfd_mappings_begin(options->mapped == TFD_MAPPED_LARGE);
         return 0;
     }
     tfd_got_undo(report);

@@ -9,6 +9,14 @@
 
 /* ---- session: attach, record, detach ---- */
 
+enum {
+    TFD_MAPPED_ALL = 1,
+    TFD_MAPPED_LARGE =
+        2 /* where a file of storage is mapped for at least TFD_MAPPED_LARGE_BYTES, and a thread more
+                            changes nothing for the process: it has several, and no system call filter */
+};
+enum { TFD_MAPPED_LARGE_BYTES = 67108864 };
+
 struct tfd_options {
     const char *spool_directory; /* exists, writable; one file <pid>.spool per process is made in it */
     uint64_t capacity_bytes;     /* memory cap of one process's spool */
@@ -20,7 +28,8 @@ struct tfd_options {
     size_t exclude_followed; /* the first so many of these: whether a path met them is noted, as of include */
     int follow_children;     /* record forked children too */
     int darshan;             /* calls pass the libdarshan that was loaded or adopted */
-    int mapped;              /* watch page faults on mapped files, and what comes in for them: by a thread */
+    int mapped; /* watch page faults on mapped files, and what comes in for them: by a thread. TFD_MAPPED_ALL,
+                   or TFD_MAPPED_LARGE, or 0 */
     const char
         *program_library; /* records programs without Python that this process starts; NULL: none does */
 };

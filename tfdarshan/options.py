@@ -97,11 +97,11 @@ class Options:
         "record programs without Python that are started, by a library preloaded into them",
         _SWITCH,
     )
-    mapped: bool = _option(
-        False,
-        "watch page faults on mapped files, and the bytes that come in for them, from a thread "
-        "(docs/mapped-files.md)",
-        _SWITCH,
+    mapped: bool | str = _option(
+        "auto",
+        "watch page faults on mapped files, and the bytes that come in for them, from a thread: True, False, "
+        "or auto, large mappings in processes of several threads (docs/mapped-files.md)",
+        "True, False or 'auto'",
     )
     as_if: str | None = _option(
         None,
@@ -135,7 +135,7 @@ class Options:
 
     def __post_init__(self) -> None:
         _check_engine(self.engine)
-        for name in ("default_excludes", "trace", "follow_children", "programs", "mapped", "probe"):
+        for name in ("default_excludes", "trace", "follow_children", "programs", "probe"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
         if self.programs and not self.follow_children:
@@ -156,6 +156,8 @@ class Options:
             raise ConfigurationError(f"darshan_library must be a path, not {self.darshan_library!r}.")
         _check_files("darshan_files", self.darshan_files)
         _check_tf_profiler(self.tf_profiler, self.tf_profiler_max_s)
+        if not isinstance(self.mapped, bool) and self.mapped != "auto":
+            raise ConfigurationError(f"mapped must be True, False or 'auto', not {self.mapped!r}.")
         if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
             raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
 

@@ -4,7 +4,8 @@
 
 #define SAMPLE_NS 2000 /* what a sample costs the thread that has the fault */
 #define SAMPLES 2      /* of a fault */
-#define START_NS 5000000
+#define START_NS 2000000
+#define SAVED_NS 5000000 /* that bursts may use, at most */
 #define RESUME_NS 2000000
 #define SHORTEST_NS 1000000
 #define USUAL_PERCENT 1.0
@@ -29,7 +30,7 @@ void tfd_fault_budget_begin(void)
 bool tfd_fault_budget_spend(int64_t passed_ns, int64_t cost_ns, bool is_on)
 {
     left_ns += (int64_t)((double)passed_ns * percent / 100) - cost_ns;
-    left_ns = left_ns < START_NS ? left_ns : START_NS;
+    left_ns = left_ns < SAVED_NS ? left_ns : SAVED_NS;
     return percent >= ALL_PERCENT || (is_on ? left_ns >= 0 : left_ns > RESUME_NS);
 }
 

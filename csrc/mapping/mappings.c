@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,15 +17,19 @@
 #include "mapping/fault_budget.h"
 #include "mapping/mapped_files.h"
 #include "mapping/range_table.h"
+#include "mapping/watched_process.h"
 #include "mapping/watcher.h"
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
 #include "spool/job_page.h"
+#include "tfdarshan.h"
 
 /* Whether the session asked for it. */
 static _Atomic bool is_asked;
 static bool is_left_alone;
+/* Only large mappings of files of storage, and only where one more thread changes nothing. */
+static bool is_large_alone;
 /* In a child of fork: the parent had files mapped, which the child has too. */
 static bool inherited;
 
@@ -69,14 +74,28 @@ static uint64_t add_mapping(uint32_t file, uintptr_t start, size_t length, int64
     return entry;
 }
 
+static bool is_of_interest(size_t length)
+{
+    return atomic_load(&is_asked) && (!is_large_alone || length >= TFD_MAPPED_LARGE_BYTES);
+}
+
+/* The process is asked each time: it may have started threads since. */
+static bool may_be_watched(const struct statfs *where)
+{
+    return !is_large_alone || (!tfd_is_in_memory(where) && tfd_may_add_thread());
+}
+
 void tfd_mapping_made(void *address, size_t length, int fd, off_t offset)
 {
-    if (!atomic_load(&is_asked))
+    if (!is_of_interest(length))
         return;
     int saved_errno = errno;
     struct stat status;
+    struct statfs where;
     uint32_t file = tfd_file_of_descriptor(fd);
-    struct tfd_slot *slot = file && !fstat(fd, &status) && S_ISREG(status.st_mode) ? tfd_enter(0, 0) : NULL;
+    bool is_watched = file && !fstat(fd, &status) && S_ISREG(status.st_mode) && !fstatfs(fd, &where) &&
+                      may_be_watched(&where);
+    struct tfd_slot *slot = is_watched ? tfd_enter(0, 0) : NULL;
     if (slot) {
         bool is_looked_at;
         uint64_t entry = add_mapping(file, (uintptr_t)address, length, offset, &status, &is_looked_at);
@@ -225,7 +244,7 @@ static bool is_job_page(const struct line *line)
 }
 
 /* The kernel's device of some file systems is not that of stat: the inode must do. */
-static uint32_t file_of_line(const struct line *line, struct stat *status)
+static uint32_t file_of_line(const struct line *line, struct stat *status, struct statfs *where)
 {
     static char
         path[4096 + 16]; /* one caller at a time: a session begins under a lock, a child by one thread */
@@ -235,7 +254,8 @@ static uint32_t file_of_line(const struct line *line, struct stat *status)
         return TFD_FILE_NONE;
     memcpy(path, line->path, line->path_length);
     path[line->path_length] = '\0';
-    if (stat(path, status) || !S_ISREG(status->st_mode) || status->st_ino != line->inode)
+    if (stat(path, status) || !S_ISREG(status->st_mode) || status->st_ino != line->inode ||
+        statfs(path, where) || !may_be_watched(where))
         return TFD_FILE_NONE;
     pthread_mutex_lock(&tfd_tables_lock);
     tfd_target target = tfd_path_target(&tfd_session.spool, AT_FDCWD, path);
@@ -246,7 +266,9 @@ static uint32_t file_of_line(const struct line *line, struct stat *status)
 static void add_line(const struct line *line)
 {
     struct stat status;
-    uint32_t file = file_of_line(line, &status);
+    struct statfs where;
+    uint32_t file =
+        is_of_interest(line->end - line->start) ? file_of_line(line, &status, &where) : TFD_FILE_NONE;
     bool is_looked_at;
     uint64_t entry = !file ? 0
                            : add_mapping(file, line->start, line->end - line->start, (int64_t)line->offset,
@@ -297,7 +319,7 @@ void tfd_mappings_leave_alone(void)
     is_left_alone = true;
 }
 
-void tfd_mappings_begin(void)
+void tfd_mappings_begin(bool large_alone)
 {
     if (is_left_alone || !tfd_watcher_stop())
         return;
@@ -306,6 +328,7 @@ void tfd_mappings_begin(void)
     tfd_watch_unlock();
     tfd_recording_tell(begin_in_child, tfd_watcher_settle);
     tfd_fault_budget_allow();
+    is_large_alone = large_alone;
     atomic_store(&is_asked, true);
     add_mapped_already();
 }

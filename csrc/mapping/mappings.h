@@ -8,8 +8,9 @@
 
 #include "mapping/range_table.h"
 
-/* Once recording has begun here: finds what is mapped already. In its children by itself. */
-void tfd_mappings_begin(void);
+/* Once recording has begun here: finds what is mapped already. In its children by itself. `large_alone`: see
+ * TFD_MAPPED_LARGE. */
+void tfd_mappings_begin(bool large_alone);
 /* When no thread records any more, and before the spool is unmapped. False: the watching thread is stuck. */
 bool tfd_mappings_end(void);
 /* Never watches in this process: in programs that may have a sandbox of their own, which a thread would break. */

@@ -52,7 +52,7 @@ static void fill_numbers(struct tfd_join_offer *offer, const struct tfd_options 
     offer->include_count = (uint32_t)options->include_count;
     offer->exclude_count = (uint32_t)options->exclude_count;
     offer->exclude_followed = (uint32_t)options->exclude_followed;
-    offer->mapped = options->mapped != 0;
+    offer->mapped = (uint32_t)options->mapped;
 }
 
 int tfd_join_offer_write(const struct tfd_options *options)

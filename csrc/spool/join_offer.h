@@ -20,7 +20,7 @@ struct tfd_join_offer {
     uint64_t pid_namespace; /* inode of /proc/self/ns/pid: in another one the owner's number means nobody */
     uint64_t capacity_bytes, trace_limit_bytes;
     uint32_t include_count, exclude_count, exclude_followed;
-    uint32_t mapped; /* 1: as tfd_options.mapped */
+    uint32_t mapped; /* as tfd_options.mapped */
     uint32_t text_bytes;
     char
         text[]; /* each with its NUL: the patterns, included ones first, and the library for programs or "" */

@@ -255,9 +255,9 @@ def test_emulated_storage_does_not_slow_mapped_reads_and_says_so(sparse, tmp_pat
     assert [bound for bound in bounds if "did not slow reads through mappings" in bound]
 
 
-def test_nothing_watches_unless_it_is_asked_to(sparse, tmp_path):
-    # WHEN a file is mapped in a session as it is by default
-    with tfdarshan.profile(tmp_path / "logs") as session:
+def test_nothing_watches_if_it_is_told_not_to(sparse, tmp_path):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", mapped=False) as session:
         with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
             touch(mapped)
             names = _thread_names()

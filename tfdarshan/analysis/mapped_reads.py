@@ -111,7 +111,7 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
         if block:
             for found in _files_of(process, share_seen(block)):
                 files[found.path] = _joined(files.get(found.path), found)
-    asked = any(process.meta.get("options", {}).get("mapped") for process in processes)
+    asked = any(process.meta.get("options", {}).get("mapped") is True for process in processes)
     if not files:
         return MappedReads(asked=asked)
     every = list(files.values())

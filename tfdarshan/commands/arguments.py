@@ -30,6 +30,9 @@ METAVARS = {
 # Options that are neither text nor a number: what their values are called here.
 CHOICES: dict[str, dict[str, Any]] = {"tf_profiler": {"auto": "auto", "yes": True, "no": False}}
 
+# Options that are yes or no on the command line, and neither if they are not given.
+SWITCHES = ("mapped",)
+
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Adds --json."""
@@ -104,8 +107,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             about += f" (default: {option.default})"
             words = tuple(CHOICES[option.name])
             group.add_argument(flag, choices=words, metavar="|".join(words), help=about)
-        elif isinstance(option.default, bool):
-            about += f" (default: {'yes' if option.default else 'no'})"
+        elif isinstance(option.default, bool) or option.name in SWITCHES:
+            default = {True: "yes", False: "no"}.get(option.default, option.default)
+            about += f" (default: {default})"
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=about)
         elif option.default == ():
             group.add_argument(flag, action="append", metavar="PATTERN", help=f"{about} (may be repeated)")

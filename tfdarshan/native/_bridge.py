@@ -104,6 +104,10 @@ class Counter:
     meaning: str
 
 
+# As csrc/tfdarshan.h has it, by the option's values.
+MAPPED: dict[bool | str, int] = {False: 0, True: 1, "auto": 2}
+
+
 def start_session(
     spool_directory: Path,
     *,
@@ -115,7 +119,7 @@ def start_session(
     exclude_followed: int = 0,
     darshan: bool = False,
     program_library: Path | None = None,
-    mapped: bool = False,
+    mapped: bool | str = False,
 ) -> AttachReport:
     """Attaches to this process and starts recording into `spool_directory`.
 
@@ -133,7 +137,7 @@ def start_session(
     options.darshan = int(darshan)
     library = None if program_library is None else ffi.new("char[]", os.fsencode(program_library))
     options.program_library = ffi.NULL if library is None else library
-    options.mapped = int(mapped)
+    options.mapped = MAPPED[mapped]
     report = ffi.new("struct tfd_attach_report *")
     _check(lib.tfd_session_start(options, report), "recording did not start")
     return AttachReport(**plain(report[0]))
@@ -242,7 +246,7 @@ def enable_tensorflow(
     include: Sequence[str],
     exclude: Sequence[str],
     follow_children: bool,
-    mapped: bool = False,
+    mapped: bool | str = False,
 ) -> None:
     """Lets the plug-in record every session of TensorFlow's profiler, into spools made in `spool_folder`.
 
@@ -252,7 +256,7 @@ def enable_tensorflow(
     options, _kept = _c_options(
         spool_folder, capacity_bytes, trace_limit_bytes, include, exclude, follow_children
     )
-    options.mapped = int(mapped)
+    options.mapped = MAPPED[mapped]
     _check(core().lib.tfd_tf_enable(options, smallest_bytes, 0), "TensorFlow's profiler is not followed")
 
 

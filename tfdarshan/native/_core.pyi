@@ -283,6 +283,9 @@ class FFI:
     def unpack(self, cdata: Any, length: int) -> Any: ...
 
 class Lib:
+    TFD_MAPPED_ALL: int
+    TFD_MAPPED_LARGE: int
+    TFD_MAPPED_LARGE_BYTES: int
     TFD_STORAGE_PLACES: int
     TFD_REDIRECTED: int
     TFD_REDIRECTED_HERE_ONLY: int

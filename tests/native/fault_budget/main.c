@@ -7,7 +7,7 @@
 #define TICK_NS 20000000
 #define SECOND_NS 1000000000.0
 #define FOR_NS (100 * (int64_t)1000000000)
-#define FIRST_NS 5000000.0 /* that may be spent before any was earned */
+#define FIRST_NS 2000000.0 /* that may be spent before any was earned */
 #define SAMPLES_OF_FAULT 2
 
 struct spent {
