@@ -108,8 +108,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             words = tuple(CHOICES[option.name])
             group.add_argument(flag, choices=words, metavar="|".join(words), help=about)
         elif isinstance(option.default, bool) or option.name in SWITCHES:
-            default = {True: "yes", False: "no"}.get(option.default, option.default)
-            about += f" (default: {default})"
+            about += f" (default: {_yes_or_no(option.default)})"
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=about)
         elif option.default == ():
             group.add_argument(flag, action="append", metavar="PATTERN", help=f"{about} (may be repeated)")
@@ -118,6 +117,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             if option.default is not None:
                 about += f" (default: {option.default})"
             group.add_argument(flag, type=kind, metavar=METAVARS.get(option.name, "MIB"), help=about)
+
+
+def _yes_or_no(value: Any) -> str:
+    return value if isinstance(value, str) else "yes" if value else "no"
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
