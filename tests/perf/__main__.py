@@ -23,8 +23,8 @@ from tests.perf.disk_cost import disk_cost
 from tests.perf.findings_cost import findings_cost
 from tests.perf.list_cost import list_cost
 from tests.perf.lmdb_cost import lmdb_cost
-from tests.perf.partials_cost import partials_cost
 from tests.perf.mapped_cost import mapped_cost
+from tests.perf.partials_cost import partials_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.start_cost import start_cost

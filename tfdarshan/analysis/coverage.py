@@ -95,7 +95,7 @@ def measure_coverage(
 def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) -> int | None:
     """Gives the bytes that came in; None where some files' are not known, as of programs without Python."""
     options = owner.get("options", {})
-    left_alone = options.get("mapped") is not True and files.sums["POSIX_MMAPS"] > mapped.mappings
+    left_alone = options.get("mapped") == "auto" and files.sums["POSIX_MMAPS"] > mapped.mappings
     if not mapped.asked or options.get("programs") or left_alone:
         return None if files.sums["POSIX_MMAPS"] else 0
     return None if mapped.bytes_unknown else mapped.bytes_in

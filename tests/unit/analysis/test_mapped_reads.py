@@ -112,3 +112,14 @@ def test_coverage_knows_what_came_in_through_mappings_or_says_that_it_does_not(r
     files = FileTotals(_Zeros(POSIX_MMAPS=mmaps), 0, [], [], moved=((0, 0),))
 
     assert measure_coverage([{"pid": 1, "kernel": kernel}], files, reads).read.mapped == mapped
+
+
+@pytest.mark.parametrize(("mmaps", "mapped"), [(2, 4096), (3, None)])
+def test_coverage_knows_nothing_of_mappings_that_were_left_alone(mmaps, mapped):
+    # GIVEN two large mappings that were watched, and three that were made
+    kernel = {"valid": True, "rchar": 10, "wchar": 0, "read_bytes": 0, "write_bytes": 0}
+    meta = {"pid": 1, "kernel": kernel, "options": {"mapped": "auto"}}
+    files = FileTotals(_Zeros(POSIX_MMAPS=mmaps), 0, [], [], moved=((0, 0),))
+    reads = MappedReads(asked=True, files=2, mappings=2, bytes_in=4096)
+
+    assert measure_coverage([meta], files, reads).read.mapped == mapped
