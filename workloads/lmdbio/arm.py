@@ -57,7 +57,7 @@ LMDB = ArmKind(
 LMM = ArmKind(
     name="LMM",
     method="mapped, shared",
-    stands="not in tfdarshan.lmdb; here: one more reader goes through all by py-lmdb and hands batches out",
+    stands='dataset(remedy="LMM"); here: one more reader goes through all by py-lmdb and hands batches out',
 )
 DM = ArmKind(
     name="DM",
@@ -83,7 +83,7 @@ STAG = ArmKind(
     direct=True,
     coalesced=True,
     staggered=True,
-    stands="not in tfdarshan.lmdb for several readers; here: COAL with a lock that one reader holds",
+    stands='dataset(remedy="STAG"); here: COAL with a lock that one reader holds',
 )
 OURS_DIRECT = ArmKind(
     name="dataset, direct",
