@@ -1,31 +1,18 @@
 """Jobs whose workers are older than their sessions, in an environment as a wheel makes it."""
 
 import os
-import shutil
 import subprocess
-import sys
 import textwrap
-import venv
-from pathlib import Path
 
 import pytest
 
+from tests.integration.installed_python import make_environment
 from tests.integration.older.jobs import FILES, JOB
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="package")
 def python(tmp_path_factory):
-    """An environment in which tfdarshan is as a wheel installs it: with what a starting interpreter runs."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, symlinks=True, with_pip=False)
-    packages = next(folder.glob("lib/python3*/site-packages"))
-    ours = [path for path in sys.path if path.endswith("site-packages")]
-    (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
-    for name in ("tfdarshan_join.py", "tfdarshan_join.pth"):
-        shutil.copy(ROOT / "csrc" / "python" / name, packages)
-    return folder / "bin" / "python"
+    return make_environment(tmp_path_factory.mktemp("environment"))
 
 
 @pytest.fixture

@@ -1,0 +1,24 @@
+"""Environments in which tfdarshan is as a wheel installs it: with what a starting interpreter runs."""
+
+import shutil
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+JOIN = tuple(ROOT / "csrc" / "python" / name for name in ("tfdarshan_join.py", "tfdarshan_join.pth"))
+
+
+def make_environment(folder: Path) -> Path:
+    """Makes a virtual environment; gives its interpreter."""
+    venv.create(folder, symlinks=True, with_pip=False)
+    install(next(folder.glob("lib/python3*/site-packages")))
+    return folder / "bin" / "python"
+
+
+def install(packages: Path) -> None:
+    """Puts into a folder of packages what is of tfdarshan there, and the way to what it needs."""
+    ours = [path for path in sys.path if path.endswith("site-packages")]
+    (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
+    for path in JOIN:
+        shutil.copy(path, packages)
