@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -42,17 +41,6 @@ with open(os.path.join(account, rank + ".json"), "w") as file:
     json.dump(told, file)
 print(profile.path)
 """
-
-TORCHRUN_TRAINING = """
-import os, sys
-names = sorted(os.listdir("data"))
-for name in names[int(os.environ["RANK"])::int(os.environ["WORLD_SIZE"])]:
-    with open(f"data/{name}", "rb", buffering=0) as file:
-        file.readall()
-if os.environ["RANK"] == "1" and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
-    sys.exit(3)
-"""
-
 
 def torchrun(rank, world, run="5f0c2f2e-0a54-4b43-8a2b-0c1d6a9b0e11", restarts=0):
     return {
@@ -377,30 +365,6 @@ def test_the_recipe_for_plain_variables_works_as_printed(tmp_path):
     assert (session.path.name, session.joint.missing, len(session.joint.ranks)) == ("named-nightly-1", (), 4)
     files = session.files[session.files["path"].str.endswith(".bin")].sort_values("path")
     assert files["POSIX_BYTES_READ"].tolist() == [1_357 * (rank + 1) for rank in range(4)]
-
-
-@pytest.mark.long
-@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch, which brings torchrun, is not installed")
-def test_torchrun_itself_makes_a_session_and_another_at_its_restart(job, tmp_path):
-    # GIVEN a rank that fails when it has read its files, the first time
-    job(range(0), 4, torchrun)
-    (tmp_path / "train.py").write_text(TORCHRUN_TRAINING)
-
-    # WHEN
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts", "1"]
-    command += ["--nproc-per-node", "4", "-m", "tfdarshan", "run", "--logdir", "logs", "train.py"]
-    variables = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=variables)
-
-    # THEN
-    assert done.returncode == 0, done.stderr
-    first, again = sessions(tmp_path)
-    assert (first.name.endswith("-1"), again.name) == (True, f"{first.name[:-2]}-r1-1")
-    assert f"see it with: tfdarshan summary {again}\n" in done.stderr
-    session = tfdarshan.open_session(again)
-    assert (len(session.joint.ranks), session.joint.missing, session.joint.round) == (4, (), "1")
-    files = session.files[session.files["path"].str.endswith(".bin")].sort_values("path")
-    assert files["POSIX_BYTES_READ"].tolist() == [1_357 * (number + 1) for number in range(FILES)]
 
 
 def test_a_job_without_a_rank_is_a_lone_process_and_says_so(job, tmp_path):

@@ -3,16 +3,14 @@
 Each job sets its loader up as its documents do, with every way to start workers that it has.
 """
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import tfdarshan
 from tests.integration.oracle import strace_log
 from tests.integration.oracle.data_files import counted, free_ports, seen_by_strace
+from tests.integration.packages.found_packages import need
 
 FILES = 24
 
@@ -105,30 +103,11 @@ JOBS = {
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture
-def environment(tmp_path):
-    """The variables with which a job, and whatever it starts, finds its loader."""
-    if not strace_log.is_available():
-        pytest.skip("strace is missing, or may not trace here")
-    # Behind this interpreter's own packages, so that all have one NumPy.
-    folders = sorted(Path(os.environ.get("TFD_PACKAGES", "nowhere")).glob("lib/python*/site-packages"))
-    (tmp_path / "start").mkdir()
-    (tmp_path / "start/sitecustomize.py").write_text(f"import sys\nsys.path += {list(map(str, folders))}\n")
-    return os.environ | {
-        "CUDA_VISIBLE_DEVICES": "",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": str(tmp_path / "start"),
-    }
-
-
 @pytest.mark.parametrize("job", JOBS)
-def test_counts_are_those_of_strace(job, environment, tmp_path, monkeypatch):
+def test_counts_are_those_of_strace(job, traced, tmp_path, monkeypatch):
     # GIVEN
     module, before, main = JOBS[job]
-    name = module.partition(" ")[0].partition(".")[0]
-    look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
-    if subprocess.run([sys.executable, "-c", look], env=environment).returncode != 0:
-        pytest.skip(f"{name} is not installed: `make test-packages` makes an environment that has it")
+    need(module.partition(" ")[0].partition(".")[0], traced)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     for number in range(FILES):
@@ -140,7 +119,7 @@ def test_counts_are_those_of_strace(job, environment, tmp_path, monkeypatch):
     # WHEN
     command = [sys.executable, "-m", "tfdarshan", "run", "--logdir", "logs", "--no-trace", "train.py"]
     done = strace_log.run(
-        [*command, str(free_ports(1)[0])], tmp_path / "calls", timeout_s=600, environment=environment
+        [*command, str(free_ports(1)[0])], tmp_path / "calls", timeout_s=600, environment=traced
     )
 
     # THEN
