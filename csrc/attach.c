@@ -60,6 +60,7 @@ static void after_fork_in_child(void)
 {
     int saved_errno = errno;
     tfd_attach_lock_reset_in_child();
+    tfd_trigger_release_in_child(false);
     bool interrupted = tfd_is_interrupted();
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
@@ -90,14 +91,21 @@ static void before_fork(void)
     int saved_errno = errno;
     if (tfd_attach_lock_before_fork() && trigger_is_known && !children_can_wait)
         prepare_children();
+    tfd_trigger_hold();
     errno = saved_errno;
+}
+
+static void after_fork_in_parent(void)
+{
+    tfd_trigger_release();
+    tfd_attach_lock_after_fork();
 }
 
 static int handle_forks(void)
 {
     if (tfd_fork_is_handled)
         return 0;
-    if (pthread_atfork(before_fork, tfd_attach_lock_after_fork, after_fork_in_child))
+    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child))
         return tfd_fail(ENOMEM, "no memory for the fork handlers");
     tfd_fork_is_handled = true;
     return 0;
@@ -314,7 +322,7 @@ static void meet_sessions(void)
 {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (tfd_attach_lock_with_patience()) {
+    if (tfd_attach_lock_to_join()) {
         uint32_t counter = atomic_load(&tfd_job_page()->counter);
         leave_and_join();
         tfd_trigger_set_seen(counter);

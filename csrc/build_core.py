@@ -74,6 +74,7 @@ WAITING_LIBRARY_SOURCES = (
     "base/process_identity.c",
     "hooks/elf_image.c",
     "hooks/protected_range.c",
+    "hooks/reading_library.c",
     "hooks/trigger.c",
     "spool/job_page.c",
     "waiting/waiting.c",

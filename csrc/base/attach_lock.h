@@ -11,6 +11,8 @@ extern pthread_mutex_t tfd_attach_lock;
  * for the loader's lock, which the caller holds inside a dlopen. Makes way for
  * threads that fork. */
 bool tfd_attach_lock_with_patience(void);
+/* The same, longer, for a caller that holds none of the loader's: so that what it does next is recorded. */
+bool tfd_attach_lock_to_join(void);
 
 /* Around fork: a child inherits the lock of the loader's list as it is, and
  * nobody there would release it (glibc resets its other locks only): none of

@@ -8,12 +8,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "hooks/dlsym_stub.h"
 #include "hooks/libc_functions.h"
 #include "hooks/protected_range.h"
+#include "hooks/reading_library.h"
 
 #define MAX_SLOTS 32
+#define HOLD_PATIENCE_MS 1000
 
 struct trigger_slot {
     void **address;
@@ -23,7 +27,8 @@ struct trigger_slot {
 };
 
 static struct trigger_slot slots[MAX_SLOTS];
-static unsigned slot_count;
+static _Atomic unsigned slot_count; /* more when a library was loaded, also while others look at them */
+static unsigned found_count;        /* with those that are looked at first */
 
 static const _Atomic uint32_t never_changes;
 static const _Atomic uint32_t *watched = &never_changes;
@@ -72,7 +77,7 @@ static inline void look(void)
 
 #define OPENS(symbol, ...) KIND_OF_##symbol,
 #define READS OPENS
-enum { TFD_HOOKS(KIND) KINDS };
+enum { TFD_HOOKS(KIND) KIND_OF_dlsym, KINDS };
 #undef OPENS
 
 static void *definition[KINDS];
@@ -80,11 +85,17 @@ static _Atomic(void *) target[KINDS];
 
 /* Not pointers, which the loader would have to relocate. */
 #define OPENS(symbol, ...) #symbol,
-static const char name_of[KINDS][16] = {TFD_HOOKS(KIND)};
+static const char name_of[KINDS][16] = {TFD_HOOKS(KIND) "dlsym"};
 #undef OPENS
 
 #define OPENS(symbol, ...) TFD_HOOK_##symbol,
-static const unsigned short hook_of[KINDS] = {TFD_HOOKS(KIND)};
+static const unsigned short hook_of[KINDS] = {TFD_HOOKS(KIND) TFD_HOOK_dlsym};
+#undef OPENS
+#undef READS
+
+#define OPENS(...) true,
+#define READS(...) false,
+static const bool is_open[KINDS] = {TFD_HOOKS(KIND) false};
 #undef OPENS
 #undef READS
 
@@ -108,9 +119,28 @@ TFD_HOOKS(KIND)
 #undef OPENS
 #undef READS
 
+static void take_new_libraries(void);
+
+/* Comes when the interpreter has loaded a library, as an import does, and is about to use it. */
+__attribute__((used)) static void before_dlsym(void)
+{
+    int saved_errno = errno;
+    if (atomic_load(&armed_pid) == own_pid())
+        take_new_libraries();
+    errno = saved_errno;
+}
+
+__attribute__((used)) static void *next_dlsym(void)
+{
+    return atomic_load_explicit(&target[KIND_OF_dlsym], memory_order_acquire);
+}
+
+tfd_dlsym_function tfd_trigger_dlsym;
+TFD_DLSYM_STUB(tfd_trigger_dlsym, before_dlsym, next_dlsym);
+
 #define OPENS(symbol, ...) (void *)trigger_##symbol,
 #define READS OPENS
-static void *const trigger_of[KINDS] = {TFD_HOOKS(KIND)};
+static void *const trigger_of[KINDS] = {TFD_HOOKS(KIND)(void *) tfd_trigger_dlsym};
 #undef OPENS
 #undef READS
 
@@ -149,24 +179,26 @@ static bool is_known(const void *value, unsigned kind)
     return value == definition[kind] || (ours.wrapper && ours.is_definition(value, hook_of[kind]));
 }
 
+/* `context`: true for opens alone. */
 static void collect(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
-    (void)context;
+    const bool *opens_alone = context;
     unsigned kind = kind_of(place->symbol);
-    if (kind == KINDS || slot_count == MAX_SLOTS || !definition_for(image, kind) ||
-        (uintptr_t)place->address % sizeof(void *))
+    if (kind == KINDS || (*opens_alone && !is_open[kind]) || found_count == MAX_SLOTS ||
+        !definition_for(image, kind) || (uintptr_t)place->address % sizeof(void *))
         return;
     void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE);
     if (value && (is_inside(image, value) || is_known(value, kind)))
-        slots[slot_count++] = (struct trigger_slot){place->address, value, kind, 0};
+        slots[found_count++] = (struct trigger_slot){place->address, value, kind, 0};
 }
 
 /* An interpreter has tens of thousands of relocations, and these calls in its linkage table, if it has one. */
 static void collect_slots(const struct tfd_image *image)
 {
-    tfd_image_visit_jump_slots(image, collect, NULL);
-    if (!slot_count)
-        tfd_image_visit_slots(image, collect, NULL);
+    bool opens_alone = false;
+    tfd_image_visit_jump_slots(image, collect, &opens_alone);
+    if (!found_count)
+        tfd_image_visit_slots(image, collect, &opens_alone);
 }
 
 static int find_image(struct dl_phdr_info *info, size_t size, void *context)
@@ -182,11 +214,11 @@ static int find_image(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 /* Pages that hold code, or of which nothing is known, are left alone. */
-static void keep_writable(const struct tfd_image *image)
+static void add_writable(const struct tfd_image *image)
 {
     struct tfd_range range = {0};
-    unsigned kept = 0;
-    for (unsigned i = 0; i < slot_count; i++) {
+    unsigned kept = slot_count;
+    for (unsigned i = kept; i < found_count; i++) {
         uintptr_t address = (uintptr_t)slots[i].address;
         bool is_known_range = address >= range.start && address < range.end;
         if (!is_known_range && !tfd_page_range_of(slots[i].address, image, &range))
@@ -195,7 +227,24 @@ static void keep_writable(const struct tfd_image *image)
         if (!(range.protection & PROT_EXEC))
             slots[kept++] = slots[i];
     }
-    slot_count = kept;
+    found_count = kept;
+    atomic_store(&slot_count, kept);
+}
+
+static bool may_patch(const struct tfd_image *image)
+{
+    return !ours.wrapper || ours.may_patch(image);
+}
+
+static void add_libraries(void)
+{
+    struct tfd_image image;
+    bool opens_alone = true;
+    while (tfd_next_reading_library(&image)) {
+        if (may_patch(&image))
+            tfd_image_visit_jump_slots(&image, collect, &opens_alone);
+        add_writable(&image);
+    }
 }
 
 static void aim(void)
@@ -209,10 +258,11 @@ void tfd_trigger_prepare(const void *address, void (*notice)(void))
 {
     struct tfd_image image = {.dynamic = address};
     tell = notice;
-    slot_count = 0;
-    if (dl_iterate_phdr(find_image, &image) && !(ours.wrapper && !ours.may_patch(&image)))
+    slot_count = found_count = 0;
+    if (dl_iterate_phdr(find_image, &image) && may_patch(&image))
         collect_slots(&image);
-    keep_writable(&image);
+    add_writable(&image);
+    add_libraries();
     aim();
 }
 
@@ -250,13 +300,60 @@ static bool may_take(const struct trigger_slot *slot)
     return held != trigger_of[slot->kind] && (held == slot->found || is_known(held, slot->kind));
 }
 
+static void take_slots(unsigned first)
+{
+    for (unsigned i = first; i < slot_count; i++)
+        if (may_take(&slots[i]))
+            write_slot(&slots[i], trigger_of[slots[i].kind]);
+}
+
 void tfd_trigger_arm(void)
 {
     atomic_store(&armed_pid, slot_count ? own_pid() : 0);
     aim();
-    for (unsigned i = 0; i < slot_count; i++)
-        if (may_take(&slots[i]))
-            write_slot(&slots[i], trigger_of[slots[i].kind]);
+    take_slots(0);
+}
+
+static atomic_flag is_looking = ATOMIC_FLAG_INIT;
+static bool may_not_look;
+static __thread bool holds;
+
+/* Two threads that come here at once have loaded a library each: one looks, and the next import of the other does. A
+ * session that begins just now may find the slots of the library ours still, and leave them. */
+static void take_new_libraries(void)
+{
+    if (may_not_look || atomic_flag_test_and_set(&is_looking))
+        return;
+    unsigned first = slot_count;
+    add_libraries();
+    aim(); /* they may call what the interpreter does not */
+    take_slots(first);
+    atomic_flag_clear(&is_looking);
+}
+
+void tfd_trigger_hold(void)
+{
+    int saved_errno = errno;
+    holds = !atomic_flag_test_and_set(&is_looking);
+    for (int slept_ms = 0; !holds && slept_ms < HOLD_PATIENCE_MS; slept_ms++) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        holds = !atomic_flag_test_and_set(&is_looking);
+    }
+    errno = saved_errno;
+}
+
+void tfd_trigger_release(void)
+{
+    if (holds)
+        atomic_flag_clear(&is_looking);
+    holds = false;
+}
+
+void tfd_trigger_release_in_child(bool may_look)
+{
+    may_not_look = !may_look;
+    holds = false;
+    atomic_flag_clear(&is_looking);
 }
 
 void tfd_trigger_disarm(void)

@@ -1,8 +1,10 @@
-/* Slots of the interpreter's own image, in a process that may have to join a session later: their functions look at
+/* Slots of the interpreter's own image, and of few libraries, in a process that may have to join a session later: their functions look at
  * a counter in shared memory and pass the call on. Nothing else of such a process is patched.
  *
  * Only calls are taken that an interpreter makes as ordinary code, holding no lock of the C library or the loader:
- * opens, looked at before the call, and reads, after it: what comes next is the work that was read.
+ * opens, looked at before the call, and reads, after it: what comes next is the work that was read. Before dlsym it
+ * looks for libraries that were loaded and read by threads of their own (hooks/reading_library.h): their opens are
+ * taken, too.
  *
  * It is in the core and in the library that is loaded before it (waiting/), and each has slots of its own. */
 #ifndef TFD_TRIGGER_H
@@ -30,6 +32,11 @@ void tfd_trigger_watch(const _Atomic uint32_t *counter);
 void tfd_trigger_arm(void);
 /* In a child of fork that is not to look. */
 void tfd_trigger_disarm(void);
+/* Around a fork, so that no thread holds the lock of the loader's list for us: a child would find it held for good.
+ * In a child that may find it held by others, no library is looked for. */
+void tfd_trigger_hold(void);
+void tfd_trigger_release(void);
+void tfd_trigger_release_in_child(bool may_look);
 /* Lets calls go on through our wrappers, which are there. */
 void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers);
 void tfd_trigger_set_seen(uint32_t value);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "base/process_identity.h"
@@ -16,7 +17,7 @@
 #include "spool/job_page.h"
 #include "waiting/handover.h"
 
-#define PATIENCE_MS 50
+#define PATIENCE_NS 1000000000 /* since loading began: a thread that comes later does not wait at all */
 
 static char core_path[TFD_SPOOL_PATH_MAX];
 static bool forks_alone; /* the process that forks has one thread */
@@ -48,16 +49,25 @@ static void hand_over(void)
     tfd_trigger_follow();
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 static void load_once(void)
 {
     enum { NOT_YET, LOADING, LOADED };
     static _Atomic int state;
+    static _Atomic int64_t begun_ns = INT64_MAX - PATIENCE_NS;
     int before = NOT_YET;
     if (atomic_compare_exchange_strong(&state, &before, LOADING)) {
+        atomic_store(&begun_ns, now_ns());
         hand_over();
         atomic_store(&state, LOADED);
     }
-    for (int slept_ms = 0; atomic_load(&state) == LOADING && slept_ms < PATIENCE_MS; slept_ms++)
+    while (atomic_load(&state) == LOADING && now_ns() < atomic_load(&begun_ns) + PATIENCE_NS)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
@@ -72,12 +82,14 @@ static void load_core(void)
 
 static void before_fork(void)
 {
+    tfd_trigger_hold();
     forks_alone = waits && tfd_has_one_thread();
 }
 
 /* Another thread of the parent may have held locks of the loader that nobody releases here: then it does not wait. */
 static void after_fork_in_child(void)
 {
+    tfd_trigger_release_in_child(forks_alone);
     waits = forks_alone;
     if (waits)
         tfd_trigger_arm();
@@ -89,7 +101,7 @@ static void wait_for_sessions(void)
 {
     const struct tfd_job_page *page = tfd_job_page_open();
     if (!page || !tfd_job_core(core_path, sizeof core_path) ||
-        pthread_atfork(before_fork, NULL, after_fork_in_child))
+        pthread_atfork(before_fork, tfd_trigger_release, after_fork_in_child))
         return;
     tfd_trigger_prepare(interpreter(), load_core);
     tfd_trigger_set_seen(tfd_job_page_quiet_counter());

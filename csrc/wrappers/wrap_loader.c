@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/attach_lock.h"
+#include "hooks/dlsym_stub.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
 #include "recorder/recorder.h"
@@ -51,10 +52,8 @@ __attribute__((used)) static void before_dlsym(void)
         patch_late_libraries();
 }
 
-/* dlsym and vfork must be jumped to, not called. dlsym looks at its return
- * address to find out who asks (RTLD_NEXT, namespaces); vfork returns twice,
- * and a frame of ours below it would be gone the second time. So each stub
- * calls a C function with the arguments saved and then leaves no trace of itself. */
+/* vfork must be jumped to, too (hooks/dlsym_stub.h): it returns twice, and a frame of ours below it would be gone the
+ * second time. */
 __attribute__((used)) static void before_vfork(void)
 {
     tfd_lend_to_vfork_child();
@@ -70,32 +69,10 @@ __attribute__((used)) static void *next_vfork(void)
     return tfd_next_of(TFD_HOOK_vfork);
 }
 
+TFD_DLSYM_STUB(tfd_wrap_dlsym, before_dlsym, next_dlsym);
+
 #if defined(__x86_64__)
 __asm__(".text\n"
-        ".p2align 4\n"
-        ".globl tfd_wrap_dlsym\n"
-        ".hidden tfd_wrap_dlsym\n"
-        ".type tfd_wrap_dlsym, @function\n"
-        "tfd_wrap_dlsym:\n"
-        ".cfi_startproc\n"
-        "endbr64\n"
-        "push %rdi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "push %rsi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "sub $8, %rsp\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "call before_dlsym\n"
-        "call next_dlsym\n"
-        "add $8, %rsp\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "pop %rsi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "pop %rdi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "jmp *%rax\n"
-        ".cfi_endproc\n"
-        ".size tfd_wrap_dlsym, . - tfd_wrap_dlsym\n"
         ".p2align 4\n"
         ".globl tfd_wrap_vfork\n"
         ".hidden tfd_wrap_vfork\n"
@@ -114,24 +91,6 @@ __asm__(".text\n"
         ".size tfd_wrap_vfork, . - tfd_wrap_vfork\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
-        ".p2align 4\n"
-        ".globl tfd_wrap_dlsym\n"
-        ".hidden tfd_wrap_dlsym\n"
-        ".type tfd_wrap_dlsym, %function\n"
-        "tfd_wrap_dlsym:\n"
-        ".cfi_startproc\n"
-        "stp x29, x30, [sp, #-32]!\n"
-        ".cfi_adjust_cfa_offset 32\n"
-        "stp x0, x1, [sp, #16]\n"
-        "bl before_dlsym\n"
-        "bl next_dlsym\n"
-        "mov x16, x0\n"
-        "ldp x0, x1, [sp, #16]\n"
-        "ldp x29, x30, [sp], #32\n"
-        ".cfi_adjust_cfa_offset -32\n"
-        "br x16\n"
-        ".cfi_endproc\n"
-        ".size tfd_wrap_dlsym, . - tfd_wrap_dlsym\n"
         ".p2align 4\n"
         ".globl tfd_wrap_vfork\n"
         ".hidden tfd_wrap_vfork\n"

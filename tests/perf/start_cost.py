@@ -1,12 +1,15 @@
-"""What a job's name in its environment adds to the start of an interpreter, while no session records."""
+"""What tfdarshan adds to the start of an interpreter: installed, in a job that may record later, and joining."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 import venv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import tfdarshan  # noqa: F401  (names the job)
@@ -16,45 +19,86 @@ from tests.perf.row import Row, added_row
 from tests.perf.timing import Timing
 
 GROUP = "starting Python in a job"
-VARIABLE = "TFDARSHAN_RENDEZVOUS"
-AT_MOST_NS = 200_000
+NAME = "TFDARSHAN_RENDEZVOUS"
+SESSION = "TFDARSHAN_SESSION"
+JOIN_FILES = ("tfdarshan_join.py", "tfdarshan_join.pth")
+UNUSED_AT_MOST_NS = 200_000
+JOIN_AT_MOST_NS = 3_000_000
 STARTS_OF_A_RUN = 10
+
+# Says where its spools are, which only the C library's environment knows, and records until its input ends.
+OWNER = """
+import ctypes, sys, tfdarshan
+with tfdarshan.profile(sys.argv[1]):
+    getenv = ctypes.CDLL(None).getenv
+    getenv.restype = ctypes.c_char_p
+    print(getenv(b"TFDARSHAN_SESSION").decode(), flush=True)
+    sys.stdin.read()
+"""
+# An interpreter and its environment.
+Start = tuple[Path, Mapping[str, str]]
 
 
 def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
-    """Gives the row of an interpreter that does nothing and waits for a session, beside one that does not.
+    """Gives the rows of an interpreter that does nothing, each beside one that was measured in turn with it.
 
-    Both are of an environment that has nothing but tfdarshan_join.pth.
+    The environment is one that has nothing but tfdarshan_join.pth, or not even that.
     """
-    if VARIABLE not in os.environ:
+    if NAME not in os.environ:
         return [], ["starting Python: this process could not name its job"]
-    python = _environment(folder)
+    with_us, without_us = _environment(folder / "with", *JOIN_FILES), _environment(folder / "without")
     waiting = dict(os.environ)
-    without = {name: value for name, value in waiting.items() if name != VARIABLE}
-    _shortest(python, without, waiting)  # reads from disk what they need
-    taken = []
+    alone = {name: value for name, value in waiting.items() if name != NAME}
+    kinds: dict[str, Start] = {
+        "none": (without_us, alone),
+        "unused": (with_us, alone),
+        "waits": (with_us, waiting),
+    }
+    _shortest(kinds)  # reads from disk what they need
+    taken: list[dict[str, Timing]] = []
     for number in range(runs):
         progress.show(f"starting Python, run {number + 1} of {runs}")
-        plain, waited = _shortest(python, without, waiting)
-        taken.append((plain, waited))
-    return [added_row(GROUP, "python -c ''", taken, subject="waiting for a session", wanted=AT_MOST_NS)], []
+        with _recording(folder / "logs") as spool_folder:
+            taken.append(_shortest({**kinds, "joins": (with_us, {**waiting, SESSION: spool_folder})}))
+        shutil.rmtree(folder / "logs")
+    return [
+        _row(taken, "none", "unused", "with tfdarshan_join.pth, no variable", UNUSED_AT_MOST_NS),
+        _row(taken, "unused", "waits", "waiting for a session", UNUSED_AT_MOST_NS),
+        _row(taken, "unused", "joins", "joining a session", JOIN_AT_MOST_NS),
+    ], []
 
 
-def _environment(folder: Path) -> Path:
+@contextmanager
+def _recording(logdir: Path) -> Iterator[str]:
+    """Has another process record; gives its spool folder. What this process starts is not its child."""
+    command = [sys.executable, "-c", OWNER, str(logdir)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        yield owner.stdout.readline().strip()
+        owner.communicate()
+    if owner.returncode:
+        raise RuntimeError(f"the process that records ended with status {owner.returncode}")
+
+
+def _row(taken: list[dict[str, Timing]], base: str, name: str, subject: str, wanted: int) -> Row:
+    pairs = [(run[base], run[name]) for run in taken]
+    return added_row(GROUP, "python -c ''", pairs, subject=subject, wanted=wanted)
+
+
+def _environment(folder: Path, *files: str) -> Path:
     venv.create(folder, symlinks=True, with_pip=False)
     packages = next(folder.glob("lib/python3*/site-packages"))
-    for name in ("tfdarshan_join.py", "tfdarshan_join.pth"):
+    for name in files:
         shutil.copy(ROOT / "csrc" / "python" / name, packages)
     return folder / "bin" / "python"
 
 
-def _shortest(python: Path, *environments: Mapping[str, str]) -> tuple[Timing, ...]:
-    """Starts an interpreter in each, by turns and some times; gives the shortest times of each."""
-    starts = [[_start(python, one) for one in environments] for _ in range(STARTS_OF_A_RUN)]
-    return tuple(
-        Timing(min(one.wall_ns for one in timings), min(one.cpu_ns for one in timings))
-        for timings in zip(*starts, strict=True)
-    )
+def _shortest(kinds: Mapping[str, Start]) -> dict[str, Timing]:
+    """Starts an interpreter of each kind, by turns and some times; gives the shortest times of each."""
+    starts = [{kind: _start(*start) for kind, start in kinds.items()} for _ in range(STARTS_OF_A_RUN)]
+    return {
+        kind: Timing(min(one[kind].wall_ns for one in starts), min(one[kind].cpu_ns for one in starts))
+        for kind in kinds
+    }
 
 
 def _start(python: Path, environment: Mapping[str, str]) -> Timing:

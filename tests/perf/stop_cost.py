@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.perf import progress
 from tests.perf.child import run_child
 from tests.perf.first_stop_cost import first_stop_cost
+from tests.perf.many_processes_cost import many_processes_cost
 from tests.perf.row import Row, single_row
 
 GROUP = "stopping"
@@ -42,6 +43,7 @@ def stop_cost(folder: Path, *, processes: int, at_once: int, reads: int) -> tupl
             note="with the import of NumPy and Arrow",
         ),
         *first_stop_cost(folder, processes=processes, at_once=at_once),
+        *many_processes_cost(folder, runs=processes, workers=at_once, group=GROUP),
         single_row(
             "on disk",
             "reads at random places, events table",
