@@ -166,8 +166,7 @@ $(STAMPS)/venv:
 $(STAMPS)/core: $(CORE_INPUTS) | $(STAMPS)/venv
 	@echo "building tfdarshan"
 	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable .
-	@# A wheel brings them; an editable install only what is in packages.
-	@cp $(JOIN_FILES) $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+	@$(BIN)/python tools/install_join_files.py
 	@touch $@
 
 $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core

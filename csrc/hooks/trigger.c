@@ -317,6 +317,7 @@ void tfd_trigger_arm(void)
 static atomic_flag is_looking = ATOMIC_FLAG_INIT;
 static bool may_not_look;
 static __thread bool holds;
+static __thread unsigned hold_depth; /* more than 1: a signal handler forks while its thread forks */
 
 /* Two threads that come here at once have loaded a library each: one looks, and the next import of the other does. A
  * session that begins just now may find the slots of the library ours still, and leave them. */
@@ -334,6 +335,8 @@ static void take_new_libraries(void)
 void tfd_trigger_hold(void)
 {
     int saved_errno = errno;
+    if (hold_depth++)
+        return;
     holds = !atomic_flag_test_and_set(&is_looking);
     for (int slept_ms = 0; !holds && slept_ms < HOLD_PATIENCE_MS; slept_ms++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -344,6 +347,8 @@ void tfd_trigger_hold(void)
 
 void tfd_trigger_release(void)
 {
+    if (--hold_depth)
+        return;
     if (holds)
         atomic_flag_clear(&is_looking);
     holds = false;
@@ -352,6 +357,7 @@ void tfd_trigger_release(void)
 void tfd_trigger_release_in_child(bool may_look)
 {
     may_not_look = !may_look;
+    hold_depth--;
     holds = false;
     atomic_flag_clear(&is_looking);
 }

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import venv
 import zipfile
 from pathlib import Path
 
@@ -74,3 +75,20 @@ def test_it_works_where_only_the_wheel_is(wheel, tmp_path):
 
     # WHEN / THEN
     assert "malware" in run(sys.executable, "-c", program, cwd=tmp_path)
+
+
+def test_uninstalling_it_leaves_nothing(wheel, tmp_path):
+    # GIVEN
+    environment = tmp_path / "environment"
+    venv.create(environment, symlinks=True, with_pip=False)
+    before = {path.relative_to(environment) for path in environment.rglob("*")}
+    pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
+    run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=tmp_path)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    assert (packages / "tfdarshan_join.pth").exists()
+
+    # WHEN
+    run(*pip, "uninstall", "--yes", "tfdarshan", cwd=tmp_path)
+
+    # THEN
+    assert {path.relative_to(environment) for path in environment.rglob("*")} <= before
