@@ -1,7 +1,7 @@
 """Puts beside an editable installation what a starting interpreter runs, and has pip own it.
 
-A wheel brings these files; an editable installation brings only what is in packages. They are added to the list that
-`pip uninstall` goes by, so that it leaves nothing.
+A wheel brings these files; an editable installation brings only what is in packages. They are added to the
+list that `pip uninstall` goes by, so that it leaves nothing.
 """
 
 import csv

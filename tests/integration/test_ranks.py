@@ -42,6 +42,7 @@ with open(os.path.join(account, rank + ".json"), "w") as file:
 print(profile.path)
 """
 
+
 def torchrun(rank, world, run="5f0c2f2e-0a54-4b43-8a2b-0c1d6a9b0e11", restarts=0):
     return {
         "TORCHELASTIC_RUN_ID": run, "TORCHELASTIC_RESTART_COUNT": str(restarts), "RANK": str(rank),

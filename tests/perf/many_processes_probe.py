@@ -1,4 +1,4 @@
-"""One process: starts workers anew, each of which reads a file, and stops its session. Prints what that took."""
+"""One process: starts workers that each read a file, and stops its session. Prints what that took."""
 
 from __future__ import annotations
 

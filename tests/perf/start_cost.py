@@ -1,4 +1,4 @@
-"""What tfdarshan adds to the start of an interpreter: installed, in a job that may record later, and joining."""
+"""What tfdarshan adds to the start of an interpreter: installed, waiting for a session, joining one."""
 
 from __future__ import annotations
 

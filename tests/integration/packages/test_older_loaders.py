@@ -51,7 +51,7 @@ LOADER = """
         assert sum(int(batch.sum()) for batch in loader) == TOTAL
 """
 
-SERVER = '''
+SERVER = """
 import sys
 import tensorflow as tf
 service = tf.data.experimental.service
@@ -61,13 +61,15 @@ if sys.argv[2] == "dispatcher":
 else:
     server = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
 server.join()
-'''
+"""
 SERVICE = """
-    servers = [subprocess.Popen([sys.executable, "server.py", PORT, kind]) for kind in ("dispatcher", "worker")]
+    server = [sys.executable, "server.py", PORT]
+    servers = [subprocess.Popen([*server, kind]) for kind in ("dispatcher", "worker")]
+    address = "grpc://localhost:" + PORT
     def epoch():
         data = tf.data.Dataset.from_tensor_slices(FILES)
         data = data.map(lambda path: tf.strings.length(tf.io.read_file(path)))
-        data = data.apply(tf.data.experimental.service.distribute("parallel_epochs", "grpc://localhost:" + PORT))
+        data = data.apply(tf.data.experimental.service.distribute("parallel_epochs", address))
         assert sum(int(length) for length in data) == TOTAL
 """
 STOP_SERVERS = """

@@ -1,7 +1,8 @@
 """A job that starts processes in every way, while sessions come and go or without any.
 
-Prints a JSON object: `starts` has for each what it returned, printed, and had of environment and descriptors, and
-when it began and ended; `sessions` when each was recording, and what it has of each file. Run by a test.
+Prints a JSON object: `starts` has for each what it returned, printed, and had of environment and
+descriptors, and when it began and ended; `sessions` when each was recording, and what it has of each file.
+Run by a test.
 """
 
 import concurrent.futures
@@ -106,14 +107,12 @@ def record(dice):
 
     session = tfdarshan.profile("logs").start()
     began = time.monotonic()
-    time.sleep(dice.uniform(0, 3))
+    time.sleep(dice.uniform(0, 6))
     ended = time.monotonic()
     session.stop()
     written = tfdarshan.open_session("logs")
     files = written.files[written.files.path.str.contains("/storm/")].groupby("path")
-    counts = {
-        path: [int(rows.POSIX_OPENS.sum()), int(rows.POSIX_BYTES_READ.sum())] for path, rows in files
-    }
+    counts = {path: [int(rows.POSIX_OPENS.sum()), int(rows.POSIX_BYTES_READ.sum())] for path, rows in files}
     return {"time": [began, ended], "files": counts, "problems": list(written.problems)}
 
 
