@@ -6,6 +6,7 @@ Run by a test.
 """
 
 import concurrent.futures
+import importlib
 import json
 import multiprocessing
 import os
@@ -119,6 +120,8 @@ def record(dice):
 def main():
     folder, count, with_sessions = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sessions"
     dice, sessions = random.Random(1), []
+    # While it is imported it puts OPENBLAS_MAIN_FREE into the environment: not when programs start.
+    importlib.import_module("pyarrow")
     if with_sessions:
         import tfdarshan  # noqa: F401  (names the job before anything starts)
     before = sorted(os.listdir("/proc/self/fd"))
