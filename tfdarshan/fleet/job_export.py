@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from tfdarshan.durable.output_file import output_file
 from tfdarshan.fleet.catalogue_folder import VERSION_KEY
 from tfdarshan.fleet.job_columns import CATALOGUE_VERSION
-from tfdarshan.output_file import output_file
 
 # Columns that CSV has as JSON.
 LISTS = ("mounts", "doubts")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.durable.output_file import write_output
 from tfdarshan.fleet.attainable import Attainable, faster_link, stage_hot, storage_bandwidth
 from tfdarshan.fleet.catalogue_update import Update
 from tfdarshan.fleet.fleet_view import fleet_view
 from tfdarshan.fleet.job_groups import KINDS
 from tfdarshan.fleet.job_table import JobTable
-from tfdarshan.output_file import write_output
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.html_report import page_of
 from tfdarshan.reports.views.fleet_views import groups_view, jobs_view, trends_view, whatif_view

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.output_file import write_output
+from tfdarshan.durable.output_file import write_output
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.page import plotly_js, static_file
 from tfdarshan.reports.views import VIEWS

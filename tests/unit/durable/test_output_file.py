@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from tfdarshan.durable.output_file import output_file
 from tfdarshan.errors import StorageError
 from tfdarshan.formats.export.log_file import log_file
-from tfdarshan.output_file import output_file
 
 
 def write_output(path, content):

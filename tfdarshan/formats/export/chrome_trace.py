@@ -14,8 +14,8 @@ from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.process_list import named_processes
 from tfdarshan.analysis.segments import META, Segments, Thread, segment_blocks
 from tfdarshan.analysis.thread_names import ThreadNames
+from tfdarshan.durable.output_file import output_file
 from tfdarshan.file_name import exact_name
-from tfdarshan.output_file import output_file
 from tfdarshan.sessions.schema import FAULT_MODULE
 from tfdarshan.terminal.progress import counter
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from tfdarshan.durable.output_file import output_file
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.output_file import output_file
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.frames import paths_of_files
 from tfdarshan.sessions.process_data import ProcessData
