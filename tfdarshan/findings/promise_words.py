@@ -5,10 +5,15 @@ from __future__ import annotations
 from tfdarshan.findings.finding import Gain
 
 
-def promise_words(gain: Gain) -> str:
-    """Words it: "1.76x (1.39x to 1.90x)", or "up to 2.79x if storage serves more reads at a time"."""
+def promise_words(gain: Gain, *, told: bool = True) -> str:
+    """Words it: "1.76x (1.39x to 1.90x)", or "up to 2.79x if storage serves more reads at a time".
+
+    Args:
+        gain: The gain.
+        told: Name the command that tells whether that is so.
+    """
     if not gain.supported:
-        return f"{most_words(gain)} if {condition_words(gain)}"
+        return f"{most_words(gain)} if {condition_words(gain, told=told)}"
     low, high = gain.speedup_range
     return f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)"
 
@@ -18,8 +23,8 @@ def most_words(gain: Gain) -> str:
     return f"up to {gain.speedup_range[1]:.2f}x"
 
 
-def condition_words(gain: Gain) -> str:
+def condition_words(gain: Gain, *, told: bool = True) -> str:
     """Words what has to be so and nothing shows, and the command that tells whether it is."""
     claims = " and ".join(entry.claim for entry in gain.doubts) or "it is as is assumed"
-    commands = dict.fromkeys(entry.told_by for entry in gain.doubts if entry.told_by)
+    commands = dict.fromkeys(entry.told_by for entry in gain.doubts if told and entry.told_by)
     return claims + "".join(f"; `{command}` tells" for command in commands)

@@ -157,7 +157,7 @@ def _in_place_of(cause: Finding, named: Finding) -> list[str]:
     own = []
     if cause.cure and cause.gain:
         verb = "promises" if cause.gain.supported else "gives"
-        own = [f"Curing that {verb} {promise_words(cause.gain)}."]
+        own = [f"Curing that {verb} {promise_words(cause.gain, told=False)}."]
     return [*own, f"Another cause has a cure that {why_better(named, cause)}: {named.title}."]
 
 

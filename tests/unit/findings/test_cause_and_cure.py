@@ -74,7 +74,6 @@ def test_each_view_says_both(tmp_path):
     assert text.startswith(sentence)
     assert all(line in text for line in cured.cure.line.splitlines())
     assert overlap in " ".join(findings_text(found).split())
-    assert "One of    this cure, read_parallelism, prefetch or small_files" in session.summary()
     assert overlap == "Choose one of these: this cure, read_parallelism, prefetch or small_files."
     assert sentence in session_html(session)
 

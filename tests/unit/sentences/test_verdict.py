@@ -39,7 +39,7 @@ FORMS: dict[str, tuple[str, Callable[[Raw], str]]] = {
     "a warm cache": (r"^Healthy: ", lambda found: percent(found.wait_share, 1)),
     "one write": (r"^The training loop's own thread spends .* in file calls: no cure", _own_share),
     "petabytes from memory": (r"waits for input, .* for file calls that the page cache served", _in_calls),
-    "no steps": (r"^No step was recorded, .* If something did, it is because only 4 reads", _running),
+    "no steps": (r"^No step was recorded, .* If something did, it is because storage serves", _running),
     "readers that never rest": (
         r"^Up to .* if that is waited for: no step was recorded",
         lambda _: "only 1 read runs",

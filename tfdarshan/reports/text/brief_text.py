@@ -62,7 +62,8 @@ class Room:
 # What there is most room for first: the answer is whole in each.
 ROOMS = (
     Room(files=3, ranks=4, fact_lines=2),
-    Room(files=1, ranks=3, fact_lines=2),
+    Room(files=1, ranks=3, fact_lines=2, left_out=(ONE_OF,)),
+    Room(files=0, ranks=3, fact_lines=2, left_out=(ONE_OF,)),
     Room(files=1, ranks=2, fact_lines=1, warning_lines=2),
     Room(files=0, ranks=1, fact_lines=1, warning_lines=1),
     Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWER_FACTS),
