@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tfdarshan.findings.best_cure import why_better
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
-from tfdarshan.findings.promise_words import promise_words
+from tfdarshan.findings.promise_words import most_words, promise_words
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.units import percent
 
@@ -156,8 +156,9 @@ def _in_place_of(cause: Finding, named: Finding) -> list[str]:
         return []
     own = []
     if cause.cure and cause.gain:
-        verb = "promises" if cause.gain.supported else "gives"
-        own = [f"Curing that {verb} {promise_words(cause.gain, told=False)}."]
+        gain = cause.gain
+        gives = f"promises {promise_words(gain)}" if gain.supported else f"may give {most_words(gain)}"
+        own = [f"Curing that {gives}."]
     return [*own, f"Another cause has a cure that {why_better(named, cause)}: {named.title}."]
 
 

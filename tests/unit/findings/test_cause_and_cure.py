@@ -38,7 +38,7 @@ def test_the_verdict_says_which_cause_which_cure_and_what_each_promises(tmp_path
     assert found.verdict.gain == other
     assert found.verdict.sentence.endswith(
         f"because {found.cause.title}. "
-        f"Curing that gives up to {own.speedup_range[1]:.2f}x if storage serves more reads at a time. "
+        f"Curing that may give up to {own.speedup_range[1]:.2f}x. "
         f"Another cause has a cure that is more certain: {found.named.title}. {found.named.cure.what} "
         f"Expected: {other.speedup:.2f}x ({other.speedup_range[0]:.2f}x to {other.speedup_range[1]:.2f}x)."
     )

@@ -42,7 +42,7 @@ def test_1_more_readers_of_storage_that_may_be_full_are_promised_nothing(tmp_pat
     # THEN at most half of what they may give is expected, and the sentence says under which condition
     assert readers.gain.speedup_range[0] == 1.0
     assert readers.gain.expected_s <= 0.5 * readers.gain.if_so_s + 1e-9
-    most = f"up to {readers.gain.speedup_range[1]:.2f}x if storage serves more reads at a time."
+    most = f"up to {readers.gain.speedup_range[1]:.2f}x."
     assert most in found.verdict.sentence
     assert readers.gain.doubts[0].told_by.startswith("tfdarshan probe --logdir ")
     # ... and a cure that is certain is named before it
