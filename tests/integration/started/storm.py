@@ -108,7 +108,7 @@ def record(dice):
 
     session = tfdarshan.profile("logs").start()
     began = time.monotonic()
-    time.sleep(dice.uniform(0, 6))
+    time.sleep(dice.uniform(0, 3))
     ended = time.monotonic()
     session.stop()
     written = tfdarshan.open_session("logs")
