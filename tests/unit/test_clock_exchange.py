@@ -1,5 +1,7 @@
 """Asking another host for its clock: how exact it is, and that nobody waits for who does not answer."""
 
+import errno
+import os
 import socket
 from dataclasses import replace
 
@@ -17,7 +19,7 @@ from tfdarshan.recording.clock_exchange import (
     publish,
     summed,
 )
-from tfdarshan.recording.clock_service import OfferedClock, own_addresses
+from tfdarshan.recording.clock_service import REST_S, OfferedClock, _Answering, own_addresses
 from tfdarshan.recording.job_identity import JobIdentity
 
 SECOND_NS = 10**9
@@ -173,3 +175,30 @@ def test_addresses_are_found_without_names(monkeypatch):
     monkeypatch.delenv("TFDARSHAN_CLOCK_ADDRESS")
     monkeypatch.setattr(socket, "getaddrinfo", None)
     assert not any(address.startswith("127.") for address in own_addresses())
+
+
+def test_a_job_without_descriptors_is_not_asked_without_end(monkeypatch):
+    # GIVEN a questioner at the port of a job that has no descriptor to spare
+    class Full(socket.socket):
+        def accept(self):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    class Enough(Exception):
+        pass
+
+    rests = []
+
+    def rest(seconds):
+        rests.append(seconds)
+        if len(rests) == 3:
+            raise Enough
+
+    monkeypatch.setattr("tfdarshan.recording.clock_service.time.sleep", rest)
+    with Full() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        with socket.create_connection(listening.getsockname()):
+            # WHEN it answers, THEN it rests before each look
+            with pytest.raises(Enough):
+                _Answering(listening, b"").run()
+    assert rests == [REST_S] * 3

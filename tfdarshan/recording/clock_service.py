@@ -21,6 +21,8 @@ TOKEN_BYTES = 16
 # A question is any 8 bytes, and the answer CLOCK_MONOTONIC in ns.
 ANSWER = struct.Struct("!q")
 MOST_QUESTIONERS = 1_024
+# After a questioner that no descriptor could be had for.
+REST_S = 0.1
 INTERFACE_ADDRESS = 0x8915  # SIOCGIFADDR, netdevice(7)
 
 
@@ -87,14 +89,21 @@ class _Answering:
                     self._leave(key.fileobj)
 
     def _accept(self) -> None:
-        with suppress(OSError):
+        try:
             questioner, _ = self.listening.accept()
+        except (BlockingIOError, ConnectionError):  # who asked has left
+            return
+        except OSError:
+            # No descriptor is to be had, and who asks stays ready: without a rest this would spin.
+            time.sleep(REST_S)
+            return
+        with suppress(OSError):
             questioner.setblocking(False)
             questioner.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if len(self.selector.get_map()) <= MOST_QUESTIONERS:
-                self.selector.register(questioner, selectors.EVENT_READ)
-            else:
-                questioner.close()
+        if len(self.selector.get_map()) <= MOST_QUESTIONERS:
+            self.selector.register(questioner, selectors.EVENT_READ)
+        else:
+            questioner.close()
 
     def _answer(self, questioner: socket.socket) -> bool:
         """Answers one question; False ends the conversation."""
