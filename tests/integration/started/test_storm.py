@@ -62,7 +62,7 @@ def test_each_is_as_without_us(both):
     # ... while sessions recorded, and not for a moment
     seen = {name for one in recorded["starts"] for name in OURS if name in one["result"][1]}
     assert seen == OURS
-    assert len(recorded["sessions"]) > 3
+    assert len(recorded["sessions"]) >= 2
     # ... and the job itself has what it had, and the name of the job
     assert recorded["descriptors"][0] == recorded["descriptors"][1]
     assert set(recorded["environment"]) - set(without["environment"]) == {
