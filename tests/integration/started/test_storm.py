@@ -64,7 +64,9 @@ def test_each_is_as_without_us(both):
     assert seen == OURS
     assert len(recorded["sessions"]) >= 2
     # ... and the job itself has what it had, and the name of the job
-    assert recorded["descriptors"][0] == recorded["descriptors"][1]
+    # (multiprocessing keeps some of its helpers', whose numbers are chance)
+    kept, kept_beside = ([len(each) for each in told["descriptors"]] for told in (without, recorded))
+    assert kept_beside == kept
     assert set(recorded["environment"]) - set(without["environment"]) == {
         "TFDARSHAN_RENDEZVOUS", "TFDARSHAN_SPOOL_DIR"
     }  # fmt: skip
