@@ -1,6 +1,8 @@
 """How tables are laid out, and that columns of one number come back without being read."""
 
 import json
+import os
+from pathlib import Path
 
 import pyarrow._parquet
 import pyarrow.parquet as pq
@@ -153,3 +155,19 @@ def test_tables_are_what_arrows_public_writer_writes(tmp_path, monkeypatch):
     for table in ("files", "events", "overview"):
         assert inner.table_path(table).read_bytes() == other.table_path(table).read_bytes()
     assert pq.read_table(inner.table_path("files"))["path"].to_pylist()[:2] == ["/\u00e9\u20ac", ""]
+
+
+def test_programs_that_start_meanwhile_inherit_no_table(tmp_path):
+    # GIVEN a table that is being read
+    (process,) = write_session(tmp_path, job_of([(0, 5, 0, "pread", 0, 1)], ["/a"], [7])).processes
+    reading = process.batches("files", ["file"])
+    next(reading)
+
+    # WHEN
+    links = {link: link.resolve() for link in Path("/proc/self/fd").iterdir()}
+    tables = [int(link.name) for link, path in links.items() if path == process.table_path("files").resolve()]
+    inherited = [os.get_inheritable(descriptor) for descriptor in tables]
+    reading.close()
+
+    # THEN
+    assert inherited == [False]

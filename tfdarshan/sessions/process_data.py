@@ -275,8 +275,11 @@ def _parquet(path: Path, metadata: Any = None) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pa.OSFile(os.fsencode(path)) as source, pq.ParquetFile(source, metadata=metadata) as file:
-        yield file
+    with pa.OSFile(os.fsencode(path)) as source:
+        # Arrow would have the programs that a job starts meanwhile inherit it.
+        os.set_inheritable(source.fileno(), False)
+        with pq.ParquetFile(source, metadata=metadata) as file:
+            yield file
 
 
 def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
