@@ -87,12 +87,13 @@ def main() -> int:
             print(f"seed {seed}: {draw(seed, media).words}")
         return 0
     print(f"seeds {seeds[0]}-{seeds[-1]} on {', '.join(media)}", flush=True)
+    drawn = _drawn()
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-laboratory-"))
         warm = None if arguments.cold else _warm(stack)
         folder = (arguments.keep or Path(scratch)).absolute()
         outcomes = _run(seeds, media, folder, arguments, warm)
-    return _ended(outcomes, arguments, f"{seeds[0]} to {seeds[-1]}")
+    return _ended(outcomes, arguments, drawn)
 
 
 def _warm(stack: ExitStack) -> WarmPython | None:
@@ -106,18 +107,20 @@ def _warm(stack: ExitStack) -> WarmPython | None:
         return None
 
 
-def _ended(outcomes: list[Judgement], arguments: argparse.Namespace, seeds: str) -> int:
+def _ended(outcomes: list[Judgement], arguments: argparse.Namespace, drawn: str) -> int:
     from .laboratory_table import as_text, fill_page
     from .laboratory_totals import missed
 
     print(as_text(outcomes))
     if arguments.page and outcomes:
-        fill_page(arguments.page, outcomes, seeds, _drawn())
+        fill_page(arguments.page, outcomes, drawn)
     return 1 if missed(outcomes) else 0
 
 
 def _drawn() -> str:
-    """Says when, and by which code: the commit that is checked out, if it is a checkout."""
+    """Says when, where and by which code: the commit that is checked out, if it is a checkout."""
+    from ..machine import this_machine
+
     git = [
         "git",
         "-C",
@@ -131,7 +134,7 @@ def _drawn() -> str:
         commit = f"commit {subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()}"
     except (OSError, subprocess.CalledProcessError):
         commit = f"tfdarshan {__version__}"
-    return f"on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC by {commit}"
+    return f"on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC by {commit}; on {this_machine().line()}"
 
 
 def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:

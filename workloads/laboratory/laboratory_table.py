@@ -9,7 +9,6 @@ from pathlib import Path
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import plural
 
-from ..machine import this_machine
 from .judgement import Judgement
 from .laboratory_totals import WIDTH, WIDTH_BEFORE, mean_width, missed, totals
 
@@ -44,14 +43,13 @@ def as_text(judgements: Sequence[Judgement]) -> str:
     return "\n".join(lines)
 
 
-def fill_page(page: Path, judgements: Sequence[Judgement], seeds: str, drawn: str) -> None:
+def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
     """Puts totals and table between the marks of a page, misses first.
 
     Args:
         page: Which.
-        judgements: What there is to tell.
-        seeds: In words.
-        drawn: When, and by which code.
+        judgements: What there is to tell, one at least.
+        drawn: When, by which code and on which machine, as it was when the draw began.
 
     Raises:
         ConfigurationError: The page has none.
@@ -61,7 +59,8 @@ def fill_page(page: Path, judgements: Sequence[Judgement], seeds: str, drawn: st
         raise ConfigurationError(
             f"{page} has no <!-- laboratory:begin --> and <!-- laboratory:end --> to fill."
         )
-    note = f"{len(judgements)} jobs of seeds {seeds}, drawn {drawn}; on {this_machine().line()}.\n"
+    seeds = [one.seed for one in judgements]
+    note = f"{len(judgements)} jobs of seeds {min(seeds)} to {max(seeds)}, drawn {drawn}.\n"
     counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
     ordered = sorted(judgements, key=lambda one: (not _missed(one), one.seed))
     lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, ordered)]

@@ -376,11 +376,11 @@ def test_a_page_is_filled_with_the_misses_first(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- laboratory:begin -->\nold\n<!-- laboratory:end -->\nafter\n")
 
-    fill_page(page, outcomes(), "1 to 4", "on a day by a commit")
+    fill_page(page, outcomes(), "on a day by a commit")
 
     text = page.read_text()
     assert text.startswith(
-        "before\n<!-- laboratory:begin -->\n4 jobs of seeds 1 to 4, drawn on a day by a commit; on "
+        "before\n<!-- laboratory:begin -->\n4 jobs of seeds 1 to 4, drawn on a day by a commit.\n"
     )
     assert text.endswith("<!-- laboratory:end -->\nafter\n")
     assert "old" not in text
@@ -388,7 +388,7 @@ def test_a_page_is_filled_with_the_misses_first(tmp_path):
     assert rows == ["| seed", "| ---", "| 2", "| 3", "| 1", "| 4"]
     page.write_text("nothing to fill")
     with pytest.raises(ConfigurationError, match="laboratory:begin"):
-        fill_page(page, outcomes(), "1 to 4", "-")
+        fill_page(page, outcomes(), "-")
 
 
 def test_a_jobs_line_says_all_of_it():
