@@ -160,14 +160,12 @@ def test_tables_are_what_arrows_public_writer_writes(tmp_path, monkeypatch):
 def test_programs_that_start_meanwhile_inherit_no_table(tmp_path):
     # GIVEN a table that is being read
     (process,) = write_session(tmp_path, job_of([(0, 5, 0, "pread", 0, 1)], ["/a"], [7])).processes
-    reading = process.batches("files", ["file"])
-    next(reading)
-
-    # WHEN
-    links = {link: link.resolve() for link in Path("/proc/self/fd").iterdir()}
-    tables = [int(link.name) for link, path in links.items() if path == process.table_path("files").resolve()]
-    inherited = [os.get_inheritable(descriptor) for descriptor in tables]
-    reading.close()
+    inherited = []
+    for _batch in process.batches("files", ["file"]):
+        # WHEN
+        links = {link: link.resolve() for link in Path("/proc/self/fd").iterdir()}
+        table = process.table_path("files").resolve()
+        inherited += [os.get_inheritable(int(link.name)) for link, path in links.items() if path == table]
 
     # THEN
     assert inherited == [False]

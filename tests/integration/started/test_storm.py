@@ -47,7 +47,7 @@ def as_without_us(result):
     said, rest = json.loads(head), out.replace(head, "")
     names = said if isinstance(said[0], str) else said[0]
     if names is not said:
-        # A table that the job reads is inherited for a moment: Arrow has no O_CLOEXEC, the flag is set afterwards.
+        # A table that the job reads may be inherited for a moment: its flag is set after Arrow opened it.
         said[1] = [link for link in said[1] if not link.endswith(".parquet")]
     names[:] = [name for name in names if name not in OURS | {"TFDARSHAN_SPOOL_DIR"}]
     return code, said, rest, errors
