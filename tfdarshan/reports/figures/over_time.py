@@ -123,8 +123,13 @@ def activity_figure(
         "zmin": 0,
         "hoverongaps": False,
         "hovertemplate": "%{y}<br>%{x:.4f} s: %{z:,.3~s}<extra></extra>",
-        "colorbar": {"title": {"text": MEASURES[measure], "side": "right"}, "tickformat": ".3~s"}
-        | ({"ticksuffix": ROOM_FOR_BLANK} if measure == "bandwidth" else {}),
+        "colorbar": {"tickformat": ".3~s"}
+        # Where the ticks have a unit, that says what is drawn.
+        | (
+            {"ticksuffix": ROOM_FOR_BLANK}
+            if measure == "bandwidth"
+            else {"title": {"text": MEASURES[measure], "side": "right"}}
+        ),
     }
     return figure(
         [heat],
