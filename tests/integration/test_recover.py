@@ -170,6 +170,24 @@ def test_a_session_that_another_has_recovered_meanwhile_is_left_alone(victim, tm
     assert session.files["path"].str.endswith(".bin").sum() == 50
 
 
+def test_a_session_that_another_is_about_to_end_is_left_to_it(victim, tmp_path, monkeypatch):
+    # GIVEN another process has written all of it, and is about to remove the marker
+    kill(victim())
+    (directory,) = (tmp_path / "logs/plugins/tfdarshan").iterdir()
+    real, by_another = recover._finish, []
+
+    def late(*arguments):
+        monkeypatch.setattr(recover, "_finish", real)
+        by_another.append(recover.recover_session(directory).by_another)
+        return real(*arguments)
+
+    monkeypatch.setattr(recover, "_finish", late)
+
+    # THEN one of the two has recovered it
+    assert not recover.recover_session(directory).by_another
+    assert by_another == [True]
+
+
 def test_recover_to_another_logdir(victim, tmp_path):
     # GIVEN
     kill(victim())

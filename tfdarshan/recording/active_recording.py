@@ -19,12 +19,11 @@ from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.recording.child_names import child_names
-from tfdarshan.recording.clock_exchange import CLOCK_FILE, ClockExchange, begin_exchange
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
-from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, job_identity
+from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, JobIdentity, job_identity
 from tfdarshan.recording.job_machine import cpu_seconds, machine_block
 from tfdarshan.recording.probe_process import probe_storage_of
-from tfdarshan.recording.rank_directory import job_block, make_rank_directory, next_number
+from tfdarshan.recording.rank_directory import CLOCK_FILE, job_block, make_rank_directory, next_number
 from tfdarshan.recording.spool import (
     SO_FAR_PREFIX,
     UNSEEN,
@@ -51,6 +50,7 @@ from tfdarshan.sessions.session_directory import (
 from tfdarshan.storage_model import find_model
 
 if TYPE_CHECKING:
+    from tfdarshan.recording.clock_exchange import ClockExchange
     from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts
     from tfdarshan.recording.libdarshan.darshan_records import DarshanRecords
 
@@ -296,6 +296,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
     if identity is None:
         directory = make_session_directory(logdir)
     else:
+        # Before anything is recorded: an import reads files.
+        importlib.import_module("tfdarshan.recording.clock_exchange")
         directory = make_rank_directory(logdir, identity, number)
     spool: Spool | None = None
     try:
@@ -333,8 +335,17 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         if spool is not None:
             remove_spool(spool.directory)
         raise
-    clock = begin_exchange(directory, identity)
+    clock = _begin_clock(directory, identity)
     return Recording(directory, marker, attached, engine, options, clock=clock)
+
+
+def _begin_clock(directory: Path, identity: JobIdentity | None) -> ClockExchange | None:
+    """Begins to compare clocks with a job's other hosts: only such a job imports what talks to them."""
+    if identity is None:
+        return None
+    from tfdarshan.recording.clock_exchange import begin_exchange
+
+    return begin_exchange(directory, identity)
 
 
 def offer_to_programs(spool_directory: Path, directory: Path) -> None:

@@ -21,10 +21,9 @@ from tfdarshan.recording.clock_service import (
     host_monotonic_ns,
 )
 from tfdarshan.recording.job_identity import JobIdentity
+from tfdarshan.recording.rank_directory import CLOCK_FILE
 from tfdarshan.sessions.session_directory import boot_id
 
-# In a job's session folder: whom to ask. The rank that makes it is asked.
-CLOCK_FILE = "clock.json"
 # Set to 0: nobody asks, and nobody is asked.
 SWITCH_VARIABLE = "TFDARSHAN_CLOCK"
 QUESTIONS = 200

@@ -20,6 +20,8 @@ from tfdarshan.sessions.session_directory import PLUGIN_FOLDER
 
 # Says when the first rank came: read only where jobs may have the same identity.
 FIRST_RANK = "session.json"
+# Says whom to ask for the clock of the first rank, which makes it.
+CLOCK_FILE = "clock.json"
 # Ranks of one job begin a session within this time; a job of the same name that began earlier is another one.
 TOGETHER_NS = 600 * 10**9
 MOST_OF_ONE_NAME = 1000

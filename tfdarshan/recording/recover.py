@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,8 +95,7 @@ def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recove
     target = _target(directory, marker, to)
     spool = Path(marker.spool_directory)
     if (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists():
-        _finish(directory, spool)
-        return Recovered(directory, 0, ())
+        return _finish_written(directory, marker, spool)
     if not force:
         _check_ended(directory, marker)
     _check_spool(directory, marker, spool)
@@ -164,12 +164,29 @@ def _target(directory: Path, marker: Marker, to: Path | None) -> Path:
     return directory_of(checked_logdir(to), marker)
 
 
-def _finish(directory: Path, spool: Path) -> None:
+def _finish_written(directory: Path, marker: Marker, spool: Path) -> Recovered:
+    """Ends what was written wholly: by who was killed before its end, or by who is about to end it.
+
+    Raises:
+        RecoveringError: By who is about to.
+    """
+    with ExitStack() as locked:
+        with suppress(OSError):  # the spool is gone
+            locked.enter_context(recovering(spool / f"{marker.pid}.spool"))
+        return Recovered(directory, 0, (), by_another=not _finish(directory, spool))
+
+
+def _finish(directory: Path, spool: Path) -> bool:
+    """Removes the marker and the spool folder; False if another process has removed the marker."""
     # A marker may come from anybody: what it names is removed only if it is a spool folder.
     is_spool = os.path.exists(spool / MARKER)  # noqa: PTH110 - also of a name that is too long
-    (directory / MARKER).unlink(missing_ok=True)
+    try:
+        (directory / MARKER).unlink()
+    except FileNotFoundError:
+        return False
     if is_spool:
         remove_spool(spool)
+    return True
 
 
 def _remove_partial(directory: Path) -> None:

@@ -185,9 +185,9 @@ def fault_times(processes: Sequence[ProcessData]) -> tuple[Array, Array]:
 
 def _had_no_fault(processes: Sequence[ProcessData]) -> bool:
     """Says whether mapped files were watched, and there was no page fault on any; no table has one."""
-    asked = any(process.meta.get("options", {}).get("mapped") for process in processes)
+    asked = any(process.meta.get("options", {}).get("mapped") is True for process in processes)
     blocks = [process.meta["mapping"] for process in processes if process.meta.get("mapping")]
-    return asked and all(
+    return (asked or bool(blocks)) and all(
         block["watch"] == "watched" and block.get("faults_left_out") == 0 for block in blocks
     )
 

@@ -95,7 +95,8 @@ def test_a_full_pipe_is_said_to_be(capsys, server, backing, tmp_path):
     assert "read_parallelism" not in after
     assert "measured by a probe of" in shown(after["full_storage"])
     assert "a probe got no more with 16 reads at a time" in after["full_storage"].what
-    assert "small_files" not in after or after["small_files"].gain.speedup < 1.3
+    shards = after["small_files"].gain if "small_files" in after else None
+    assert shards is None or shards.speedup < 1.3
     threads = what_if(measure(tfdarshan.open_session(tmp_path / "logs")), StorageChange(threads=16))
     assert threads.gain.speedup_range[1] < 1.5
 

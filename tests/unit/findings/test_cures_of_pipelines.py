@@ -170,7 +170,8 @@ def test_a_cache_goes_where_it_fills(tmp_path, stages, datasets, before, after):
 def test_a_cache_of_a_data_set_that_is_made_anew_is_said_to_be(tmp_path):
     cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, datasets=3, iterators=3)))
     assert "made anew for each epoch" in cure.what
-    assert not cure.instead_of
+    assert cure.instead_of == "for batch in make_dataset():"
+    assert cure.line == "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:"
 
 
 def test_what_decodes_gets_the_calls(tmp_path):
