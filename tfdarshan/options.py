@@ -98,7 +98,7 @@ class Options:
         _SWITCH,
     )
     mapped: bool | str = _option(
-        "auto",
+        False,
         "watch page faults on mapped files, and the bytes that come in for them, from a thread: True, False, "
         "or auto, large mappings in processes of several threads (docs/mapped-files.md)",
         "True, False or 'auto'",

@@ -114,7 +114,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
             or False. Default: False.
         mapped: Watch page faults on mapped files, and the bytes that come in for them, from a thread: True,
             False, or auto, large mappings in processes of several threads (docs/mapped-files.md). Give True,
-            False or 'auto'. Default: 'auto'.
+            False or 'auto'. Default: False.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
@@ -169,7 +169,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
         spool_dir: str | os.PathLike[str] | None = None,
         follow_children: bool = True,
         programs: bool = False,
-        mapped: bool | str = "auto",
+        mapped: bool | str = False,
         as_if: str | None = None,
         as_if_paths: Sequence[str] = (),
         tf_profiler: bool | str = False,

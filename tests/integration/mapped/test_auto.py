@@ -1,4 +1,4 @@
-"""Without being asked, a session watches large mappings, where that changes nothing for the process."""
+"""With mapped="auto" a session watches large mappings, where that changes nothing for the process."""
 
 import json
 import os
@@ -26,7 +26,7 @@ SCRIPT = """
         refuse_perf()
     file = open(path, "rb")
     mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) if int(before) else None
-    with tfdarshan.profile(logdir) as session:
+    with tfdarshan.profile(logdir, mapped="auto") as session:
         mapped = mapped or mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
         mapped[0], mapped[len(mapped) - 1]
         tasks = os.listdir("/proc/self/task")
@@ -41,7 +41,7 @@ SCRIPT = """
 
 
 def recorded(folder, *, data=None, size=LARGE, threads=2, refused=0, before=0):
-    """Maps a file in a session as it is by default; gives what came of it."""
+    """Maps a file in a session; gives what came of it."""
     path = (data or folder) / f"{os.getpid()}.bin"
     with path.open("wb") as file:
         file.truncate(size)
