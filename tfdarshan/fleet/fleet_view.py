@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfdarshan.fleet.breakdown import StepPart, step_breakdown
 from tfdarshan.fleet.job_groups import JobGroup, group_jobs
 from tfdarshan.fleet.job_table import JobTable
 from tfdarshan.fleet.outliers import Outlier, find_outliers
@@ -27,6 +28,7 @@ class FleetView:
 
     Attributes:
         totals: Sums.
+        breakdown: Where the steps went, part by part.
         distributions: How figures are spread.
         worst_jobs: Those that lose most node-hours, as `population.worst_jobs` gives them.
         groups: By what was asked for.
@@ -37,6 +39,7 @@ class FleetView:
     """
 
     totals: Totals
+    breakdown: list[StepPart]
     distributions: list[Distribution]
     worst_jobs: list[dict[str, Any]]
     groups: dict[str, list[JobGroup]]
@@ -51,6 +54,7 @@ def fleet_view(jobs: JobTable, top: int, by: Sequence[str]) -> FleetView:
     trends, changes = find_trends(jobs)
     return FleetView(
         totals=total_of(jobs),
+        breakdown=step_breakdown(jobs),
         distributions=distributions(jobs),
         worst_jobs=worst_jobs(jobs, top),
         groups={kind: group_jobs(jobs, kind) for kind in by},

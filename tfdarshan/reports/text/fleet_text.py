@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfdarshan.file_name import printable
+from tfdarshan.fleet.breakdown import StepPart
 from tfdarshan.fleet.catalogue_update import Update
 from tfdarshan.fleet.fleet_view import FleetView
 from tfdarshan.fleet.job_groups import JobGroup
@@ -37,6 +38,7 @@ def overview_text(done: Update, view: FleetView, paint: Paint) -> str:
         parts += [
             _stands_out_lines(view, paint),
             _sums(view.totals),
+            _breakdown_lines(view.breakdown, paint),
             worst_lines(view.worst_jobs, paint),
             *(_group_lines(kind, groups, paint) for kind, groups in view.groups.items()),
             _spread(view.distributions, paint),
@@ -173,23 +175,28 @@ def _sums(totals: Totals) -> list[str]:
         columns.row("opens", totals.opens),
         columns.row("stats", totals.stats),
     ]
-    if totals.steps_hours is not None and totals.input_wait_hours is not None:
-        of_steps = f"of step time, known of {plural(totals.waits_known, 'job')}"
-        lines.append(
-            columns.row(
-                "input wait",
-                hours(totals.input_wait_hours),
-                f"{percent(totals.input_wait_hours, totals.steps_hours)} {of_steps}",
-            )
-        )
-    for name, known in (
-        ("copies to the device", totals.device_copy_hours),
-        ("communication", totals.communication_hours),
-        ("checkpoint stalls", totals.checkpoint_stall_hours),
-    ):
-        if known is not None:
-            lines.append(columns.row(name, hours(known)))
+    if totals.checkpoint_stall_hours is not None:
+        lines.append(columns.row("checkpoint stalls", hours(totals.checkpoint_stall_hours)))
     return lines
+
+
+def _breakdown_lines(parts: Sequence[StepPart], paint: Paint) -> list[str]:
+    """Gives a line for each part of the steps; one that no job says is unknown, and 0 is 0."""
+    if not parts:
+        return []
+    columns = Columns(-30, 14, 13, 18, 12)
+    lines = [paint.dim(columns.row("steps", "", "of step time", "mean of the jobs", "known jobs"))]
+    for part in parts:
+        took, share, mean = part_figures(part)
+        lines.append(columns.row(f"{part.what} ({part.name})", took, share, mean, part.known_jobs))
+    return lines
+
+
+def part_figures(part: StepPart) -> tuple[str, str, str]:
+    """Gives a part's hours, its share of all step time, and the mean of the jobs' shares."""
+    if part.hours is None or part.steps_hours is None or part.mean_share is None:
+        return "unknown", "-", "-"
+    return hours(part.hours), percent(part.hours, part.steps_hours), percent(part.mean_share, 1)
 
 
 def _nodes(totals: Totals) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfdarshan.fleet.attainable import Attainable
+from tfdarshan.fleet.breakdown import StepPart
 from tfdarshan.fleet.catalogue_update import Update
 from tfdarshan.fleet.fleet_view import FleetView
 from tfdarshan.fleet.job_groups import JobGroup
@@ -18,6 +19,7 @@ from tfdarshan.reports.text.fleet_text import (
     hours,
     job_name,
     outlier_sentence,
+    part_figures,
 )
 from tfdarshan.reports.views.panel import (
     Cell,
@@ -32,7 +34,7 @@ from tfdarshan.reports.views.panel import (
     number,
     size,
 )
-from tfdarshan.units import percent
+from tfdarshan.units import percent, plural
 
 MOST_GROUPS, MOST_ROWS = 15, 100
 UNITS = {"call_s": "s an open or stat", "read_s_per_gb": "s a GB read", "write_s_per_gb": "s a GB written"}
@@ -49,6 +51,8 @@ def jobs_view(done: Update, view: FleetView) -> list[Panel]:
     if said:
         panels.append(Text(said, "What stands out"))
     panels.append(Tiles(_tiles(view.totals)))
+    if view.breakdown:
+        panels.append(Tiles([_part_tile(part) for part in view.breakdown]))
     if len(view.weeks) > 1:
         panels.append(Chart("weeks", "Node-hours lost to I/O, week by week", weeks_figure(view.weeks)))
     return [*panels, _worst(view), _spread(view.distributions)]
@@ -118,7 +122,7 @@ def _jobs(trend: Trend) -> int:
 
 
 def _tiles(totals: Totals) -> list[Tile]:
-    tiles = [
+    return [
         Tile("Jobs", number(totals.jobs), f"{(totals.first or '')[:10]} to {(totals.last or '')[:10]}"),
         Tile("Lost to I/O", Cell(hours(totals.lost_node_hours)), "of node time, at most"),
         Tile("Share", Cell(percent(totals.lost_node_hours, totals.node_hours)), "of all node time"),
@@ -128,11 +132,15 @@ def _tiles(totals: Totals) -> list[Tile]:
         Tile("Opens", number(totals.opens), f"{hours(totals.meta_process_hours)} with stats, syncs ..."),
         Tile("Stats", number(totals.stats)),
     ]
-    if totals.steps_hours and totals.input_wait_hours is not None:
-        share = percent(totals.input_wait_hours, totals.steps_hours)
-        note = f"of step time, known of {totals.waits_known:,} jobs"
-        tiles.append(Tile("Input wait", Cell(share), note))
-    return tiles
+
+
+def _part_tile(part: StepPart) -> Tile:
+    """Gives a part of the steps; one that no job says is unknown."""
+    took, share, _mean = part_figures(part)
+    label = f"{part.what[:1].upper()}{part.what[1:]} ({part.name})"
+    if not part.known_jobs:
+        return Tile(label, Cell(took), "no job says it")
+    return Tile(label, Cell(share), f"of step time, {took}, known of {plural(part.known_jobs, 'job')}")
 
 
 def _worst(view: FleetView) -> Table:
