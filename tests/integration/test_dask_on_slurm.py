@@ -28,7 +28,10 @@ def slurm():
 
 def summary(session, variables, *arguments):
     command = [sys.executable, "-m", "tfdarshan", "summary", str(session), "--json", *arguments]
-    ran = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
+    # Slurm leaves what jobs print in the folder that they were started in.
+    ran = subprocess.run(
+        command, cwd=session.parent, env=variables, capture_output=True, text=True, timeout=300, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
