@@ -70,6 +70,8 @@ static __int128 moved_until(int64_t bytes, int64_t over_ns, int64_t whole_ns)
 static void spread_over(const struct tfd_bins *bins, int64_t *rows, int64_t bytes, int64_t start, int64_t end)
 {
     int64_t first = inside(bins, start), last = inside(bins, end), whole_ns = end - start;
+    if (first == last)
+        return;
     __int128 before = moved_until(bytes, first + bins->start_ns - start, whole_ns);
     for (int64_t at = first; at < last;) {
         int64_t bin = at / bins->bin_ns, until = (bin + 1) * bins->bin_ns;

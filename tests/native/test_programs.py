@@ -48,6 +48,7 @@ HAZARDS = {
     "append_kill": {"plain": "", "sanitize": "", "thread": ""},
     "attach_cycles": {"plain": "10000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},
     "closed_descriptors": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "data_pointers": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
