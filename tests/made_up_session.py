@@ -16,6 +16,7 @@ import numpy as np
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, FileBatch, Mount, ThreadInfo
+from tfdarshan.recording.writing.gathering import Gathering
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.session import Session, open_session
@@ -106,7 +107,7 @@ def image_job(files: int, epochs: int, threads: int, *, seed: int = 0, reads: in
     return Job(columns, paths, size, int(columns["end_ns"].max()) + 1, threads=names)
 
 
-def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
+def write_job(directory: Path, job: Job, *, owner: bool = True, gathering: Gathering | None = None) -> None:
     """Writes one process's files into a session directory."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = f"{HOST}.{job.pid}"
@@ -114,13 +115,18 @@ def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
     source = _Source(job)
     reader = cast(ProcessReader, source)  # as far as the tables need it
     overview = Overview(job.duration_ns, source.threads(), len(OPERATIONS))
+    few = (gathering or Gathering(directory, 1)).begin()
     rows = {
-        "files": write_files(reader, process, directory / f"{stem}.files.parquet"),
-        "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
+        "files": write_files(reader, process, directory / f"{stem}.files.parquet", also=few["files"].add),
+        "events": write_events(
+            reader, process, directory / f"{stem}.events.parquet", overview, also=few["events"].add
+        ),
         "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
     }
     tables = {name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()}
     tables["overview"] |= {"bins": schema.OVERVIEW_BINS, "bin_ns": overview.bin_ns, "start_ns": 0}
+    if gathering is not None:
+        gathering.add(few, tables)
     meta = _meta(directory, job, source, tables, owner=owner) | job.meta
     write_json(directory / f"{stem}{META_SUFFIX}", meta)
 
@@ -128,8 +134,10 @@ def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
 def write_session(logdir: Path, *jobs: Job, stamp: str = "2024_01_01_00_00_00") -> Session:
     """Writes a session of one or more processes and opens it."""
     directory = logdir / "plugins" / "tfdarshan" / stamp
+    gathering = Gathering(directory, len(jobs) - 1)
     for place, job in enumerate(jobs):
-        write_job(directory, job, owner=place == 0)
+        write_job(directory, job, owner=place == 0, gathering=gathering if place else None)
+    gathering.write()
     return open_session(directory)
 
 

@@ -516,3 +516,26 @@ class OwnerShape(Struct, frozen=True):
     pid: ProcessId
     origin_realtime_ns: Instant
     duration_ns: Span
+
+
+class GatheredPartShape(Struct, frozen=True):
+    """A table whose rows are together with those of others, and its size in bytes when they were taken."""
+
+    file: str
+    size_bytes: Count
+    rows: Count
+
+
+class GatheredTableShape(Struct, frozen=True):
+    """A file of such rows, one table after the other."""
+
+    file: str
+    size_bytes: Count
+    parts: list[GatheredPartShape]
+
+
+class GatheredShape(Struct, frozen=True):
+    """The tables of a session's small processes, put together."""
+
+    version: Count
+    tables: dict[str, GatheredTableShape]

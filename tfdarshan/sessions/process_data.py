@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.opened_table import arrow_errors, opened_table
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.sessions.table_check import check_columns, check_values
 
 if TYPE_CHECKING:
+    from tfdarshan.sessions.gathered_tables import GatheredTable
     from tfdarshan.sessions.meta_shape import LogShape
 
 # Tables whose times move with their process's clock.
@@ -55,6 +55,7 @@ class ProcessData:
         clock: What tells the clock it was recorded by from others, in a session of several ranks.
         clock_error_ns: By how much its times may be off those of another clock, None if that is not known.
         rank: The rank that it belongs to, in a session of several ranks.
+        gathered: Where rows of its tables are together with those of others, by kind of table.
     """
 
     directory: Path
@@ -63,6 +64,7 @@ class ProcessData:
     clock: str = ""
     clock_error_ns: int | None = 0
     rank: int | None = None
+    gathered: dict[str, GatheredTable] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def pid(self) -> int:
@@ -87,12 +89,12 @@ class ProcessData:
         """
         path = self.table_path(table)
         try:
-            with _parquet(path) as file:
+            with opened_table(path) as file:
                 check_columns(table, file.schema_arrow, columns)
                 found = file.read(columns=None if columns is None else list(columns))
             check_values(table, found, self._operation_names(), self._files())
             return _later(found, self.shift_ns) if table in TIMED else found
-        except _arrow_errors() as error:
+        except arrow_errors() as error:
             raise _damaged(path, error) from error
 
     def batches(self, table: str, columns: Sequence[str] | Callable[[str], bool]) -> Iterator[Any]:
@@ -108,9 +110,13 @@ class ProcessData:
         Raises:
             SessionDataError: It is damaged or missing.
         """
+        together = self._together(table, columns)
+        if together is not None:
+            yield from together
+            return
         path = self.table_path(table)
         try:
-            with _parquet(path) as file:
+            with opened_table(path) as file:
                 declared = file.schema_arrow
                 wanted = list(filter(columns, declared.names)) if callable(columns) else columns
                 check_columns(table, declared, wanted)
@@ -120,7 +126,7 @@ class ProcessData:
                     for batch in _group_batches(file, group, fields, places):
                         check_values(table, batch, self._operation_names(), self._files())
                         yield _later(batch, self.shift_ns) if table in TIMED else batch
-        except _arrow_errors() as error:
+        except arrow_errors() as error:
             raise _damaged(path, error) from error
 
     def event_batches(
@@ -135,9 +141,13 @@ class ProcessData:
         Raises:
             SessionDataError: The table is damaged or missing.
         """
+        together = self._together("events", columns)
+        if together is not None:
+            yield from together
+            return
         path = self.table_path("events")
         try:
-            with _parquet(path) as file:
+            with opened_table(path) as file:
                 metadata = file.metadata
                 check_columns("events", file.schema_arrow, {*columns, "start_ns", "end_ns"})
                 groups = _groups_within(metadata, _earlier(windows_ns, self.shift_ns))
@@ -145,12 +155,12 @@ class ProcessData:
             # Many processes are read side by side: none keeps its file open from one batch to the next.
             for group in groups:
                 if not found:
-                    with _parquet(path, metadata) as file:
+                    with opened_table(path, metadata) as file:
                         found = [_row_group(file, group, columns)]
                 rows = found.pop()
                 check_values("events", rows, self._operation_names(), self._files())
                 yield from _later(rows, self.shift_ns).combine_chunks().to_batches()
-        except _arrow_errors() as error:
+        except arrow_errors() as error:
             raise _damaged(path, error) from error
 
     def event_group_spans(self) -> list[GroupSpan]:
@@ -161,10 +171,10 @@ class ProcessData:
         """
         path = self.table_path("events")
         try:
-            with _parquet(path) as file:
+            with opened_table(path) as file:
                 metadata = file.metadata
                 check_columns("events", file.schema_arrow, ("start_ns", "end_ns"))
-        except _arrow_errors() as error:
+        except arrow_errors() as error:
             raise _damaged(path, error) from error
         return [span.later(self.shift_ns) for span in _group_spans(metadata)]
 
@@ -176,9 +186,9 @@ class ProcessData:
         """
         path = self.table_path(table)
         try:
-            with _parquet(path) as file:
+            with opened_table(path) as file:
                 return int(file.metadata.num_rows)
-        except _arrow_errors() as error:
+        except arrow_errors() as error:
             raise _damaged(path, error) from error
 
     def columns(self, table: str) -> list[str]:
@@ -189,9 +199,9 @@ class ProcessData:
         """
         path = self.table_path(table)
         try:
-            with _parquet(path) as file:
+            with opened_table(path) as file:
                 return list(file.schema_arrow.names)
-        except _arrow_errors() as error:
+        except arrow_errors() as error:
             raise _damaged(path, error) from error
 
     def check_tables(self) -> None:
@@ -203,12 +213,27 @@ class ProcessData:
         for table in self.meta["tables"]:
             path = self.table_path(table)
             try:
-                with _parquet(path) as file:
+                with opened_table(path) as file:
                     check_columns(table, file.schema_arrow)
                     for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP):
                         check_values(table, batch, self._operation_names(), self._files())
-            except _arrow_errors() as error:
+            except arrow_errors() as error:
                 raise _damaged(path, error) from error
+
+    def _together(self, table: str, columns: Sequence[str] | Callable[[str], bool]) -> list[Any] | None:
+        """Gives a table's rows out of those that are together, None if they are not to be had there."""
+        if table not in self.gathered:
+            return None
+        rows = self.gathered[table].rows(str(self.meta["tables"][table]["file"]), columns)
+        if rows is None:
+            return None
+        try:
+            check_values(table, rows, self._operation_names(), self._files())
+        except arrow_errors():
+            return None
+        if not rows.num_rows:
+            return []
+        return [_later(rows, self.shift_ns) if table in TIMED else rows]
 
     def _files(self) -> int:
         return int(self.meta["counts"]["files"])
@@ -267,19 +292,6 @@ def _check_names(meta_path: Path, tables: Any) -> None:
         names = [None]
     if not all(isinstance(name, str) and name and Path(name).name == name for name in names):
         raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
-
-
-@contextmanager
-def _parquet(path: Path, metadata: Any = None) -> Iterator[Any]:
-    """Opens a table; by bytes, for Arrow takes a path that is text for UTF-8."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pa.OSFile(os.fsencode(path)) as source:
-        # Arrow would have the programs that a job starts meanwhile inherit it.
-        os.set_inheritable(source.fileno(), False)
-        with pq.ParquetFile(source, metadata=metadata) as file:
-            yield file
 
 
 def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
@@ -374,12 +386,6 @@ def _group_spans(metadata: Any) -> list[GroupSpan]:
         group = metadata.row_group(number)
         spans.append(GroupSpan(group.num_rows, *bounds(group, "start_ns"), bounds(group, "end_ns")[1]))
     return spans
-
-
-def _arrow_errors() -> tuple[type[Exception], ...]:
-    import pyarrow as pa
-
-    return (OSError, pa.ArrowException, ValueError)
 
 
 def _damaged(path: Path, error: Exception) -> SessionDataError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.sessions.find import find_sessions, is_written, locate_session, locate_sessions, named_run
+from tfdarshan.sessions.gathered_tables import gathered_tables
 from tfdarshan.sessions.joint_session import Joint, Rank, join_ranks
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.process_data import ProcessData, read_process
@@ -178,9 +180,10 @@ def _read_processes(directory: Path, skip_damaged: bool) -> tuple[list[ProcessDa
     """Reads the processes of a session, its owner first, and says what of them cannot be read."""
     problems: list[str] = []
     processes = []
+    gathered = gathered_tables(directory)
     for meta_path in sorted(directory.glob(f"*{META_SUFFIX}")):
         try:
-            process = read_process(meta_path)
+            process = dataclasses.replace(read_process(meta_path), gathered=gathered)
             if skip_damaged:
                 process.check_tables()
             processes.append(process)

@@ -68,6 +68,7 @@ def write_files(
     path: Path,
     overlay: OverlayReport | None = None,
     wrote: Callable[[int], None] = lambda rows: None,
+    also: Callable[[list[Any]], None] = lambda rows: None,
 ) -> int:
     """Writes the files table: one row per file and module. Returns the number of rows.
 
@@ -81,6 +82,7 @@ def write_files(
         path: The table's file.
         overlay: libdarshan's counters and what comes of comparing them, where it counted.
         wrote: Told of the rows of each batch.
+        also: Is given the rows, too, as one array per column.
     """
     columns = schema.files_columns()
     sizes = SizeFinder(process.mounts)
@@ -96,7 +98,9 @@ def write_files(
             found = batch.size_bytes
             if process.here:
                 found = sizes.fill(paths, batch.mount, batch.size_bytes)
-            write(_file_arrays(batch, paths, found, process))
+            arrays = _file_arrays(batch, paths, found, process)
+            write(arrays)
+            also(arrays)
             rows += len(batch.file)
             wrote(len(batch.file))
     return rows
@@ -108,10 +112,11 @@ def write_events(
     path: Path,
     overview: Overview,
     wrote: Callable[[int], None] = lambda rows: None,
+    also: Callable[[list[Any]], None] = lambda rows: None,
 ) -> int:
     """Writes the events table and adds its segments to `overview`. Returns the number of rows.
 
-    `wrote` is told of the rows of each batch.
+    `wrote` is told of the rows of each batch, and `also` is given them, as one array per column.
     """
     operations = _bridge.operations()
     moves = np.array([operation.io_class in ("read", "write") for operation in operations])
@@ -120,7 +125,9 @@ def write_events(
     with parquet_file(path, schema.EVENT_COLUMNS, row_group=row_group, encodings=encodings) as write:
         for batch in source.event_batches(schema.EVENTS_ROW_GROUP):
             overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
-            write(_event_arrays(batch, process))
+            arrays = _event_arrays(batch, process)
+            write(arrays)
+            also(arrays)
             rows += len(batch.start_ns)
             wrote(len(batch.start_ns))
     return rows

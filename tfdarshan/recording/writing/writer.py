@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, 
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.file_format import formats_of_faults
+from tfdarshan.recording.writing.gathering import FewRows, Gathering
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import (
@@ -163,6 +164,7 @@ def _write_children(
     directory: Path, marker: Marker, children: list[_Child], unmet: UnmetPatterns, programs: StartedPrograms
 ) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
+    gathering = Gathering(directory, len(children))
     numbers = WorkerNumbers()
     for child in children:
         try:
@@ -178,12 +180,15 @@ def _write_children(
                 about = {}
                 if child.identity is not None and child.role is not None:
                     about = _about(child.identity, numbers.numbered(child.role))
-                write_process(directory, marker, reader, None, name=child.spool.stem, about=about)
+                write_process(
+                    directory, marker, reader, None, name=child.spool.stem, about=about, gathering=gathering
+                )
                 recorded += 1
                 joined += reader.joined()
         except SessionDataError as error:
             unreadable.append(str(error))
             unmet.saw_unreadable()
+    gathering.write()
     return Written(recorded, silent, tuple(unreadable), joined)
 
 
@@ -197,6 +202,7 @@ def write_process(
     here: bool = True,
     name: str | None = None,
     about: Mapping[str, Any] | None = None,
+    gathering: Gathering | None = None,
 ) -> None:
     """Writes one process, its metadata last.
 
@@ -210,6 +216,7 @@ def write_process(
         name: Of its files after the host's: its number by default; a program that another one of the same
             process has begun by exec has one of its own.
         about: Entries that say which process it is, and what its part in the session.
+        gathering: What its tables are added to if they are small.
 
     Raises:
         OSError: A file could not be written.
@@ -219,8 +226,11 @@ def write_process(
     meta = _process_meta(marker, info, threads, reader, owner=owner is not None)
     stem = directory / f"{marker.host}.{name or info.pid}"
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
+    rows = gathering.begin() if gathering is not None else {}
     with _overlay_report(darshan, reader, info) as overlay:
-        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
+        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay, rows)
+    if gathering is not None:
+        gathering.add(rows, meta["tables"])
     if here and "faults" in meta["tables"] and isinstance(reader, SpoolReader):
         meta["mapping"]["formats"] = formats_of_faults(reader, reader.faults(), process.mounts)
     meta |= {**(about or {}), **(owner or {})}
@@ -254,14 +264,15 @@ def _write_tables(
     threads: list[ThreadInfo],
     reader: ProcessReader,
     overlay: OverlayReport | None,
+    few: Mapping[str, FewRows],
 ) -> dict[str, Any]:
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
     files, events = Path(f"{stem}.files.parquet"), Path(f"{stem}.events.parquet")
     with Progress(f"tfdarshan: writing process {process.pid}", after_s=LONG_WORK_S) as progress:
         wrote = counter(progress, info.file_rows + info.segments)
         rows = {
-            "files": write_files(reader, process, files, overlay, wrote),
-            "events": write_events(reader, process, events, overview, wrote),
+            "files": write_files(reader, process, files, overlay, wrote, *_also(few, "files")),
+            "events": write_events(reader, process, events, overview, wrote, *_also(few, "events")),
         }
     rows["overview"] = write_overview(overview, Path(f"{stem}.overview.parquet"))
     faults = reader.faults() if isinstance(reader, SpoolReader) else None
@@ -276,6 +287,10 @@ def _write_tables(
         "start_ns": process.start_ns,
     }
     return tables
+
+
+def _also(few: Mapping[str, FewRows], table: str) -> list[Callable[[list[Any]], None]]:
+    return [few[table].add] if table in few else []
 
 
 def _process_meta(

@@ -1,0 +1,34 @@
+"""Opens one Parquet file of a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
+    """Opens a table; by bytes, for Arrow takes a path that is text for UTF-8.
+
+    Args:
+        path: The file.
+        metadata: Its footer, where that was read before.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.OSFile(os.fsencode(path)) as source:
+        # Arrow would have the programs that a job starts meanwhile inherit it.
+        os.set_inheritable(source.fileno(), False)
+        with pq.ParquetFile(source, metadata=metadata) as file:
+            yield file
+
+
+def arrow_errors() -> tuple[type[Exception], ...]:
+    """Gives what reading a table raises if it is damaged or missing."""
+    import pyarrow as pa
+
+    return (OSError, pa.ArrowException, ValueError)
