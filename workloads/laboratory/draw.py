@@ -76,11 +76,9 @@ def _size_for(drawn: dict[str, Any], storage: StorageKind, size: int, epochs: in
 def _amount(drawn: dict[str, Any], storage: StorageKind) -> dict[str, Any]:
     """Chooses how many samples there are, so that a run lasts some seconds."""
     size, epochs, batch = drawn["size_bytes"], drawn["epochs"], drawn.get("batch", BATCH)
-    # A session without steps begins with the program's start, so its reading must last longer than that.
-    wanted_s = RUN_S * (1 if drawn["marked"] else 2)
     passes = 1 if storage.keeps_pages else epochs
-    samples = wanted_s / passes / storage.sample_s(size, *_calls(drawn, size))
-    computed = wanted_s / epochs / drawn["step_s"] * batch
+    samples = RUN_S / passes / storage.sample_s(size, *_calls(drawn, size))
+    computed = RUN_S / epochs / drawn["step_s"] * batch
     batches = int(min(samples, computed, MOST_BYTES / size, 1600) // batch)
     fewest = -(-FEWEST_BATCHES * batch // BATCH) * BATCH
     chosen: dict[str, Any] = {"count": max(fewest, batches * batch // BATCH * BATCH), "batch": batch}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .program import Folders, Program
 from .storage_kind import StorageKind
+
+# Of a job's samples, however long it is to last.
+MOST_BYTES = 400_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,16 @@ class Job:
         return Program(
             folders=there, as_if=self.storage.as_if, slow_path=self.storage.slow_path, **self.drawn
         )
+
+    def longer(self, times: float) -> Job:
+        """Gives the same job with so many times the samples, as far as there is room."""
+        batch, count = self.drawn["batch"], self.drawn["count"]
+        more = min(math.ceil(times), max(1, MOST_BYTES // (count * self.size_bytes)))
+        drawn = self.drawn | {"count": count * more}
+        assert drawn["count"] % batch == 0
+        if "every" in drawn:
+            drawn["every"] *= more
+        return replace(self, drawn=drawn, validation_count=self.validation_count * more)
 
     @property
     def words(self) -> str:

@@ -11,8 +11,9 @@ from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
 
 from .known_cure import FINDINGS_OF, REMARKS
+from .run_times import Times
 from .timed_run import TimedRun
-from .truth import AS_GOOD, LEAST_GAIN, STAGING, Times, Truth
+from .truth import AS_GOOD, LEAST_GAIN, STAGING, Truth, Unit
 
 FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "unclear"]
 Promise = Literal["inside", "below", "above", "missed", "none", "unmeasured"]
@@ -34,6 +35,7 @@ class Said:
         problems: Names of all problems.
         cures: What their cures say to write, in the same order.
         notes: Names of notes that promise LEAST_GAIN or more.
+        unit: What the promise is of: step time, or all of the session.
         line: What its cure says to write.
         instead_of: And to take out.
     """
@@ -47,6 +49,7 @@ class Said:
     instead_of: str = ""
     cures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unit: Unit = "step"
 
     def offers(self, other: Said) -> bool:
         """Says whether it offers the kind of cure that another one offers first, with whatever numbers."""
@@ -66,12 +69,13 @@ class Judgement:
 
     Attributes:
         best: Name of the best single cure, "" where nothing is to be cured.
-        first: What the first finding is; "unclear" where runs of the job differ by as much as the best
-            cure gives.
+        first: What the first finding is; "unclear" where runs differ by so much that they leave open whether
+            anything is to be cured.
         obtained: Gain of the headline's cure, as printed if it can be applied so; None where
             it was not measured.
-        obtained_range: And the bounds of that, by the runs that differ most.
+        obtained_range: And its 90 % interval, by what runs differ by.
         lasting: The same of a longer run, as the best cure's gain is.
+        near_best: That is 85 % of what the best cure gives, as far as the runs tell.
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
         noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
@@ -89,6 +93,7 @@ class Judgement:
     obtained: float | None
     obtained_range: tuple[float, float] | None = None
     lasting: float | None = None
+    near_best: bool = False
     typed: str = ""
     again: bool | None = None
     unknown_name: bool = False
@@ -103,8 +108,8 @@ class Judgement:
         return self.said.promise is not None and self.said.promise[0] > OPEN
 
     @property
-    def near_best(self) -> bool:
-        """The headline's cure gives 85 % of what the best one gives."""
+    def near_best_by_medians(self) -> bool:
+        """The same with what runs differ by left out."""
         return self.lasting is not None and self.lasting >= AS_GOOD * self.best_gain
 
 
@@ -129,6 +134,7 @@ def said_in(diagnosis: Diagnosis) -> Said:
         cure.instead_of if cure else "",
         tuple(one.cure.line if one.cure else "" for one in diagnosis.problems),
         tuple(one.name for one in diagnosis.findings if one.kind == "note" and _promises(one)),
+        "session" if gain is not None and gain.unit == "session" else "step",
     )
 
 
@@ -139,8 +145,8 @@ def _promises(finding: Finding) -> bool:
 def judge_first(said: Said, truth: Truth) -> FirstFinding:
     """Says whether the first finding is right.
 
-    It is if its cure gives 85 % of what the best cure of no more effort gives, and saves at least half of the
-    time that the best of all saves; partly right if its cure gives 5 % or more.
+    It is if its cure gives 85 % of what the best cure of no more effort gives, as far as the runs tell, and
+    saves at least half of the time that the best of all saves; partly right if its cure gives 5 % or more.
     """
     if truth.unclear:
         return "unclear"
@@ -148,9 +154,13 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
         return "alarm" if said.problems else "quiet"
     if not said.first:
         return "missed"
-    gain = truth.gain_of(said.first)
+    tried = truth.tried_for(said.first)
+    if tried is None or tried.failure:
+        return "wrong"
+    gain = truth.gain(tried)
     saved, most = 1 - 1 / max(gain, 1.0), 1 - 1 / truth.best_gain
-    if gain >= AS_GOOD * truth.best_within(truth.effort_of(said.first)) and saved >= most / 2:
+    best = truth.best_within(tried.cure.effort)
+    if truth.as_good(gain, len(tried.runs), best) and saved >= most / 2 and gain >= LEAST_GAIN:
         return "right"
     return "partly" if gain >= LEAST_GAIN else "wrong"
 
@@ -171,6 +181,12 @@ def judge_promise(said: Said, obtained: Times | None) -> Promise:
     if expected >= MUCH and obtained.middle < LEAST_GAIN:
         return "missed"
     return "above" if obtained.low > high else "inside"
+
+
+def leaves_open(said: Said, obtained: Times) -> bool:
+    """Whether the medians break a promise, and by no more than what runs differ by."""
+    exactly = Times(obtained.middle, obtained.middle, obtained.middle)
+    return judge_promise(said, exactly) != judge_promise(said, obtained)
 
 
 def judge(
@@ -201,7 +217,7 @@ def judge(
     by_hand = truth.tried_for(said.first) if said.first else None
     runs = printed_runs or ([] if by_hand is None or by_hand.failure else by_hand.runs)
     # What is promised is of the run as it was recorded; what is best, of a longer one.
-    obtained = truth.times(runs) if runs else None
+    obtained = truth.times(runs, unit=said.unit) if runs else None
     lasting = truth.times(runs, staged=said.first == STAGING).middle if runs else None
     return Judgement(
         seed=seed,
@@ -215,6 +231,7 @@ def judge(
         obtained=None if obtained is None else obtained.middle,
         obtained_range=None if obtained is None else (obtained.low, obtained.high),
         lasting=lasting,
+        near_best=lasting is not None and truth.as_good(lasting, len(runs), truth.best),
         typed=typed,
         again=again,
         unknown_name=bool(said.first) and said.first not in KNOWN,

@@ -112,7 +112,13 @@ def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
             "headline within 15 % of the best cure", slow, lambda one: one.near_best, least=0.8, left_out=out
         ),
         _share(
-            "jobs whose runs differ by as much as their best cure gives, not judged",
+            "the same by the medians alone, whatever runs differ by",
+            slow,
+            lambda one: one.near_best_by_medians,
+            left_out=out,
+        ),
+        _share(
+            "jobs whose runs leave open whether anything is to be cured, not judged",
             judgements,
             lambda one: one.first == "unclear",
         ),
@@ -147,7 +153,7 @@ def _of_promises(judgements: Sequence[Judgement]) -> list[Total]:
 
 
 def _of_healthy(judgements: Sequence[Judgement]) -> list[Total]:
-    healthy = [one for one in judgements if not one.best]
+    healthy = [one for one in judgements if not one.best and one.first != "unclear"]
     return [
         _share(
             "false alarm where nothing is to be cured", healthy, lambda one: one.first == "alarm", most=0.0

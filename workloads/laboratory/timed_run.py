@@ -8,6 +8,7 @@ long as they took in the job's first run. Runs after it may be forked from a pro
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -42,6 +43,7 @@ class TimedRun:
         imports_s: What of `seconds` its imports took; 0 where only training counts.
         stopped: It was ended after `seconds`, for it took longer than anybody had to know.
         failure: The last line that it said where it ended with an error, "" if it did not.
+        trained_s: Seconds of training alone, from first step to last; all but the imports if not given.
     """
 
     seconds: float
@@ -52,6 +54,11 @@ class TimedRun:
     imports_s: float = 0.0
     stopped: bool = False
     failure: str = ""
+    trained_s: float = math.nan
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.trained_s):
+            object.__setattr__(self, "trained_s", self.seconds - self.imports_s)
 
 
 class Runner:
@@ -145,7 +152,10 @@ def _timed(
     crowded = (busy_elsewhere_s() - elsewhere - done.cpu_s) / lasted_s
     imported = IMPORTS.search(done.out)
     imports_s = float(imported[1]) if imported and not program.marked else 0.0
-    return TimedRun(seconds, logdir, _later_s(done.out), disturbed, max(0.0, crowded), imports_s)
+    return TimedRun(
+        seconds, logdir, _later_s(done.out), disturbed, max(0.0, crowded), imports_s,
+        trained_s=float(printed[2]),
+    )  # fmt: skip
 
 
 def _run_cold(words: list[str], folder: Path, limit_s: float) -> Finished:

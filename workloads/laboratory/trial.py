@@ -14,20 +14,21 @@ from .applied import PLACEHOLDERS, CannotTypeError, apply_lines, filled_command,
 from .check_contradiction import check_contradictions
 from .contradiction import contradictions
 from .job import Job
-from .judgement import Judgement, Said, judge, said_in
+from .judgement import Judgement, Said, judge, leaves_open, said_in
 from .program import Program
 from .program_source import source
 from .storage_kind import REAL
 from .storage_room import StorageRoom
 from .timed_run import Runner, TimedRun, run_commands
 from .trial_record import Printed, Trial, save_trial
-from .truth import Truth, agree, find_truth
+from .truth import LEAST_TRAINED_S, MOST_RUNS, TooShortError, Truth, agree, find_truth
 from .warm_python import WarmPython
 
 AS_PRINTED = "as printed"
 PRINTED, PLAN = "printed", "plan.json"
 NOT_RUN = "can be typed, not run"
 DATA_FOLDERS = ("backing", "slow", "fast", "device")
+AIMED_S = 1.25 * LEAST_TRAINED_S  # what a job that was too short is to train for
 COMMAND_FAILS = "cannot be typed: the command fails: {}"
 
 
@@ -56,8 +57,7 @@ def run_job(
         The judgement; None where the job itself cannot run, which is said.
     """
     try:
-        with StorageRoom(job, folder, pool) as room:
-            trial = _trial(job, Runner(room, warm), repeats, say)
+        trial = _long_enough(job, folder, pool, repeats, warm, say)
         if trial is None:
             return None
         if keep:
@@ -67,6 +67,26 @@ def run_job(
         left = [folder / name for name in DATA_FOLDERS] if keep else [folder]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _long_enough(
+    job: Job,
+    folder: Path,
+    pool: Path,
+    repeats: int,
+    warm: WarmPython | None,
+    say: Callable[[str], None],
+) -> Trial | None:
+    """Makes all runs of a job, or of a longer one where it is over before anything can be told."""
+    for longer in (True, True, False):
+        try:
+            with StorageRoom(job, folder, pool) as room:
+                return _trial(job, Runner(room, warm), repeats, say, LEAST_TRAINED_S if longer else 0.0)
+        except TooShortError as short:
+            shutil.rmtree(folder)
+            job = job.longer(AIMED_S / short.trained_s)
+            say(f"  {short}: made longer, {job.words}")
+    return None
 
 
 def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line: None) -> Judgement:
@@ -85,17 +105,21 @@ def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line:
     )  # fmt: skip
 
 
-def _trial(job: Job, runner: Runner, repeats: int, say: Callable[[str], None]) -> Trial | None:
+def _trial(
+    job: Job, runner: Runner, repeats: int, say: Callable[[str], None], least_s: float
+) -> Trial | None:
     """Makes all runs of a job; None where it does not run."""
     program = job.program(runner.room.folder, runner.room.folders)
     heard: list[Said] = []
 
     def listen(run: TimedRun) -> tuple[str, ...]:
         heard.append(said_of(run))
-        say(f"  before: {run.seconds:.2f} s; {heard[0].sentence}")
+        say(f"  before: {run.trained_s:.2f} s; {heard[0].sentence}")
         return (heard[0].first,)
 
-    truth = find_truth(runner, program, repeats, keeps_pages=job.storage.keeps_pages, say=say, wanted=listen)
+    truth = find_truth(
+        runner, program, repeats, keeps_pages=job.storage.keeps_pages, say=say, wanted=listen, least_s=least_s
+    )
     if not heard:
         say(f"  the job does not run: {truth.before[0].failure}")
         return None
@@ -166,7 +190,7 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
             if failure:
                 return Printed.of(said, COMMAND_FAILS.format(failure))
             runs = _in_turn(
-                runner, truth, repeats, said.first, lambda asked: runner.run(program, plan=plan, asked=asked)
+                runner, truth, repeats, said, lambda asked: runner.run(program, plan=plan, asked=asked)
             )
         else:
 
@@ -176,7 +200,7 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
                     program, apply_lines(text, said.line, said.instead_of, folders), asked=asked
                 )
 
-            runs = _in_turn(runner, truth, repeats, said.first, run)
+            runs = _in_turn(runner, truth, repeats, said, run)
             more = _more_of_it(runner, truth, said, runs, folders)
         failure = next((run.failure for run in runs if run.failure), "")
         if failure:
@@ -206,18 +230,22 @@ def _more_of_it(
 
 
 def _in_turn(
-    runner: Runner, truth: Truth, repeats: int, first: str, typed: Callable[[bool], TimedRun]
+    runner: Runner, truth: Truth, repeats: int, said: Said, typed: Callable[[bool], TimedRun]
 ) -> list[TimedRun]:
     """Runs the cured job, and the job itself between: the machine is another one some minutes later.
 
-    It is run again until the runs agree, or agree with those of the same cure written by hand.
+    It is run again until the runs agree, or agree with those of the same cure written by hand; and if it is
+    short, until the runs tell whether the promise was kept.
     """
-    by_hand = truth.tried_for(first)
+    by_hand = truth.tried_for(said.first)
     known = by_hand.runs if by_hand is not None and not by_hand.failure else []
     runs = [typed(True)]
     while not runs[-1].failure:
         truth.before.append(runner.run(truth.program))
-        if len(runs) >= repeats or agree([*known, *runs]) or agree(runs):
+        open_still = truth.short and leaves_open(said, truth.times(runs, unit=said.unit))
+        if len(runs) >= (MOST_RUNS if open_still else repeats):
+            break
+        if not open_still and (agree([*known, *runs]) or agree(runs)):
             break
         runs.append(typed(False))
     return runs

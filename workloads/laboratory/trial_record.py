@@ -67,8 +67,8 @@ class Trial:
 
     def more_is_worth_it(self, after: Said) -> bool:
         """Whether more of the cure, which the cured job is told to write, gives enough to be told."""
-        more = [run.seconds for run in self.printed.more if not run.failure]
-        once = min((run.seconds for run in self.printed.runs), default=0.0)
+        more = [run.trained_s for run in self.printed.more if not run.failure]
+        once = min((run.trained_s for run in self.printed.runs), default=0.0)
         return bool(more) and after.line != self.printed.line and once >= LEAST_GAIN * min(more)
 
 

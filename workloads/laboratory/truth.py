@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .known_cure import KnownCure, known_cures
 from .program import Program
+from .run_times import AGREE, Spread, Times, spread_of, times
 from .timed_run import LIMIT_S, Runner, TimedRun
 
 # Of the best gain: what gives less in its first run is not run again, nor are more than so many.
@@ -18,10 +20,22 @@ LEAST_GAIN = 1.05
 STAGING = "staging"
 # Of the best gain, what is as good.
 AS_GOOD = 0.85
-# Runs of one program that differ by no more agree: a third one is not needed.
-AGREE = 1.03
 # A cure with which the job takes so many times longer is stopped: how bad it is no judgement needs.
 NO_CURE = 1.3
+# A job that trains for less shows nothing: it is made longer.
+LEAST_TRAINED_S = 2.0
+# One that trains for less is run so many times where the runs leave open what is asked.
+SHORT_S = 6.0
+MOST_RUNS = 5
+Unit = Literal["step", "session"]
+
+
+class TooShortError(Exception):
+    """The job trains for too few seconds to tell anything; has them."""
+
+    def __init__(self, trained_s: float) -> None:
+        super().__init__(f"it trains for {trained_s:.2f} s")
+        self.trained_s = trained_s
 
 
 @dataclass
@@ -40,23 +54,6 @@ class Tried:
         return any(run.stopped for run in self.runs)
 
 
-@dataclass(frozen=True)
-class Times:
-    """How many times faster a job is: by the medians of its runs, and between the runs that differ most."""
-
-    middle: float
-    low: float
-    high: float
-
-
-def _times(before_s: Sequence[float], after_s: Sequence[float]) -> Times:
-    return Times(
-        statistics.median(before_s) / statistics.median(after_s),
-        min(before_s) / max(after_s),
-        max(before_s) / min(after_s),
-    )
-
-
 @dataclass
 class Truth:
     """All runs of a job.
@@ -69,31 +66,49 @@ class Truth:
     tried: list[Tried] = field(default_factory=list)
     keeps_pages: bool = False
 
-    def times(self, runs: Sequence[TimedRun], *, staged: bool = False) -> Times:
+    def times(self, runs: Sequence[TimedRun], *, staged: bool = False, unit: Unit = "step") -> Times:
         """Gives how many times faster runs are than the job as it was.
 
         Staging is for a longer run than the laboratory's: where the page cache serves later epochs, these
         count, for copying takes what the first one gains. Where they gain more than the run as a whole, that
         is by chance.
+
+        Args:
+            runs: Of the job with a cure.
+            staged: The cure is a copy, and what it gives a longer run is asked.
+            unit: What is timed: the run from its first step to its last, or all of its session.
         """
-        before, after = list(self.before), list(runs)
-        whole = _times([run.seconds for run in before], [run.seconds for run in after])
-        if not staged or not self.keeps_pages or any(run.later_s is None for run in [*before, *after]):
+        whole = self._times(runs, lambda run: run.trained_s if unit == "step" else run.seconds)
+        if not staged or not self.keeps_pages or any(run.later_s is None for run in [*self.before, *runs]):
             return whole
-        later = _times([run.later_s or 0.0 for run in before], [run.later_s or 0.0 for run in after])
-        return min(whole, later, key=lambda times: times.middle)
+        later = self._times(runs, lambda run: run.later_s or 0.0)
+        return min(whole, later, key=lambda one: one.middle)
+
+    def _times(self, runs: Sequence[TimedRun], seconds: Callable[[TimedRun], float]) -> Times:
+        before_s, after_s = [seconds(run) for run in self.before], [seconds(run) for run in runs]
+        return times(before_s, after_s, self.spread(seconds, runs))
+
+    def spread(
+        self, seconds: Callable[[TimedRun], float] = lambda run: run.trained_s, runs: Sequence[TimedRun] = ()
+    ) -> Spread:
+        """Gives what runs of one program differ by: of the job, of each cure, and of those given."""
+        arms = [self.before, *(tried.runs for tried in self.tried)]
+        if not any(arm is runs for arm in arms):
+            arms.append(list(runs))
+        whole = [[one for one in arm if not one.failure and not one.stopped] for arm in arms]
+        return spread_of([[seconds(one) for one in arm if seconds(one) > 0] for arm in whole])
 
     @property
     def least_s(self) -> float:
-        """Gives the seconds that no cure saves: compute, as far as it is sure, and imports."""
+        """Gives the seconds that no cure saves: compute, as far as it is sure."""
         one = self.program
         steps = (one.count // one.batch - one.cut) * one.epochs
-        return steps * one.step_s * (one.computes == "sleep") + self.before[0].imports_s
+        return steps * one.step_s * (one.computes == "sleep")
 
     @property
     def leaves_room(self) -> bool:
         """Whether any cure could give what is worth it."""
-        return self.before[0].seconds >= LEAST_GAIN * self.least_s
+        return self.before[0].trained_s >= LEAST_GAIN * self.least_s
 
     def gain(self, tried: Tried) -> float:
         """Gives how many times faster the job is with a cure, by the medians; 0 where it cannot run."""
@@ -114,36 +129,43 @@ class Truth:
 
     @property
     def unclear(self) -> bool:
-        """Whether runs of the job itself differ by as much as its best cure gives."""
-        best = self.best
-        measured = None if best is None else self.measured(best)
-        return measured is not None and measured.low <= 1.0
+        """Whether the runs leave open if anything is to be cured.
+
+        They do if the cure that gives most may give nothing, and twice what is worth it as well.
+        """
+        most = max(self.tried, key=self.gain, default=None)
+        measured = None if most is None or not self.leaves_room else self.measured(most)
+        return measured is not None and measured.low <= 1.0 and measured.high >= LEAST_GAIN**2
 
     @property
     def best_gain(self) -> float:
         return max([self.gain(one) for one in self.tried] + [1.0])
 
-    def gain_of(self, finding: str) -> float:
-        """Gives the most that any cure gives which a finding may mean; 0 where there is no such cure."""
-        return max([self.gain(one) for one in self.tried if finding in one.cure.findings] + [0.0])
-
     def tried_for(self, finding: str) -> Tried | None:
         """Gives the cure that gives most of those that a finding may mean."""
         return max((one for one in self.tried if finding in one.cure.findings), key=self.gain, default=None)
 
-    def best_within(self, effort: int) -> float:
-        """Gives the most that cures of at most that effort give."""
-        return max([self.gain(one) for one in self.tried if one.cure.effort <= effort] + [1.0])
+    def best_within(self, effort: int) -> Tried | None:
+        """Gives the cure that gives most of those of at most that effort."""
+        return max((one for one in self.tried if one.cure.effort <= effort), key=self.gain, default=None)
 
-    def effort_of(self, finding: str) -> int:
-        efforts = [one.cure.effort for one in self.tried if finding in one.cure.findings]
-        return min(efforts, default=1)
+    def as_good(self, gain: float, runs: int, best: Tried | None) -> bool:
+        """Whether a gain that so many runs showed is 85 % of another cure's, as far as the runs tell."""
+        if best is None or best.failure:
+            return True
+        error = self.spread().error(runs, len(best.runs))
+        return gain >= AS_GOOD * math.exp(-error) * max(self.gain(best), 1.0)
 
     @property
     def noise(self) -> float:
         """How many times longer the longest run before was than the shortest."""
-        seconds = [run.seconds for run in self.before]
+        seconds = [run.trained_s for run in self.before]
         return max(seconds) / min(seconds)
+
+    @property
+    def short(self) -> bool:
+        """Whether one run more costs little."""
+        return self.before[0].trained_s < SHORT_S
 
     @property
     def disturbed(self) -> float:
@@ -164,6 +186,7 @@ def find_truth(
     keeps_pages: bool,
     say: Callable[[str], None] = lambda line: None,
     wanted: Callable[[TimedRun], Collection[str]] = lambda run: (),
+    least_s: float = 0.0,
 ) -> Truth:
     """Runs a job and all of its cures in turn.
 
@@ -171,32 +194,46 @@ def find_truth(
         runner: Of the job.
         program: It.
         repeats: Runs of the job, and of the cures that are close to the best one, at most: two are enough
-            where they agree.
+            where they agree. More where a short job's runs leave open whether anything is to be cured.
         keeps_pages: The kernel caches what the storage gives.
         say: Takes a line of progress.
         wanted: Gives, for the first run, names of findings whose cures are repeated, too.
+        least_s: A job that trains for less is not cured.
+
+    Raises:
+        TooShortError: It ends before anything can be told.
     """
     truth = Truth(program, [runner.run(program, asked=True)], [], keeps_pages)
     if truth.before[0].failure:
         return truth
+    if truth.before[0].trained_s < least_s:
+        raise TooShortError(truth.before[0].trained_s)
     names = wanted(truth.before[0])
     cures = [Tried(cure) for cure in known_cures(program)]
     truth.tried = [tried for tried in cures if truth.leaves_room or set(names) & set(tried.cure.findings)]
     if len(truth.tried) < len(cures):
-        say(f"  {truth.least_s:.2f} s of {truth.before[0].seconds:.2f} s are compute: nothing can be cured")
+        say(f"  {truth.least_s:.2f} s of {truth.before[0].trained_s:.2f} s are compute: nothing can be cured")
     for tried in truth.tried:
         named = set(names) & set(tried.cure.findings)
-        limit_s = LIMIT_S if named else NO_CURE * truth.before[0].seconds
+        limit_s = LIMIT_S if named else NO_CURE * truth.before[0].trained_s
         tried.runs.append(runner.run(tried.cure.program, limit_s=limit_s))
         say(f"  {tried.cure.name}: {truth.gain(tried):.2f}x {tried.failure}".rstrip())
     again = _worth_repeating(truth, names)
     for _ in range(repeats - 1):
-        arms: list[tuple[Program, list[TimedRun]]] = [(program, truth.before)]
-        arms += [(tried.cure.program, tried.runs) for tried in again]
-        for arm, runs in arms:
-            if not agree(runs):
-                runs.append(runner.run(arm))
+        _run_again(runner, truth, again)
+    for _ in range(MOST_RUNS - repeats):
+        if truth.unclear and truth.short:
+            _run_again(runner, truth, [one for one in again if one is truth.best])
     return truth
+
+
+def _run_again(runner: Runner, truth: Truth, again: Sequence[Tried]) -> None:
+    """Runs the job and some of its cures once more, in turn, unless their runs agree."""
+    arms: list[tuple[Program, list[TimedRun]]] = [(truth.program, truth.before)]
+    arms += [(tried.cure.program, tried.runs) for tried in again]
+    for arm, runs in arms:
+        if not agree(runs):
+            runs.append(runner.run(arm))
 
 
 def _worth_repeating(truth: Truth, names: Collection[str]) -> list[Tried]:
@@ -209,5 +246,5 @@ def _worth_repeating(truth: Truth, names: Collection[str]) -> list[Tried]:
 
 def agree(runs: Sequence[TimedRun]) -> bool:
     """Says whether runs of one program tell what it takes."""
-    seconds = [run.seconds for run in runs if not run.failure]
+    seconds = [run.trained_s for run in runs if not run.failure]
     return len(seconds) > 1 and max(seconds) <= AGREE * min(seconds)
