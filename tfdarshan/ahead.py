@@ -1,16 +1,22 @@
-"""Reading ahead of a training loop that reads with Python: a thread prepares the next batches."""
+"""Reading ahead of a training loop that reads with Python: threads prepare what it takes next."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tfdarshan.errors import ConfigurationError
 
 Batch = TypeVar("Batch")
+Item = TypeVar("Item")
+Sample = TypeVar("Sample")
+# Calls that may have begun, or be done and not yet taken, for each thread.
+CALLS_PER_THREAD = 2
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,45 @@ def read_ahead(batches: Iterable[Batch], *, depth: int = 4) -> Iterator[Batch]:
             f"read_ahead keeps at least one batch ready: give depth=1 or more, not {depth}."
         )
     return _take(batches, queue.Queue(depth))
+
+
+def map_ahead(function: Callable[[Item], Sample], items: Iterable[Item], *, threads: int) -> Iterator[Sample]:
+    """Iterates over what a function gives for each item, which threads call beforehand.
+
+    The order is that of `items`, and what a call raises is raised in the loop where its result would be. Each
+    thread is at most two calls ahead of the loop. The threads start when the first result is asked for, and
+    end with the loop, however that ends.
+
+    Args:
+        function: Such as one that reads a file, and decodes it; several threads call it at a time.
+        items: What it is called with, taken by the loop's own thread.
+        threads: How many calls run at a time at most.
+
+    Raises:
+        ConfigurationError: No call is to run.
+    """
+    if threads < 1:
+        raise ConfigurationError(
+            f"map_ahead needs at least one thread: give threads=1 or more, not {threads}."
+        )
+    return _take_results(function, items, threads)
+
+
+def _take_results(
+    function: Callable[[Item], Sample], items: Iterable[Item], threads: int
+) -> Iterator[Sample]:
+    ahead: deque[Future[Sample]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="map-ahead") as pool:
+        try:
+            for item in items:
+                ahead.append(pool.submit(function, item))
+                if len(ahead) >= CALLS_PER_THREAD * threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for call in ahead:
+                call.cancel()
 
 
 def _take(batches: Iterable[Batch], ready: queue.Queue[_Ready[Batch] | _Ended]) -> Iterator[Batch]:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tfdarshan.ahead import read_ahead
+from tfdarshan.ahead import map_ahead, read_ahead
 from tfdarshan.errors import ConfigurationError
 
 ROOM_S = 60.0
@@ -92,3 +92,49 @@ def test_nothing_is_read_before_the_first_batch_is_asked_for():
 def test_a_depth_that_keeps_nothing_is_refused(depth):
     with pytest.raises(ConfigurationError, match="give depth=1 or more"):
         read_ahead([1], depth=depth)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 100])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_come_in_the_order_of_the_items(count, threads):
+    assert list(map_ahead(str, range(count), threads=threads)) == [str(number) for number in range(count)]
+
+
+def test_as_many_calls_run_at_a_time_as_there_are_threads():
+    # GIVEN calls that return only when three of them run
+    together = threading.Barrier(3)
+
+    def call(item):
+        together.wait(ROOM_S)
+        return item
+
+    # THEN they do
+    assert list(map_ahead(call, range(9), threads=3)) == list(range(9))
+
+
+def test_calls_are_no_further_ahead_than_two_for_each_thread():
+    taken = []
+
+    def items():
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    results = map_ahead(str, items(), threads=3)
+    assert not taken
+    for number in range(5):
+        assert next(results) == str(number)
+        assert len(taken) == number + 6
+    results.close()
+
+
+def test_what_a_call_raises_is_raised_where_its_result_would_be():
+    results = map_ahead(lambda number: 1 // (2 - number), range(9), threads=2)
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_no_threads_are_refused():
+    with pytest.raises(ConfigurationError, match="at least one thread"):
+        map_ahead(str, [], threads=0)

@@ -15,6 +15,8 @@ GENERATOR, PYTHON = "from_generator", "python"
 # With less processor time than this share of what the pipeline does besides reading, it waits.
 COMPUTED = 0.4
 AHEAD = "prefetch(tf.data.AUTOTUNE)"
+# How Python code reads one sample after the other.
+ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
 # A pipeline that nobody looked at: one that reads a file a sample.
 USUAL = Stage("map", function="load", does=("reads",))
 
@@ -102,10 +104,8 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
         reader = pipeline.reader
         if reader.name == GENERATOR:
             where = f" in {reader.place}" if reader.place else " in the generator"
-            return Cure(
-                f"{what} A generator reads one after the other: have threads read,{where}.",
-                f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures\n"
-                "yield from pool.map(read, samples)  # read() gives one sample",
+            return _by_threads(
+                measures, f"{what} A generator reads one after the other: have threads read,{where}.", readers
             )
         if "python" in reader.does and "reads" not in reader.does:
             what += f" {reader.function} runs Python, one call at a time as far as it computes."
@@ -120,12 +120,21 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
                 f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={readers})",
                 "loader = DataLoader(dataset, batch_size=batch_size)",
             )
-        return Cure(
-            f"{what} Now {measures.loop} reads its input itself: let threads do it.",
-            f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures\n"
-            "batches = pool.map(load, paths)  # load() reads; the loop takes what is ready",
+        return _by_threads(
+            measures, f"{what} Now {measures.loop} reads its input itself: let threads do it.", readers
         )
     return _more_python_readers(measures, what, readers)
+
+
+def _by_threads(measures: Measures, what: str, threads: int) -> Cure:
+    """Words it for Python code that calls read() for one sample after the other."""
+    if reads_by_sqlite(measures):
+        return Cure(
+            f"{what} Each thread needs a connection of its own.",
+            f"pool = ThreadPoolExecutor({threads}, initializer=connect)  # of concurrent.futures",
+        )
+    line = f"yield from map_ahead(read, samples, threads={threads})  # of tfdarshan.ahead"
+    return Cure(f"{what} read() gives one sample.", line, ONE_BY_ONE)
 
 
 def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool_threads: int | None) -> Cure:
@@ -219,7 +228,7 @@ def keep_in_memory(measures: Measures) -> Cure:
             f"{USUAL.statement}.shuffle(len(paths))",
         )
     if pipeline is None or pipeline.reader is None:
-        return Cure(what, "read = functools.cache(read)  # read() gives the bytes of a path")
+        return _cached_calls(f"{what} read() gives what is in a file.", "read", "path")
     cache = pipeline.has("cache")
     if cache is not None:
         return _cache_that_fills(pipeline, cache)
@@ -232,6 +241,12 @@ def keep_in_memory(measures: Measures) -> Cure:
         # What is kept is kept in the order of the first epoch.
         kept += f".{shuffled.typed}"
     return Cure(what, kept, reader.statement) if reader.name != GENERATOR else _cached_after(what, pipeline)
+
+
+def _cached_calls(what: str, function: str, argument: str) -> Cure:
+    """Words it for a Python function that is called with the same arguments in each epoch."""
+    head = f"def {function}({argument}):"
+    return Cure(what, f"@functools.cache\n{head}", head)
 
 
 def keeps_decoded(measures: Measures) -> bool:
@@ -279,10 +294,13 @@ def more_decoding(measures: Measures) -> Cure:
     decoder = decoding_stage(measures)
     if decoder is None:
         decoder = Stage("map", function="decode")
-    if decoder.name == GENERATOR:
-        return Cure(
-            f"{what} A generator decodes one after the other: give the bytes, and decode in a map.",
-            "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
+    if decoder.name == GENERATOR or (input_pipeline(measures) is None and read_by_loop(measures)):
+        who = "A generator" if decoder.name == GENERATOR else "The loop"
+        return _by_threads(
+            measures,
+            f"{what} {who} decodes one after the other: have threads read and decode, as NumPy and Pillow "
+            "let them; give bytes and decode in a map if that is Python code of yours.",
+            max(2, round(measures.machine.cpus or 2)),
         )
     return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
 
@@ -299,8 +317,12 @@ def keep_decoded(measures: Measures, *, saturated: bool) -> Cure:
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is not None and cache is not None and cache in pipeline.after(decoder):
         return _cache_that_fills(pipeline, cache)
-    if cache is not None or decoder.name == GENERATOR:
+    if cache is not None:
         return Cure(what)
+    if pipeline is not None and decoder.name == GENERATOR:
+        return _cached_after(what, pipeline)
+    if pipeline is None and not reads_by_tf_data(measures):
+        return _cached_calls(f"{what} read() decodes, too.", "read", "path")
     return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
 
 
@@ -343,9 +365,7 @@ def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
     reader = reading[1].reader if len(reading) > 1 else None
     if reader is None or reader.name == GENERATOR:
         if keep:
-            return Cure(
-                "Keep the validation set in memory.", "read_validation = functools.cache(read_validation)"
-            )
+            return _cached_calls("Keep the validation set in memory.", "read_validation", "path")
         return Cure(
             f"Read the validation set with {readers} calls at a time.",
             f"samples = concurrent.futures.ThreadPoolExecutor({readers}).map(read_validation, paths)",

@@ -17,11 +17,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .printed_line import Place, find_loop, find_place, outermost_loop
+from .printed_line import (
+    OF_PYTHON,
+    Place,
+    find_function,
+    find_loop,
+    find_place,
+    find_whole_loop,
+    outermost_loop,
+)
 
 PLACEHOLDERS = ("LOGDIR", "DIR", "FAST", "SLOW")
-# The head of a loop, without its body.
-LOOP = re.compile(r"^for .+:[^\n]*\Z", re.MULTILINE)
+# The head of a loop or a function, without its body.
+HEAD = re.compile(r"^(?:for|def) .+:[^\n]*\Z", re.MULTILINE)
+NO_BODY = "pass"
 # What such a line says goes in front of all loops.
 BEFORE = re.compile(r"#.*before the first epoch\b")
 OF_MODULE = re.compile(r"#\s*of ([\w.]+)\s*$")
@@ -72,6 +81,10 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     if len(old) != 1 or not new:
         raise CannotTypeError("more than one line is to be taken out")
     program = ast.parse(source)
+    if isinstance(old[0], ast.FunctionDef):
+        return _with_decorators(source, program, old[0], new)
+    if isinstance(old[0], ast.For) and ast.unparse(old[0].body[0]) != NO_BODY:
+        return _with_loop_replaced(source, program, old[0], new, line)
     place = _place(program, old[0])
     if place is None:
         raise CannotTypeError(f"the program has no `{instead_of.strip()}`")
@@ -84,14 +97,43 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     return _replaced(source, place, _written(new, at, place, named), imports, before)
 
 
+def _with_decorators(source: str, program: ast.Module, old: ast.FunctionDef, new: list[ast.stmt]) -> str:
+    """Puts what is printed above a function above the program's."""
+    function, comes = find_function(program, old), new[0]
+    if function is None or not isinstance(comes, ast.FunctionDef) or len(new) != 1:
+        raise CannotTypeError(f"the program has no `{ast.unparse(old).splitlines()[0]}`")
+    lines = source.splitlines(keepends=True)
+    known = _known_names(program)
+    imports = {_imports([ast.Expr(one)], known, "") for one in comes.decorator_list}
+    above = [f"{' ' * function.col_offset}@{ast.unparse(one)}\n" for one in comes.decorator_list]
+    at = min([function.lineno, *(one.lineno for one in function.decorator_list)]) - 1
+    return _with_imports("".join([*lines[:at], *above, *lines[at:]]), "\n".join(sorted(imports)))
+
+
+def _with_loop_replaced(
+    source: str, program: ast.Module, old: ast.For, new: list[ast.stmt], line: str
+) -> str:
+    """Puts what is printed in the place of a whole loop."""
+    found = find_whole_loop(program, old)
+    if found is None:
+        raise CannotTypeError(f"the program has no `{ast.unparse(old)}`")
+    loop, names = found
+    imports = _imports(new, _known_names(program) | set(names), line)
+    comes = [ast.unparse(_Filled(names).visit(copy.deepcopy(one))) for one in new]
+    lines = source.splitlines(keepends=True)
+    written = _indented(comes, loop.col_offset).decode()
+    made = [*lines[: loop.lineno - 1], written, *lines[loop.end_lineno or loop.lineno :]]
+    return _with_imports("".join(made), imports)
+
+
 def _place(program: ast.Module, old: ast.stmt) -> Place | None:
     return find_loop(program, old) if isinstance(old, ast.For) else find_place(program, _value(old))
 
 
 def _statements(text: str) -> list[ast.stmt]:
-    body = "pass" if LOOP.search(text.strip()) else ""
+    body = f"\n    {NO_BODY}" if HEAD.search(text.strip()) else ""
     try:
-        return ast.parse(f"{text.strip()}\n    {body}" if body else text.strip()).body
+        return ast.parse(text.strip() + body).body
     except SyntaxError as error:
         raise CannotTypeError(f"`{text.strip()}` is no whole statement") from error
 
@@ -157,10 +199,12 @@ def _imports(new: list[ast.stmt], known: set[str], line: str) -> str:
     used = [node for one in new for node in ast.walk(one) if isinstance(node, ast.Name)]
     missing = {node.id for node in used if isinstance(node.ctx, ast.Load)} - known - defined
     module = OF_MODULE.search(line.strip())
-    named = next((node.id for node in used if node.id in missing), "") if module else ""
-    if missing - {named}:
-        raise CannotTypeError(f"the program has no {', '.join(sorted(missing - {named}))}")
-    return f"from {module[1]} import {named}" if module and named else ""
+    modules = missing & OF_PYTHON
+    named = next((node.id for node in used if node.id in missing - modules), "") if module else ""
+    if missing - modules - {named}:
+        raise CannotTypeError(f"the program has no {', '.join(sorted(missing - modules - {named}))}")
+    lines = [f"import {name}" for name in sorted(modules)]
+    return "\n".join([*lines, *([f"from {module[1]} import {named}"] if module and named else [])])
 
 
 def _written(new: list[ast.stmt], at: int, place: Place, names: Mapping[str, ast.expr]) -> _Written:
@@ -213,7 +257,11 @@ def _replaced(source: str, place: Place, written: _Written, imports: str, before
         _indented(written.after, statement.col_offset),
         text[last:],
     ]
-    made = b"".join(parts).decode()
+    return _with_imports(b"".join(parts).decode(), imports)
+
+
+def _with_imports(made: str, imports: str) -> str:
+    """Puts imports in front of the program's own."""
     if imports:
         at = made.splitlines(keepends=True)
         at.insert(ast.parse(made).body[1].lineno - 1, f"{imports}\n")

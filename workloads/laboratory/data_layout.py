@@ -8,6 +8,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from ..disk_room import check_room
@@ -31,13 +32,13 @@ def layout_folder(pool: Path, layout: str, count: int, size_bytes: int, *, sprea
     if folder.exists():
         return folder
     check_room(folder, count * size_bytes, "the laboratory's data")
-    partial = folder.with_suffix(".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    unfinished = folder.with_suffix(".partial")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
     numbers = random.Random(f"{layout} {count} {size_bytes}")
     sizes = [int(size_bytes * numbers.uniform(0.25, 1.75)) if spread else size_bytes for _ in range(count)]
-    LAYOUTS[layout](partial, sizes, size_bytes)
-    partial.rename(folder)
+    LAYOUTS[layout](unfinished, sizes, size_bytes)
+    unfinished.rename(folder)
     return folder
 
 
@@ -72,11 +73,11 @@ def _files(folder: Path, sizes: list[int], _mean: int) -> None:
         path.write_bytes(_sample(size))
 
 
-def _images(folder: Path, sizes: list[int], mean: int) -> None:
+def _pictures(mean: int) -> list[bytes]:
+    """Makes the pictures that all samples are copies of: noise of about two bytes a pixel at this quality."""
     import numpy as np
     from PIL import Image
 
-    # Noise of about two bytes a pixel at this quality.
     side = max(32, int((mean / 1.1) ** 0.5))
     noise = np.random.default_rng(0)
     made = []
@@ -85,20 +86,34 @@ def _images(folder: Path, sizes: list[int], mean: int) -> None:
         pixels = noise.integers(0, 256, (side, side, 3), np.uint8)
         Image.fromarray(pixels).save(buffer, "JPEG", quality=75)
         made.append(buffer.getvalue())
-    for number, (path, _) in enumerate(_parts(folder, sizes, "jpg")):
-        path.write_bytes(made[number % IMAGES])
+    return made
 
 
-def _shards(options: str) -> Callable[[Path, list[int], int], None]:
-    def write(folder: Path, sizes: list[int], _mean: int) -> None:
+def _samples(sizes: list[int], mean: int, *, pictures: bool) -> list[Callable[[], bytes]]:
+    """Gives what makes each sample."""
+    if not pictures:
+        return [partial(_sample, size) for size in sizes]
+    made = _pictures(mean)
+    return [partial(bytes, made[number % IMAGES]) for number in range(len(sizes))]
+
+
+def _images(folder: Path, sizes: list[int], mean: int) -> None:
+    samples = _samples(sizes, mean, pictures=True)
+    for (path, _), sample in zip(_parts(folder, sizes, "jpg"), samples, strict=True):
+        path.write_bytes(sample())
+
+
+def _shards(options: str, *, pictures: bool = False) -> Callable[[Path, list[int], int], None]:
+    def write(folder: Path, sizes: list[int], mean: int) -> None:
         import tensorflow as tf
 
+        samples = _samples(sizes, mean, pictures=pictures)
         for part in range(PARTS):
             path = folder / f"part-{part}" / f"shard-{part:02}.tfrecord"
             path.parent.mkdir()
             with tf.io.TFRecordWriter(str(path), options) as writer:
-                for size in sizes[part::PARTS]:
-                    writer.write(_sample(size))
+                for sample in samples[part::PARTS]:
+                    writer.write(sample())
 
     return write
 
@@ -114,13 +129,17 @@ def _single(folder: Path, sizes: list[int], _mean: int) -> None:
     (folder / RECORDS).write_bytes(b"".join(map(_sample, sizes)))
 
 
-def _records(folder: Path, sizes: list[int], _mean: int) -> None:
-    for part in range(PARTS):
-        path = folder / f"part-{part}" / "records.bin"
-        path.parent.mkdir()
-        with path.open("wb") as file:
-            for size in sizes[part::PARTS]:
-                file.write(size.to_bytes(LENGTH_BYTES, "little") + _sample(size))
+def _records(*, pictures: bool = False) -> Callable[[Path, list[int], int], None]:
+    def write(folder: Path, sizes: list[int], mean: int) -> None:
+        samples = _samples(sizes, mean, pictures=pictures)
+        for part in range(PARTS):
+            path = folder / f"part-{part}" / "records.bin"
+            path.parent.mkdir()
+            with path.open("wb") as file:
+                for made in (sample() for sample in samples[part::PARTS]):
+                    file.write(len(made).to_bytes(LENGTH_BYTES, "little") + made)
+
+    return write
 
 
 def _database(page_bytes: int) -> Callable[[Path, list[int], int], None]:
@@ -142,7 +161,9 @@ LAYOUTS: Mapping[str, Callable[[Path, list[int], int], None]] = {
     "gzip": _shards("GZIP"),
     "packed": _packed,
     "single": _single,
-    "records": _records,
+    "records": _records(),
+    "jpeg_shards": _shards("", pictures=True),
+    "jpeg_records": _records(pictures=True),
     "database": _database(4096),
     "large_pages": _database(65536),
 }

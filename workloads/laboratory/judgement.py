@@ -15,7 +15,7 @@ from .run_times import Times
 from .timed_run import TimedRun
 from .truth import AS_GOOD, LEAST_GAIN, STAGING, Truth, Unit
 
-FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "unclear"]
+FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "marginal", "unclear"]
 Promise = Literal["inside", "below", "above", "missed", "none", "unmeasured"]
 # A lower bound of at most this promises nothing for certain.
 OPEN = 1.01
@@ -70,7 +70,7 @@ class Judgement:
     Attributes:
         best: Name of the best single cure, "" where nothing is to be cured.
         first: What the first finding is; "unclear" where runs differ by so much that they leave open whether
-            anything is to be cured.
+            anything is to be cured; "marginal" where the best cure gives 5 to 10 %.
         obtained: Gain of the headline's cure, as printed if it can be applied so; None where
             it was not measured.
         obtained_range: And its 90 % interval, by what runs differ by.
@@ -143,13 +143,15 @@ def _promises(finding: Finding) -> bool:
 
 
 def judge_first(said: Said, truth: Truth) -> FirstFinding:
-    """Says whether the first finding is right.
+    """Says whether the first finding is right, of a job that is slow: its best cure gives 10 % or more.
 
     It is if its cure gives 85 % of what the best cure of no more effort gives, as far as the runs tell, and
     saves at least half of the time that the best of all saves; partly right if its cure gives 5 % or more.
     """
     if truth.unclear:
         return "unclear"
+    if truth.marginal:
+        return "marginal"
     if truth.best is None:
         return "alarm" if said.problems else "quiet"
     if not said.first:

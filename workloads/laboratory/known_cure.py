@@ -18,6 +18,7 @@ WHOLE_FILES = ("file", "stats", "until_empty", "small_reads")
 FINDINGS_OF = {
     "parallel": ("read_parallelism",),
     "decode calls": ("decode_bound",),
+    "decode in a map": ("decode_bound",),
     "fewer threads": ("too_many_threads",),
     "prefetch": ("prefetch",),
     "read ahead": ("prefetch",),
@@ -67,7 +68,9 @@ class KnownCure:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        return FINDINGS_OF[self.name]
+        """Names of findings that may mean it: threads of Python code that decodes as it reads decode, too."""
+        decoding = ("decode_bound",) if self.name == "parallel" and self.program.shape in PYTHON else ()
+        return FINDINGS_OF[self.name] + decoding
 
 
 def known_cures(program: Program) -> list[KnownCure]:
@@ -97,7 +100,7 @@ def _by_tf_data(program: Program) -> list[KnownCure]:
         found.append(_cure("memory", program, cache="right"))
     if program.shuffle == "samples":
         found.append(_cure("paths shuffled", program, shuffle="paths" if program.shape == "map" else ""))
-    if program.shape == "map" and program.decode != "jpeg":
+    if program.shape == "map":
         found.append(_cure("shards", program, 3, shape="records", threads=0, slow_path="", moved=False))
     if program.gzip:
         found.append(_cure("uncompressed", program, 3, gzip=False))
@@ -110,6 +113,8 @@ def _by_python(program: Program) -> list[KnownCure]:
     if program.shape not in PYTHON:
         return []
     found = []
+    if program.shape == "generator":
+        found.append(_cure("decode in a map", program, decode_in_map=True))
     if program.shape == "generator" and not program.prefetch:
         found.append(_cure("prefetch", program, prefetch=True))
     if program.shape != "generator" and not program.ahead:
@@ -118,7 +123,7 @@ def _by_python(program: Program) -> list[KnownCure]:
         found.append(_cure("parallel", program, threads=THREADS))
     if program.threads > FEW:
         found.append(_cure("fewer threads", program, threads=FEW))
-    if program.access in WHOLE_FILES and program.decode != "jpeg":
+    if program.access in WHOLE_FILES:
         found.append(_cure("shards", program, 3, access="shards", slow_path=""))
     if program.epochs > 1:
         kept: dict[str, Any] = {"cache": "right"} if program.shape == "generator" else {"in_memory": True}

@@ -77,7 +77,11 @@ def promised(one: Judgement) -> str:
 
 
 def _missed(one: Judgement) -> bool:
-    return one.first not in ("right", "quiet", "unclear") or one.promise in ("below", "above", "missed")
+    return one.first not in ("right", "quiet", "marginal", "unclear") or one.promise in (
+        "below",
+        "above",
+        "missed",
+    )
 
 
 def _row(one: Judgement) -> tuple[str, ...]:

@@ -94,11 +94,11 @@ def _share(words: str, among: Sequence[Judgement], is_one: Callable[[Judgement],
 
 
 def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
-    slow = [one for one in judgements if one.best and one.first != "unclear"]
+    slow = [one for one in judgements if one.best and one.first not in ("unclear", "marginal")]
     real = [one for one in slow if one.real]
 
     def left(of: Sequence[Judgement]) -> dict[str, int]:
-        return {"unclear": sum(one.first == "unclear" for one in of)}
+        return {why: sum(one.first == why for one in of) for why in ("unclear", "marginal")}
 
     def right(one: Judgement) -> bool:
         return one.first == "right"
@@ -121,6 +121,11 @@ def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
             "jobs whose runs leave open whether anything is to be cured, not judged",
             judgements,
             lambda one: one.first == "unclear",
+        ),
+        _share(
+            "jobs whose best cure gives 5 to 10 %, where to name it and to be silent are both right",
+            judgements,
+            lambda one: one.first == "marginal",
         ),
     ]
 

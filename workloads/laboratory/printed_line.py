@@ -10,6 +10,8 @@ from typing import TypeGuard
 
 # Names that stand for themselves.
 MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3"})
+# Of these, such as a reader imports if his program does not.
+OF_PYTHON = frozenset({"os", "threading", "functools", "shutil"})
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,22 @@ def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
             if isinstance(node, ast.expr) and _same(pattern, node, names, front):
                 return Place(node, statement, names)
     return None
+
+
+def find_whole_loop(program: ast.Module, pattern: ast.For) -> tuple[ast.For, Mapping[str, ast.expr]] | None:
+    """Gives the first loop in the program that the printed one stands for, with its body; and its names."""
+    for node in ast.walk(program):
+        names: dict[str, ast.expr] = {}
+        if isinstance(node, ast.For) and _same(pattern, node, names, None):
+            return node, names
+    return None
+
+
+def find_function(program: ast.Module, pattern: ast.FunctionDef) -> ast.FunctionDef | None:
+    """Gives the function of the printed name, with as many arguments."""
+    functions = (node for node in ast.walk(program) if isinstance(node, ast.FunctionDef))
+    alike = (node for node in functions if node.name == pattern.name)
+    return next((node for node in alike if len(node.args.args) == len(pattern.args.args)), None)
 
 
 def find_loop(program: ast.Module, header: ast.For) -> Place | None:
@@ -110,7 +128,7 @@ def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *
     if isinstance(node, ast.Name) and node.id in MODULES:
         return False
     before = names.setdefault(pattern.id, node)
-    return ast.dump(before) == ast.dump(node)
+    return ast.unparse(before) == ast.unparse(node)
 
 
 def _is_number_of(node: ast.AST) -> bool:

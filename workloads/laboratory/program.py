@@ -41,6 +41,7 @@ class Program:
         cut: An epoch leaves the last batch out.
         chained: The pipeline is one expression, not a statement for each part.
         ahead: A thread of the program's own reads ahead of the loop.
+        decode_in_map: The generator gives bytes, which a map of its data set decodes, several at a time.
         extra_cured: What the loop does besides is done as it should be.
     """
 
@@ -78,6 +79,7 @@ class Program:
     kept_open: bool = False
     known_size: bool = False
     large_pages: bool = False
+    decode_in_map: bool = False
     staged: bool = False
     moved: bool = False
     extra_cured: bool = False
@@ -92,9 +94,10 @@ class Program:
     def layout(self) -> str:
         """Names the layout of the data, one of `data_layout.LAYOUTS`."""
         if self.shape in ("interleave", "records"):
-            return "gzip" if self.gzip else "shards"
+            pictures = "jpeg_" if self.decode == "jpeg" else ""
+            return f"{pictures}{'gzip' if self.gzip else 'shards'}"
         if self.decode == "jpeg":
-            return "jpeg"
+            return "jpeg_records" if self.access == "shards" else "jpeg"
         if self.access == "sqlite":
             return "large_pages" if self.large_pages else "database"
         return {"reopened": "packed", "random": "single", "shards": "records"}.get(self.access, "files")
@@ -105,7 +108,9 @@ class Program:
 
     @property
     def suffix(self) -> str:
-        return {"shards": "tfrecord", "gzip": "tfrecord", "jpeg": "jpg"}.get(self.layout, "bin")
+        return {"shards": "tfrecord", "gzip": "tfrecord", "jpeg_shards": "tfrecord", "jpeg": "jpg"}.get(
+            self.layout, "bin"
+        )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,12 @@ SMALL = 8192
 RECORDS = "samples.bin"
 DATABASE = "samples.sqlite"
 LENGTH_BYTES = 4  # in front of each record of a shard
+# The same by TensorFlow, where the generator gives bytes for a map to decode.
+DECODE_IN_MAP = {
+    "": "tf.io.decode_raw(data, tf.uint8)[:1024]",
+    "arithmetic": "tf.sin(tf.sin(tf.cast(tf.io.decode_raw(data, tf.uint8), tf.float32)))[:1024]",
+    "jpeg": "tf.cast(tf.image.resize(tf.io.decode_jpeg(data, channels=3), (64, 64)), tf.uint8)",
+}
 AHEAD = """\
 def read_ahead(batches):
     ready = queue.Queue(4)
@@ -53,11 +59,17 @@ def read_samples():
 """
 
 
+def _decoded(program: Program) -> str:
+    return "bytes(data)" if program.decode_in_map else DECODE[program.decode]
+
+
 def python_input(program: Program) -> Part:
     """Gives definitions and the expression of an epoch."""
     imports = {"pathlib", "import numpy as np"}
     imports |= {"random"} if program.mixed or program.access == "reopened" else set()
-    imports |= {"io", "from PIL import Image"} if program.decode == "jpeg" else set()
+    imports |= (
+        {"io", "from PIL import Image"} if program.decode == "jpeg" and not program.decode_in_map else set()
+    )
     imports |= {"functools"} if program.in_memory and not program.in_order else set()
     imports |= {"os"} if program.access in ("random", "stats", "until_empty", "reopened") else set()
     imports |= {"sqlite3"} if program.access == "sqlite" else set()
@@ -140,7 +152,7 @@ def _read(program: Program) -> str:
             "data = row[0]"
         ),
     }[program.access]
-    lines = [f"    {line}" for line in [*body.splitlines(), f"return {DECODE[program.decode]}"]]
+    lines = [f"    {line}" for line in [*body.splitlines(), f"return {_decoded(program)}"]]
     kept = "@functools.cache\n" if program.in_memory and not program.in_order else ""
     return kept + "\n".join(["def read(sample):", *lines])
 
@@ -188,13 +200,13 @@ def _read_samples(program: Program) -> str:
             f"        block = os.pread(file, {block} * {size}, first * {size})\n"
             f"        for start in range(0, len(block), {size}):\n"
             f"            data = block[start : start + {size}]\n"
-            f"            yield {DECODE[program.decode]}"
+            f"            yield {_decoded(program)}"
         )
     if program.in_order and program.access == "sqlite":
         return (
             "def read_samples():\n"
             '    for (data,) in database.execute("SELECT data FROM samples ORDER BY id"):\n'
-            f"        yield {DECODE[program.decode]}"
+            f"        yield {_decoded(program)}"
         )
     if program.threads > 0:
         ready = ", initializer=connect" if program.access == "sqlite" else ""
@@ -214,7 +226,7 @@ def _read_shards(program: Program) -> str:
         '    with open(path, "rb", buffering=8 << 20) as file:',
         f"        while length := file.read({LENGTH_BYTES}):",
         '            data = file.read(int.from_bytes(length, "little"))',
-        f"            yield {DECODE[program.decode]}",
+        f"            yield {_decoded(program)}",
         "",
         "",
     ]
@@ -227,10 +239,14 @@ def _read_shards(program: Program) -> str:
 def _from_generator(program: Program) -> str:
     shape, dtype = ("(64, 64, 3)", "uint8") if program.decode == "jpeg" else ("(1024,)", "uint8")
     dtype = "float32" if program.decode == "arithmetic" else dtype
+    if program.decode_in_map:
+        shape, dtype = "()", "string"
     lines = [
+        *([f"def decode(data):\n    return {DECODE_IN_MAP[program.decode]}\n\n"] * program.decode_in_map),
         "dataset = tf.data.Dataset.from_generator(",
         f"    read_samples, output_signature=tf.TensorSpec({shape}, tf.{dtype})",
         ")",
+        *(["dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)"] * program.decode_in_map),
         *(["dataset = dataset.cache()"] if program.cache else []),
         "dataset = dataset.batch(BATCH)",
         *(["dataset = dataset.prefetch(tf.data.AUTOTUNE)"] if program.prefetch else []),

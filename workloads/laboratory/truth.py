@@ -15,8 +15,9 @@ from .timed_run import LIMIT_S, Runner, TimedRun
 # Of the best gain: what gives less in its first run is not run again, nor are more than so many.
 WORTH_REPEATING = 0.85
 MOST_REPEATED = 3
-# A job whose best cure gives less has nothing to cure.
+# A job whose best cure gives less has nothing to cure; one whose best cure gives this much or more is slow.
 LEAST_GAIN = 1.05
+SLOW_GAIN = 1.10
 STAGING = "staging"
 # Of the best gain, what is as good.
 AS_GOOD = 0.85
@@ -131,11 +132,16 @@ class Truth:
     def unclear(self) -> bool:
         """Whether the runs leave open if anything is to be cured.
 
-        They do if the cure that gives most may give nothing, and twice what is worth it as well.
+        They do if the cure that gives most may give nothing, and what makes a job slow as well.
         """
         most = max(self.tried, key=self.gain, default=None)
         measured = None if most is None or not self.leaves_room else self.measured(most)
-        return measured is not None and measured.low <= 1.0 and measured.high >= LEAST_GAIN**2
+        return measured is not None and measured.low <= 1.0 and measured.high >= SLOW_GAIN
+
+    @property
+    def marginal(self) -> bool:
+        """Whether its best cure gives so little that to name it and to be silent are both right."""
+        return LEAST_GAIN <= self.best_gain < SLOW_GAIN
 
     @property
     def best_gain(self) -> float:

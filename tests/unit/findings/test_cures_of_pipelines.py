@@ -100,12 +100,17 @@ def test_more_calls_are_given_to_the_stage_that_reads(tmp_path, stages, pool_thr
     assert ("private_threadpool_size = 16" in cure.line) == (pool_threads is None)
 
 
-def test_a_generator_is_told_of_threads_within_it_and_takes_nothing_out(tmp_path):
+def test_a_generator_is_told_of_threads_within_it(tmp_path):
     cure = more_readers(measure(job(tmp_path, GENERATOR, BATCH)), 16, 1)
-    assert not cure.instead_of
+    assert cure.instead_of == "for sample in samples:\n    yield read(sample)"
     assert "samples (data.py:7)" in cure.what
-    assert "yield from pool.map" in cure.line
-    assert "dataset" not in cure.line
+    assert cure.line == "yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead"
+
+
+def test_a_generator_that_decodes_is_told_of_threads_that_do_both(tmp_path):
+    measures = measure(job(tmp_path, GENERATOR, BATCH))
+    assert "map_ahead(read, samples, threads=" in more_decoding(measures).line
+    assert keep_decoded(measures, saturated=False).line == "dataset = dataset.cache().batch(16)"
 
 
 def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
@@ -113,7 +118,7 @@ def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
     measures = measure(job(tmp_path, readers=2))
     for cure in (more_readers(measures, 16, 2), fewer_readers(measures, 1, 2), keep_in_memory(measures)):
         assert "dataset" not in cure.line + cure.instead_of
-        ast.parse(cure.line)
+        ast.parse(f"{cure.line}\n    pass" if cure.line.endswith(":") else cure.line)
 
 
 def test_a_session_in_which_nobody_looked_keeps_the_usual_words(tmp_path):

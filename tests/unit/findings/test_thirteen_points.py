@@ -183,7 +183,7 @@ WORKERS = {"versions": {"torch": "2.8.0"}, "pipelines": {"found": [], "left_out"
     ("stages", "meta", "goes", "comes"),
     [
         ((PATHS, LOAD, BATCH), {}, "dataset.map(read_image)", "private_threadpool_size = "),
-        ((PATHS, GENERATOR), {}, "", "yield from pool.map("),
+        ((PATHS, GENERATOR), {}, "yield read(sample)", "yield from map_ahead("),
         ((), {}, "ThreadPoolExecutor(1)", "ThreadPoolExecutor("),
     ],
     ids=["map", "generator", "threads"],

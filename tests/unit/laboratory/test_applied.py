@@ -209,3 +209,51 @@ def test_what_comes_before_the_first_epoch_is_put_before_its_loop(program, expec
 def test_a_loop_over_another_call_is_not_the_one_that_is_printed():
     with pytest.raises(CannotTypeError, match="the program has no `for batch in make_dataset"):
         applied(UNMARKED, ONCE[0].replace("read_batches", "make_dataset"), "for batch in make_dataset():")
+
+
+ONE_BY_ONE = '''\
+"""Trains."""
+import numpy as np
+
+names = ["a"]
+
+def read(name):
+    return np.fromfile(name)
+
+def read_samples():
+    for name in names:
+        yield read(name)
+'''
+BY_THREADS = (
+    "yield from map_ahead(read, samples, threads=4)  # of tfdarshan.ahead",
+    "for sample in samples:\n    yield read(sample)",
+)
+
+
+def test_a_whole_loop_is_replaced_with_its_names():
+    text = applied(ONE_BY_ONE, *BY_THREADS)
+    assert text.endswith("def read_samples():\n    yield from map_ahead(read, names, threads=4)\n")
+    assert '"""Trains."""\nfrom tfdarshan.ahead import map_ahead\nimport numpy as np\n' in text
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["yield read(name, 1)", "yield names", "yield read(other)", "name = read(name)\n        yield name"],
+)
+def test_a_loop_that_does_something_else_is_not_replaced(other):
+    with pytest.raises(CannotTypeError, match="the program has no `for sample in samples"):
+        applied(ONE_BY_ONE.replace("yield read(name)", other), *BY_THREADS)
+
+
+def test_a_function_is_decorated_and_what_that_takes_imported():
+    text = applied(ONE_BY_ONE, "@functools.cache\ndef read(path):", "def read(path):")
+    assert "\n\n@functools.cache\ndef read(name):\n    return" in text
+    assert '"""Trains."""\nimport functools\nimport numpy as np\n' in text
+    again = applied(text, "@functools.wraps(read)\ndef read(path):", "def read(path):")
+    assert "@functools.wraps(read)\n@functools.cache\ndef read" in again
+
+
+def test_a_function_of_another_name_is_not_guessed_at():
+    for head in ("def load(path):", "def read(path, size):"):
+        with pytest.raises(CannotTypeError, match="the program has no `def"):
+            applied(ONE_BY_ONE, f"@functools.cache\n{head}", head)

@@ -116,3 +116,25 @@ def test_sizes_are_spread_only_where_they_are_to_be(tmp_path):
 
     assert {path.stat().st_size for path in same.rglob("*.bin")} == {4096}
     assert len({path.stat().st_size for path in spread.rglob("*.bin")}) > 10
+
+
+def test_a_longer_job_is_the_same_with_more_samples():
+    for seed in SEEDS:
+        job = draw(seed)
+        longer = job.longer(2.5)
+        more = longer.drawn["count"] // job.drawn["count"]
+        assert 1 <= more <= 3
+        assert more == 3 or (more + 1) * job.drawn["count"] * job.size_bytes > 400_000_000
+        assert (
+            longer.drawn | {name: job.drawn[name] for name in ("count", "every") if name in job.drawn}
+            == job.drawn
+        )
+        assert longer.validation_count == more * job.validation_count
+        assert job.longer(0.9) == job
+
+
+def test_iterators_of_tensorflow_are_kept_until_the_time_was_taken():
+    for seed in SEEDS:
+        one = draw(seed).program(ANYWHERE)
+        kept = "begun.append(batches)" in source(one, ANYWHERE)
+        assert kept == (one.shape not in ("loop", "thread_pool"))
