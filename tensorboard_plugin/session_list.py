@@ -17,7 +17,7 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts, kept_verdict
 from tfdarshan.reports.text.list_text import why
 from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, groups_in_time, list_sessions
-from tfdarshan.units import human_seconds, percent, started_at
+from tfdarshan.units import human_seconds, human_times, percent, started_at
 
 from .session_store import LIST_SECONDS, SessionStore, open_readable
 
@@ -125,7 +125,7 @@ def _row(session_id: str, session: ListedSession, verdict: KeptVerdict | None) -
         "when": started_at(session.start_ns),
         "lasted": human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
         "waits": "-" if share is None else percent(share, 1),
-        "gain": "-" if speedup is None else f"{speedup:.2f}x",
+        "gain": "-" if speedup is None else human_times(speedup),
         "why": why(session, verdict),
         "slow": verdict is not None and verdict.state == "slow",
         "job": session.command,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+MOST_TIMES = 100
 
 
 def human_bytes(count: float) -> str:
@@ -44,6 +45,11 @@ def percent(part: float, whole: float) -> str:
     if part > 0 and share < 0.05:
         return "< 0.1 %"
     return f"{share:.1f} %"
+
+
+def human_times(factor: float) -> str:
+    """Gives a factor: "2.79x"; "100x or more" where it says little but that next to nothing is left."""
+    return f"{factor:.2f}x" if factor < MOST_TIMES else f"{MOST_TIMES}x or more"
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.finding import Gain
+from tfdarshan.units import human_times
 
 
 def promise_words(gain: Gain, *, told: bool = True) -> str:
@@ -15,12 +16,12 @@ def promise_words(gain: Gain, *, told: bool = True) -> str:
     if not gain.supported:
         return f"{most_words(gain)} if {condition_words(gain, told=told)}"
     low, high = gain.speedup_range
-    return f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)"
+    return f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)})"
 
 
 def most_words(gain: Gain) -> str:
     """Words the most that it gives: "up to 2.79x"."""
-    return f"up to {gain.speedup_range[1]:.2f}x"
+    return f"up to {human_times(gain.speedup_range[1])}"
 
 
 def condition_words(gain: Gain, *, told: bool = True) -> str:

@@ -31,7 +31,7 @@ from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import LEAST_STEPS, Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline, prepares_ahead
 from tfdarshan.storage_probe.session_probes import main_mount
-from tfdarshan.units import human_seconds
+from tfdarshan.units import human_seconds, human_times
 
 # A cure was without effect if it saved less than this part of what was expected.
 KEPT = 0.25
@@ -107,7 +107,7 @@ def _shown(finding: Finding, before: Measures, after: Measures) -> list[TriedCur
     took, takes = before.model.unit_s, after.model.unit_s
     words = f"a {before.model.unit} takes {human_seconds(takes)} after {human_seconds(took)}"
     if took - takes < KEPT * gain.expected_s:
-        told = f"Session {session} was told to cure this, with {gain.speedup:.2f}x expected"
+        told = f"Session {session} was told to cure this, with {human_times(gain.speedup)} expected"
         return [TriedCure(finding.name, f"{told}; the cure is in, and {words}.")]
     if finding.name not in OPPOSITE:
         return []

@@ -173,9 +173,8 @@ def _if_it_did(best: Finding | None, named: Finding | None, measures: Measures) 
         return []
     if named.gain is None or named.cure is None or not _has_cure(best):
         return [f"What stands out: {best.title}. {best.what}"]
-    upper = named.gain.speedup_range[1]
     who = "something" if measures.windows is None else "it"
-    gives = f"That could give up to {upper:.2f}x."
+    gives = f"That could give {most_words(named.gain)}."
     cause = f"If {who} did, it is because {best.title}."
     return [" ".join([cause, *_in_place_of(best, named)[-1:], named.cure.what, gives])]
 

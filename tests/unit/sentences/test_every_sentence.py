@@ -20,7 +20,7 @@ from tests.unit.sentences.templates import HOLE, is_said, templates_of
 from tests.unit.sentences.test_findings import CASES
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measures import measure_leading
 from tfdarshan.findings.whatif import questions_of
 from tfdarshan.units import human_bytes, human_seconds, percent
 
@@ -49,7 +49,7 @@ def diagnoses(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Diagnosis]
     makers = [*SESSIONS.values(), *(case.true for case in CASES), *(case.false for case in CASES)]
     found, said = [], set()
     for place, maker in enumerate(makers):
-        measures = measure(maker(top / str(place)))
+        measures = measure_leading(maker(top / str(place)))
         found.append(diagnosis_of(measures))
         said |= texts_in(dataclasses.asdict(found[-1]))
         with suppress(ConfigurationError):  # nothing was read

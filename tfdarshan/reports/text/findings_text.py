@@ -12,7 +12,7 @@ from tfdarshan.findings.finding import Assumption, Finding, Gain
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, percent, shortened
+from tfdarshan.units import human_seconds, human_times, percent, shortened
 
 HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": "Also"}
 
@@ -54,7 +54,8 @@ def gain_text(gain: Gain) -> str:
     """Words a gain: "1.40x (1.20x to 1.60x), 0.3 s of a step of 1.0 s"."""
     low, high = gain.speedup_range
     return (
-        f"{gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x): {human_seconds(gain.expected_s)} of a "
+        f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)}): "
+        f"{human_seconds(gain.expected_s)} of a "
         f"{gain.unit} of {human_seconds(gain.before_s)}"
     )
 

@@ -12,7 +12,7 @@ from tfdarshan.findings.kept_verdicts import KeptVerdict
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import Paint
-from tfdarshan.units import human_seconds, percent, plural, shortened, started_at
+from tfdarshan.units import human_seconds, human_times, percent, plural, shortened, started_at
 
 # A narrow terminal has no room for when and how long, others not for how long, or not for years.
 WIDEST_NAME, NARROW, USUAL, WIDE = 40, 80, 100, 120
@@ -103,7 +103,7 @@ def _lines(
         started_at(session.start_ns),
         human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
         "-" if share is None else percent(share, 1),
-        "-" if verdict is None or verdict.speedup is None else f"{verdict.speedup:.2f}x",
+        "-" if verdict is None or verdict.speedup is None else human_times(verdict.speedup),
     )
     start = shape.row(*cells, ".")[:-1]
     elsewhere = "" if verdict is None or session.state != COMPLETE else cure_elsewhere(verdict)

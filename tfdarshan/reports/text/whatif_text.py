@@ -12,7 +12,7 @@ from tfdarshan.findings.whatif import Parts, Question, WhatIf
 from tfdarshan.terminal.columns import Columns, fitted
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_bytes, human_seconds, plural
+from tfdarshan.units import human_bytes, human_seconds, human_times, plural
 
 # More than this, in bytes per second, is what is left where all time is waiting.
 MOST_BANDWIDTH_BYTES = 1e13
@@ -69,8 +69,8 @@ def questions_text(
 
 
 def _speedup(gain: Gain) -> str:
-    low, high = (f"{bound:.2f}x" for bound in gain.speedup_range)
-    return f"{gain.speedup:.2f}x as fast" + (f", between {low} and {high}" if low != high else "")
+    low, high = (human_times(bound) for bound in gain.speedup_range)
+    return f"{human_times(gain.speedup)} as fast" + (f", between {low} and {high}" if low != high else "")
 
 
 def _storage(found: WhatIf, width: int) -> list[str]:

@@ -16,7 +16,7 @@ from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gai
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.units import human_seconds, percent
+from tfdarshan.units import human_seconds, human_times, percent
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
@@ -67,8 +67,8 @@ def _headline(diagnosis: Diagnosis) -> Headline:
         return Headline(verdict.sentence, verdict.state, record)
     speedup, promise = "", ""
     if verdict.gain is not None:
-        low, high = verdict.gain.speedup_range
-        speedup, promise = f"{verdict.gain.speedup:.2f}x", f"faster, expected; {low:.2f}x to {high:.2f}x"
+        low, high = map(human_times, verdict.gain.speedup_range)
+        speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {low} to {high}"
         if verdict.state != "slow":
             speedup, promise = most_words(verdict.gain), "faster, if that was waited for"
         elif not verdict.gain.supported:
@@ -102,7 +102,7 @@ def _label(finding: Finding) -> str:
 
 
 def _speedup(gain: Gain) -> str:
-    return f"{gain.speedup:.2f}x" if gain.supported else most_words(gain)
+    return human_times(gain.speedup) if gain.supported else most_words(gain)
 
 
 def _card(finding: Finding) -> Card:

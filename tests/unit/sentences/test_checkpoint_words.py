@@ -1,0 +1,81 @@
+"""What is said of bursts of writes: with steps and without, by the loop and beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.unit.sentences.raw_figures import Raw
+from tests.unit.sentences.rows import Row, check_said
+from tests.unit.sentences.sessions import MB
+from tfdarshan.session import Session
+from tfdarshan.units import human_bytes, human_seconds
+
+STEPS = epochs_of_steps(40, 1000, 0)
+
+
+def saved(
+    folder: Path, *, every: int = 4, tid: int = LOOP, marked: bool = True, name: str = "out"
+) -> Session:
+    """Gives 40 steps of a second, every so many of which end with 0.6 s of writes of 4 MB each."""
+    calls: list[tuple] = []
+    for step in range(every - 1, 40, every):
+        at = 1000 * step + 400
+        calls += [(at + 120 * n, at + 120 * (n + 1), tid, "write", 0, 4 * MB) for n in range(5)]
+    steps = STEPS if marked else ()
+    return training(folder, calls, steps, paths=[f"/data/{name}"], sizes=[100 * MB], duration_ms=40_000)
+
+
+def _bursts(found: Raw) -> tuple[int, float, float]:
+    """Gives how many there are, their bytes and their seconds: writes without a pause are one."""
+    writes = found.calls("write").sort_values("start_ns")
+    apart = writes["start_ns"].to_numpy()[1:] > writes["end_ns"].to_numpy()[:-1]
+    return 1 + int(apart.sum()), float(writes["length"].sum()), float(writes["seconds"].sum())
+
+
+def _noted(found: Raw) -> list[str]:
+    count, moved, seconds = _bursts(found)
+    return [f"the main thread writes {human_bytes(moved)} in {count} bursts, {human_seconds(seconds)} in all"]
+
+
+def _rare(found: Raw) -> list[str]:
+    count, _, seconds = _bursts(found)
+    starts = found.calls("write")["start_ns"].iloc[::5]
+    left_s = starts.diff().median() / 1e9 - seconds / count
+    return [f"{count} checkpoints of {human_seconds(seconds / count)}, {human_seconds(left_s)} from one to"]
+
+
+ROWS = {
+    "without steps": Row(
+        "No step was recorded, so nothing says whether these are checkpoints, or what they hold up.",
+        lambda folder: saved(folder, marked=False), _noted, saved,
+    ),
+    "time in bursts": Row(
+        "time of the main thread in them", lambda folder: saved(folder, marked=False),
+        lambda found: ["bursts of writes", human_seconds(_bursts(found)[2])], saved,
+    ),
+    "by another thread": Row(
+        " of writes held anything up: no step was recorded",
+        lambda folder: saved(folder, marked=False, tid=7),
+        lambda found: f"whether {_bursts(found)[0]} bursts of writes held anything up",
+        lambda folder: saved(folder, marked=False),
+    ),
+    "time for it": Row(" from one to the next", saved, _rare, lambda folder: saved(folder, every=1)),
+    "of TensorFlow": Row(
+        "Save behind the training loop's back: to a fast tier first, and asynchronously.",
+        lambda folder: saved(folder, name="ckpt-1.index"), lambda _: "/data/ckpt-1",
+        lambda folder: saved(folder, name="model.pt"),
+    ),
+    "of others": Row(
+        "copy what is to be saved, and let a thread write it.",
+        lambda folder: saved(folder, name="model.pt"), lambda _: "/data/model.pt",
+        lambda folder: saved(folder, name="ckpt-1.data-00000-of-00001"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_burst_of_writes_is_called_what_it_is(name, tmp_path):
+    check_said(ROWS[name], tmp_path)
