@@ -104,7 +104,7 @@ def _moved(
 ) -> Check:
     one, two = (find_metric(metric).value(run) or 0 for run in both)
     if one == two:
-        return Check(label, SAME, f"{human_bytes(one)} in both" if one else "none in both")
+        return Check(label, SAME, f"{human_bytes(one)} in both" if one else "none in either")
     worded = human_bytes(one), human_bytes(two)
     if worded[0] == worded[1]:
         worded = f"{one:,.0f} B", f"{two:,.0f} B"
@@ -139,8 +139,9 @@ def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     ratios = [storage_share(run.summary.coverage).storage_ratio for run in both]
     one, two = ratios
     if one is None or two is None:
-        missing = " and ".join(name for name, ratio in zip(names, ratios, strict=True) if ratio is None)
-        return Check("cache state", NOTED, f"unknown: what came from storage is not said by {missing}")
+        missing = [name for name, ratio in zip(names, ratios, strict=True) if ratio is None]
+        who = f"{' and '.join(missing)} {'does' if len(missing) == 1 else 'do'} not say"
+        return Check("cache state", NOTED, f"unknown: {who} what came from storage")
     said = [
         f"{percent(min(ratio, 1.0), 1)} of all bytes that it read came from storage" for ratio in (one, two)
     ]

@@ -49,12 +49,12 @@ def as_log(session: Session, *, traced: bool = False, **meta: Any) -> Session:
     return open_session(session.path)
 
 
-def with_counters(session: Session, path: str, **counters: float | None) -> Session:
-    """Sets columns of a file's POSIX row; None for what a log does not say."""
+def with_counters(session: Session, path: str, module: str = "POSIX", **counters: float | None) -> Session:
+    """Sets columns of a file's row of a module; None for what a log does not say."""
     for table in session.path.glob("*.files.parquet"):
         found = pq.read_table(table)
         rows = [
-            row | counters if (row["path"], row["module"]) == (path, "POSIX") else row
+            row | counters if (row["path"], row["module"]) == (path, module) else row
             for row in found.to_pylist()
         ]
         pq.write_table(pa.Table.from_pylist(rows, found.schema), table)

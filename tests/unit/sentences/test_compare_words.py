@@ -1,0 +1,334 @@
+"""What `compare` says of two runs: every figure by the raw tables, every check where it is so and not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.joint_training import MadeUpRank, joint_training
+from tests.scenario_sessions import SKETCHES, fetched, sketched
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.test_rank_findings import shards
+from tests.unit.sentences.raw_figures import Raw, raw
+from tests.unit.sentences.rows import Maker
+from tests.unit.sentences.sessions import KB, MB, SESSIONS, partly_cached
+from tfdarshan.comparison.change import compare
+from tfdarshan.comparison.measured_run import Side
+from tfdarshan.comparison.metric import METRICS, find_metric
+from tfdarshan.reports.text.comparison_text import headline, render
+from tfdarshan.reports.views.comparison_view import compare_view
+from tfdarshan.reports.views.panel import Table
+from tfdarshan.reports.views.view_source import Source
+from tfdarshan.session import Session, open_session
+from tfdarshan.units import human_seconds
+
+RICH = replace(
+    SKETCHES["checkpoints"], before=5, stats=2, epochs=2, empty_ms=0.01, kernel=fetched(9 * MB, 5 * MB),
+    writes=[("write", 4 * MB, 20.0), ("fsync", 0, 5.0)],
+)  # fmt: skip
+FAILED = [{"error": 2, "name": "ENOENT", "operation": "open", "calls": 7}]
+
+
+def rich(folder: Path) -> Session:
+    """Gives a job that makes calls of all kinds, of which seven opens failed."""
+    session = sketched(folder, RICH)
+    (path,) = session.path.glob("*.meta.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"failures": FAILED}))
+    return open_session(session.path)
+
+
+def poor(folder: Path) -> Session:
+    """Gives a job that writes alone, and has no steps."""
+    return SESSIONS["only writes"](folder)
+
+
+WRITES = ("write", "fsync")
+META = ("open", "close", "stat")
+
+
+def _seconds(*names: str) -> Callable[[Raw], float]:
+    return lambda found: found.union_s(found.calls(*names)) if len(found.calls(*names)) else 0.0
+
+
+def _count(*names: str) -> Callable[[Raw], float]:
+    return lambda found: len(found.calls(*names))
+
+
+def _moved(*names: str) -> Callable[[Raw], float]:
+    return lambda found: int(found.calls(*names)["length"].sum())
+
+
+def _summed(found: Raw) -> float:
+    return float((found.events["end_ns"] - found.events["start_ns"]).sum()) / 1e9
+
+
+def _of_steps(figure: Callable[[Raw], float]) -> Callable[[Raw], float | None]:
+    return lambda found: figure(found) if len(found.steps) else None
+
+
+def _rate(*names: str, kinds: tuple[str, ...]) -> Callable[[Raw], float | None]:
+    return lambda found: _moved(*names)(found) / _seconds(*kinds)(found) if len(found.calls(*kinds)) else None
+
+
+def _passes(found: Raw) -> float | None:
+    read = found.files[found.files["POSIX_BYTES_READ"] > 0]
+    return read["POSIX_BYTES_READ"].sum() / read["size_bytes"].sum() if len(read) else None
+
+
+# By name: what it is said to be, and what the raw tables say. "duration" and what the kernel or a failure
+# says are in the metadata alone, of `rich` and of `poor`.
+FIGURES: dict[str, tuple[str, Callable[[Raw], float | None]]] = {
+    "step_time": ("from the first step's start to the last one's end, over their number", _of_steps(
+        lambda found: (found.steps["end"].max() - found.steps["start"].min()) / 1e9 / len(found.steps))),
+    "input_wait": ("mean time a step waited for its batch", _of_steps(
+        lambda found: found.steps["wait"].mean() / 1e9)),
+    "input_wait_share": ("time waiting for input over step time, 0 to 1", _of_steps(
+        lambda found: found.wait_share)),
+    "io_time": ("wall clock: at least one call was running", lambda found: found.union_s(found.events)),
+    "read_time": ("wall clock: at least one read was running", _seconds("pread", "read")),
+    "write_time": ("wall clock: at least one write or sync was running", _seconds(*WRITES)),
+    "metadata_time": ("wall clock: at least one such call was running", _seconds(*META)),
+    "thread_time": ("the durations of all calls, added up over threads", _summed),
+    "queue_depth": ("thread time over time in I/O",
+                    lambda found: _summed(found) / found.union_s(found.events)),
+    "bytes_read": ("what reads and copies returned", _moved("pread", "read")),
+    "bytes_written": ("what writes and copies took", _moved("write")),
+    "read_bandwidth": ("bytes read over time in reads", _rate("pread", "read", kinds=("pread", "read"))),
+    "write_bandwidth": ("bytes written over time in writes", _rate("write", kinds=WRITES)),
+    "files": ("files with at least one call", lambda found: found.files["path"].nunique()),
+    "calls": ("all recorded calls", lambda found: len(found.events)),
+    "opens": ("opens that succeeded", _count("open")),
+    "reads": ("read calls", _count("pread", "read")),
+    "zero_length_reads": ("reads that returned nothing: probes for the end of a file",
+                          lambda found: len(found.empty_reads)),
+    "writes": ("write calls", _count("write")),
+    "stats": ("stat and its like", _count("stat")),
+    "syncs": ("fsync, fflush", _count("fsync")),
+    "passes": ("bytes read over the size of the files read", _passes),
+}  # fmt: skip
+TOLD: dict[str, tuple[str, dict[Maker, float | None]]] = {
+    "duration": ("from the session's start to its end", {poor: 0.998}),
+    "failures": ("calls that returned an error", {rich: 7, poor: 0}),
+    "storage_bytes_read": ("what the kernel fetched from the machine's own storage meanwhile",
+                           {rich: 5 * MB, poor: None}),
+}  # fmt: skip
+# Labels say what a figure is of.
+LABELS = {
+    "input_wait": "input wait of a step", "input_wait_share": "input wait, of step time",
+    "metadata_time": "time in open, stat, close", "write_time": "time in writes",
+    "syncs": "syncs and flushes",
+    "read_time": "time in reads", "step_time": "time of a step",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Maker], Session]:
+    """Gives sessions, each made once."""
+    return cache(lambda maker: maker(tmp_path_factory.mktemp("session")))
+
+
+def test_every_figure_is_checked():
+    assert sorted([*FIGURES, *TOLD]) == sorted(metric.name for metric in METRICS)
+
+
+@pytest.mark.parametrize("maker", [rich, poor])
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_what_it_is_said_to_be(name, maker, made):
+    about, figure = FIGURES[name]
+    session = made(maker)
+
+    assert find_metric(name).about == about
+    expected, value = figure(raw(session)), find_metric(name).value(Source(session))
+    assert value is None if expected is None else value == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_figure_is_the_same_whatever_was_done(name, made):
+    values = [find_metric(name).value(Source(made(maker))) for maker in (rich, poor)]
+
+    assert values[0] != values[1]
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_figure_of_the_metadata_is_what_it_is_said_to_be(name, made):
+    about, values = TOLD[name]
+
+    assert find_metric(name).about == about
+    for maker, value in values.items():
+        assert find_metric(name).value(Source(made(maker))) == value
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_a_figure_is_called_what_it_is(name):
+    assert find_metric(name).label == LABELS[name]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs, what a check says of them, and two of which it does not."""
+
+    check: str
+    said: str
+    true: tuple[Maker, Maker]
+    false: tuple[Maker, Maker]
+
+
+def changed(maker: Maker, **meta) -> Maker:
+    """Gives what makes a session with other entries in its metadata."""
+
+    def made_so(folder: Path) -> Session:
+        session = maker(folder)
+        for path in session.path.glob("*.meta.json"):
+            content = json.loads(path.read_text())
+            path.write_text(json.dumps(content | {
+                name: content.get(name, {}) | value if isinstance(value, dict) else value
+                for name, value in meta.items()
+            }))  # fmt: skip
+        return open_session(session.path)
+
+    return made_so
+
+
+def unreadable(folder: Path) -> Session:
+    """Gives a session of which one process could not be read."""
+    return changed(poor, children={"silent": 0, "unreadable": ["process 9: its file is damaged"]})(folder)
+
+
+crowded = changed(poor, counts={"files_over_cap": 12})
+of_tensorflow = changed(poor, versions={"tensorflow": "2.20"})
+
+
+def cached(stored: int) -> Maker:
+    """Gives what makes a job that read 25 MB, for which the kernel fetched so much."""
+    return lambda folder: partly_cached(folder, stored, 25 * MB)
+
+
+READER = SESSIONS["one reader"]
+PAIRS = (
+    Pair("bytes written", "none in either", (READER, READER), (READER, poor)),
+    Pair("bytes written", "100.0 kB in both", (poor, poor), (READER, poor)),
+    Pair("steps", "none recorded in either", (poor, poor), (READER, poor)),
+    Pair("steps", "10 steps in both", (READER, READER), (poor, READER)),
+    Pair("storage emulation", "none in either", (poor, poor), (poor, READER)),
+    Pair("storage emulation", "none in A, bucket in B", (poor, READER), (READER, READER)),
+    Pair("cache state", "emulated storage, as in A and B, has no page cache", (READER, READER), (poor, poor)),
+    Pair("cache state", "unknown: A and B do not say what came from storage", (poor, poor),
+         (cached(MB), cached(MB))),
+    Pair("cache state", "unknown: B does not say what came from storage", (cached(MB), poor), (poor, poor)),
+    Pair("cache state", "A: 24.0 % of all bytes that it read came from storage; B: 100.0 % of all bytes that "
+         "it read came from storage: A found the rest cached", (cached(6 * MB), cached(25 * MB)),
+         (cached(6 * MB), cached(6 * MB))),
+    Pair("complete", "A: some processes could not be read", (unreadable, poor), (poor, poor)),
+    Pair("complete", "B: was interrupted", (poor, changed(poor, stopped=False, owner=True)), (poor, poor)),
+    Pair("complete", "A: 12 files beyond the memory cap", (crowded, poor), (poor, poor)),
+    Pair("complete", "both hold all they recorded", (poor, poor), (poor, unreadable)),
+    Pair("complete", "A: 300 calls without a segment", (SESSIONS["a trace cut short"], poor), (poor, poor)),
+    Pair("coverage", "A: unknown; B: 80.0 % of reads", (poor, cached(MB)), (poor, poor)),
+    Pair("host", "made-up in A, node7 in B", (poor, changed(poor, host="node7")), (poor, poor)),
+    Pair("versions", "none in A, tensorflow 2.20 in B", (poor, of_tensorflow), (poor, poor)),
+    Pair("files read", "in A only", (READER, poor), (READER, READER)),
+    Pair("files read", "both read the same files (41 files)", (READER, READER), (poor, READER)),
+)  # fmt: skip
+
+
+def checked(makers: tuple[Maker, Maker], folder: Path) -> dict[str, str]:
+    """Gives what each check of two runs says."""
+    sides = [Side(label, [Source(maker(folder / label))]) for label, maker in zip("AB", makers, strict=True)]
+    return {check.name: check.sentence for check in compare(*sides).checks}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.check}: {pair.said[:30]}")
+def test_a_check_says_how_two_runs_differ(pair, tmp_path):
+    assert pair.said in checked(pair.true, tmp_path / "true")[pair.check]
+    assert pair.said not in checked(pair.false, tmp_path / "false")[pair.check]
+
+
+def ranks(folder: Path, *, times: float = 1.0, waits: bool = True, marked: bool = True) -> Session:
+    """Gives a job of three ranks, the last of which takes so many times as long for its calls."""
+    made = [MadeUpRank(steps, "n0", each) for steps, each in zip(shards(3, 4), (1, 1, times), strict=True)]
+    session = joint_training(folder, made, noise=0.0, marked=marked)
+    for path in session.path.rglob("*.meta.json") if marked and not waits else ():
+        meta = json.loads(path.read_text())
+        meta["steps"]["rows"] = [[*row[:3], -1, row[4]] for row in meta["steps"]["rows"]]
+        path.write_text(json.dumps(meta))
+    return open_session(session.path)
+
+
+@pytest.mark.parametrize(
+    ("waits", "marked", "said"),
+    [(True, True, "wait for input, a step"), (False, True, "calls on input, a step"),
+     (False, False, "calls on input")],
+)  # fmt: skip
+def test_ranks_are_compared_by_what_all_of_them_say(waits, marked, said, tmp_path):
+    # GIVEN two runs, in the second of which one rank takes twice as long
+    runs = [ranks(tmp_path / str(times), times=times, waits=waits, marked=marked) for times in (1.0, 2.0)]
+    found = [raw(run) for run in runs]
+
+    # WHEN
+    text = render(compare(*(Side(name, [Source(run)]) for name, run in zip("AB", runs, strict=True))))
+    panels = compare_view(*map(Source, runs))
+
+    # THEN
+    assert f"Ranks that changed most: {said}\n" in text
+    (table,) = [panel for panel in panels if isinstance(panel, Table) and panel.key == "compare-ranks"]
+    assert table.title == f"Ranks: {said}"
+    assert table.note == "The 3 of 3 ranks whose seconds changed most."
+    (row,) = [line.split() for line in text.splitlines() if line.split()[:2] == ["2", "n0"]]
+    own_s = [_of_rank(one, 2, waits=waits, per_step=marked) for one in found]
+    assert " ".join(row[2:6]) == " ".join(map(human_seconds, own_s))
+
+
+def _of_rank(found: Raw, rank: int, *, waits: bool, per_step: bool) -> float:
+    """Gives what a rank's steps wait, or its calls on input take, in seconds."""
+    steps = found.steps[found.steps["rank"] == rank]
+    if waits:
+        return float(steps["wait"].mean()) / 1e9
+    calls = found.calls("open", "read")
+    whole_s = float(calls[calls["rank"] == rank]["seconds"].sum())
+    return whole_s / len(steps) if per_step else whole_s
+
+
+def slow(times: float) -> Maker:
+    """Gives what makes a job whose steps take so many times as long."""
+    calls = [(10 * n * times, (10 * n + 5) * times, 1, "pread", 0, 10 * KB, 10 * KB * n) for n in range(100)]
+    return lambda folder: training(folder, calls, epochs_of_steps(100, 10 * times, 5 * times), sizes=[MB])
+
+
+HEADLINES = (
+    ("2.00x faster: a step takes 10.0 ms, before 20.0 ms.", slow(2), slow(1)),
+    ("2.00x slower: a step takes 20.0 ms, before 10.0 ms.", slow(1), slow(2)),
+    ("Neither faster nor slower by more than noise (+-4.2 %): a step takes 10.1 ms", slow(1), slow(1.01)),
+    ("As fast as before: a step takes 10.0 ms, before 10.0 ms.", slow(1), slow(1)),
+    ("Whether it is faster by more than noise is not known: the session took 400.0 ms", SESSIONS["one call"],
+     lambda folder: training(folder, [(0, 300, 1, "read", 0, 10)], sizes=[10], duration_ms=400)),
+    ("The runs did other work, so that their times say little: ", poor, READER),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def headlines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Gives the first sentence of each pair of runs."""
+    folder = tmp_path_factory.mktemp("runs")
+    found = []
+    for number, (_, before, after) in enumerate(HEADLINES):
+        sides = (
+            Side(label, [Source(maker(folder / f"{number}{label}"))])
+            for label, maker in (("A", before), ("B", after))
+        )
+        both = compare(*sides)
+        found.append(headline(both.comparable, both.changes))
+    return found
+
+
+@pytest.mark.parametrize("number", range(len(HEADLINES)))
+def test_a_comparison_says_first_what_became_of_the_job(number, headlines):
+    said = HEADLINES[number][0]
+    head = said.split(":")[0]
+
+    assert headlines[number].startswith(said)
+    assert [one for place, one in enumerate(headlines) if place != number and one.startswith(head)] == []
