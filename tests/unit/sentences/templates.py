@@ -13,6 +13,8 @@ PACKAGE = Path(tfdarshan.__file__).parent
 # Fewer words are a label, or part of a sentence.
 LEAST_WORDS = 3
 HOLE = "{}"
+# What a user did wrong is no claim about data: other tests are of these.
+ERRORS = (ast.Raise, ast.Assert)
 WORD = re.compile(r"[A-Za-z][a-z']+")
 
 
@@ -20,7 +22,7 @@ def templates_of(folder: str) -> dict[str, str]:
     """Gives the templates of a room of the package, each with the module that has it."""
     found: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py")):
-        for text in _texts(ast.parse(path.read_text(encoding="utf-8"))):
+        for text in texts_of(path, skipped=ERRORS):
             if len(WORD.findall(text)) >= LEAST_WORDS and " " in text.strip():
                 found.setdefault(text, path.stem)
     return found
@@ -38,19 +40,25 @@ def is_said(template: str, said: Iterable[str]) -> bool:
     return any(longest in text and pattern.search(text) is not None for text in said)
 
 
-def _texts(tree: ast.AST) -> Iterator[str]:
-    """Yields the texts of a module but for docstrings, errors, and keys."""
-    skipped: set[int] = set()
+def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator[str]:
+    """Yields the texts of a module but for docstrings; those of an f-string with holes.
+
+    Args:
+        path: The module.
+        skipped: What they are not looked for in.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    left_out: set[int] = set()
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            skipped.add(id(body[0].value))
-        if isinstance(node, (ast.Raise, ast.Assert)):
-            skipped.update(id(inner) for inner in ast.walk(node))
+            left_out.add(id(body[0].value))
+        if isinstance(node, skipped):
+            left_out.update(id(inner) for inner in ast.walk(node))
         if isinstance(node, ast.JoinedStr):
-            skipped.update(id(value) for value in node.values)
+            left_out.update(id(value) for value in node.values)
     for node in ast.walk(tree):
-        if id(node) in skipped:
+        if id(node) in left_out:
             continue
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values)

@@ -148,7 +148,8 @@ COUNTED = {
                       lambda folder: written(folder, 0), log),
     "the servers": Row(
         "Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre).",
-        lambda folder: written(folder, 2), lambda _: "look at a second log first",
+        lambda folder: written(folder, 2),
+        lambda _: "where they were slow this once only: look at a second log first",
         lambda folder: written(folder, 20), log,
     ),
     "how long the slowest took": Row(

@@ -67,6 +67,7 @@ NAMES = {
     "torch": "a PyTorch file", "parquet": "a Parquet file", "lmdb": "an LMDB database",
     "npy": "a NumPy array", "gguf": "a GGUF file", "hdf5": "an HDF5 file", "": "a mapped file",
 }  # fmt: skip
+ONE_PAGE = "Tell the kernel that the mapping is read out of order: then a fault reads one page."
 PAGES = {
     "npy": "array._mmap.madvise(mmap.MADV_RANDOM)  # once, array being the np.memmap",
     "lmdb": "environment = lmdb.open(path, readonly=True, readahead=False)",
@@ -107,6 +108,7 @@ def test_single_pages_are_asked_for_in_the_formats_words(kind, tmp_path):
     said = diagnosed(of(kind, bytes_in=200 << 17, probes=[probe(0.9, page_s=0.0002)])(tmp_path))
 
     assert PAGES[kind] in said
+    assert ONE_PAGE in said
     assert [other for other in PAGES if other != kind and PAGES[other] in said] == []
 
 
@@ -133,6 +135,12 @@ def fetched(folder: Path, *, bytes_in: int, watched: bool = True) -> Session:
         del meta["mapping"]
         path.write_text(json.dumps(meta))
     return with_counters(session, PATH, POSIX_MMAPS=1)
+
+
+def in_part(folder: Path, *, seen: int) -> Session:
+    """Gives page faults that were looked at for half of the time, of which so many were seen and none kept."""
+    block = {"sampled_ns": 2, "sampled_faults": seen, "faults_kept": 0}
+    return mapped(folder, block=block, kept=False)
 
 
 def _faults(found: Raw) -> tuple[int, float]:
@@ -176,6 +184,10 @@ WORDS = {
         "what page faults on mapped files cost: ",
         partial(mapped, block={"watch": "no events", "error": errno.EACCES, "faults_kept": 0}, kept=False),
         lambda _: "the kernel refused perf_event_open (EACCES: Permission denied)", mapped,
+    ),
+    "none seen": Row(
+        "what page faults on mapped files cost: they were not seen", partial(in_part, seen=0),
+        lambda _: "mapped_wait", partial(in_part, seen=50),
     ),
     "a trace of none": Row(
         "who waited in page faults on mapped files: there is no trace of them",
