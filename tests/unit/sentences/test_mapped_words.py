@@ -138,7 +138,7 @@ def fetched(folder: Path, *, bytes_in: int, watched: bool = True) -> Session:
 
 
 def in_part(folder: Path, *, seen: int) -> Session:
-    """Gives page faults that were looked at for half of the time, of which so many were seen and none kept."""
+    """Gives page faults that were looked at half of the time: so many were seen, none kept."""
     block = {"sampled_ns": 2, "sampled_faults": seen, "faults_kept": 0}
     return mapped(folder, block=block, kept=False)
 
