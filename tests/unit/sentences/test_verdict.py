@@ -59,26 +59,28 @@ def _length(found: Raw) -> str:
     return human_seconds((found.steps["end"].max() - found.steps["start"].min()) / 1e9)
 
 
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, Raw]]:
+    """Gives each session's first sentence, and its raw tables."""
+    folder = tmp_path_factory.mktemp("sessions")
+    sessions = {name: SESSIONS[name](folder / name) for name in FORMS}
+    return {name: (diagnose(one).verdict.sentence, raw(one)) for name, one in sessions.items()}
+
+
 @pytest.mark.parametrize("name", FORMS)
-def test_the_first_sentence_is_of_the_tables(name, tmp_path):
-    # GIVEN
+def test_the_first_sentence_is_of_the_tables(name, verdicts):
     form, figure = FORMS[name]
-    session = SESSIONS[name](tmp_path)
+    sentence, found = verdicts[name]
 
-    # WHEN
-    sentence = diagnose(session).verdict.sentence
-
-    # THEN
     assert re.search(form, sentence), sentence
-    assert figure(raw(session)) in sentence, sentence
+    assert figure(found) in sentence, sentence
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_form_of_it_is_not_said_of_others(name, tmp_path):
+def test_a_form_of_it_is_not_said_of_others(name, verdicts):
     form, _ = FORMS[name]
-    others = [other for other in FORMS if other != name]
 
-    said = {other: diagnose(SESSIONS[other](tmp_path / other)).verdict.sentence for other in others}
+    said = {other: sentence for other, (sentence, _) in verdicts.items() if other != name}
 
     assert [other for other, sentence in said.items() if re.search(form, sentence)] == []
 
