@@ -111,6 +111,13 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--link-now", metavar="SPEED", default=LINK_NOW, help=f"the nodes' link today (default: {LINK_NOW})"
     )
+    group.add_argument(
+        "--link-share",
+        type=float,
+        metavar="SHARE",
+        default=1.0,
+        help="what of the time in communication is that of the nodes' link, 0 to 1 (default: 1)",
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -167,7 +174,10 @@ def _question(arguments: argparse.Namespace) -> Callable[[JobTable], Attainable]
         check_least("--fast-bandwidth", speed, 1)
         return lambda jobs: stage_hot(jobs, size, speed)
     then, now = parse_link(arguments.link, "--link"), parse_link(arguments.link_now, "--link-now")
-    return lambda jobs: faster_link(jobs, then, now)
+    share = arguments.link_share
+    if not 0 <= share <= 1:
+        raise ConfigurationError(f"--link-share takes a number from 0 to 1, not {share:g}.")
+    return lambda jobs: faster_link(jobs, then, now, share)
 
 
 def _answer(ask: Callable[[JobTable], Attainable], done: Update, arguments: argparse.Namespace) -> int:

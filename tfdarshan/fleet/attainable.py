@@ -8,7 +8,7 @@ jobs that say so: the lower bound is that of those, and 0 of all others.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -61,6 +61,9 @@ class Attainable:
         gainers: The users that may save most.
         folders: What would be staged; empty for other questions.
         assumptions: What the figures rest on.
+        step_speedup: How many times as quick a step becomes if less communication is all that changes: the
+            mean over `talking_jobs`, each counted once; None if there are none, or for other questions.
+        talking_jobs: Those that say what their steps spend in communication.
     """
 
     topic: str
@@ -78,6 +81,8 @@ class Attainable:
     gainers: tuple[Gainer, ...]
     folders: tuple[HotFolder, ...]
     assumptions: tuple[str, ...]
+    step_speedup: float | None = None
+    talking_jobs: int = 0
 
 
 def parse_link(text: str, option: str) -> float:
@@ -134,10 +139,18 @@ def stage_hot(jobs: JobTable, capacity_bytes: int, fast_bytes_per_s: float) -> A
     return _answer(jobs, times, FAST_TIER, question, low, high, assumed, folders)
 
 
-def faster_link(jobs: JobTable, bits_per_s: float, now_bits_per_s: float) -> Attainable:
+def faster_link(
+    jobs: JobTable, bits_per_s: float, now_bits_per_s: float, link_share: float = 1.0
+) -> Attainable:
     """Says what another link of the nodes saves: the time that bytes from and to remote mounts take on it.
 
-    Communication between nodes counts at most in full, where jobs say what it took.
+    Communication counts at most, where jobs say what it took.
+
+    Args:
+        jobs: The jobs.
+        bits_per_s: The other link.
+        now_bits_per_s: Today's.
+        link_share: What of the time in communication the link takes; the rest is that of PCIe, or NVLink.
     """
     times = job_times(jobs)
     rows, part = jobs.rows, 1 - now_bits_per_s / bits_per_s
@@ -147,7 +160,7 @@ def faster_link(jobs: JobTable, bits_per_s: float, now_bits_per_s: float) -> Att
     bits = 8 * np.bincount(job, moved, minlength=len(rows)) / times.nodes
     on_link = np.minimum(bits / now_bits_per_s, times.data_s)
     waited = ~np.isnan(times.waited_s)
-    talk = np.nan_to_num(rows["communication_s"].to_numpy(float))
+    talk = np.nan_to_num(rows["communication_s"].to_numpy(float)) * link_share
     high = on_link * part
     high = np.where(waited, np.minimum(high, times.waited_s), high) + talk * part
     low = np.where(waited & times.nodes_known, np.minimum(on_link, times.waited_s) * part, 0.0)
@@ -155,11 +168,26 @@ def faster_link(jobs: JobTable, bits_per_s: float, now_bits_per_s: float) -> Att
     low = np.where(on_link >= times.data_s / 2, low, 0.0)
     assumed = (
         f"nodes have one link of {now_bits_per_s / 1e9:g} Gb/s today (--link-now)",
-        "at most, remote bytes are on it alone, calls wait for it, and so does all known communication",
+        "at most, remote bytes are on it alone, calls wait for it, and so does "
+        + ("all" if link_share == 1 else f"{100 * link_share:g} % of")
+        + " known communication",
         "at least, only jobs count whose nodes and waits are known",
         "and only those whose calls take no more than twice what their bytes need on the link",
     )
-    return _answer(jobs, times, NETWORK, f"a link of {bits_per_s / 1e9:g} Gb/s", low, high, assumed)
+    question = f"a link of {bits_per_s / 1e9:g} Gb/s"
+    found = _answer(jobs, times, NETWORK, question, low, high, assumed)
+    speedup, talking = _step_speedup(rows, part * link_share)
+    return replace(found, step_speedup=speedup, talking_jobs=talking)
+
+
+def _step_speedup(rows: pd.DataFrame, part: float) -> tuple[float | None, int]:
+    """Gives how many times as quick steps are without a part of their communication, and of how many jobs."""
+    steps, talk = (rows[name].to_numpy(float) for name in ("steps_s", "communication_s"))
+    known = np.isfinite(talk) & (steps > 0)
+    if not known.any():
+        return None, 0
+    left = steps[known] - np.minimum(talk[known], steps[known]) * part
+    return float(np.mean(steps[known] / np.maximum(left, 1e-12))), int(known.sum())
 
 
 def _answer(

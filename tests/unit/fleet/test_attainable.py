@@ -10,6 +10,8 @@ from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.fleet.attainable import faster_link, parse_link, stage_hot, storage_bandwidth
 from tfdarshan.fleet.job_times import fit_call_and_byte
+from tfdarshan.reports.text.attainable_text import attainable_text
+from tfdarshan.terminal.paint import Paint
 
 SECONDS = 1 / 3600
 
@@ -109,6 +111,26 @@ def test_a_faster_link_shortens_what_remote_bytes_take_on_it():
     assert found.high_job_hours == pytest.approx((30 + 50 + 6) * SECONDS)
     assert found.low_job_hours == pytest.approx(0.75 * 50 * SECONDS)
     assert (found.gaining_jobs, found.known_jobs) == (2, 1)
+    assert (found.step_speedup, found.talking_jobs) == (None, 0)
+
+
+def test_steps_are_as_fast_as_their_communication_on_the_link_lets_them():
+    # GIVEN a job that communicates half of its steps, one that does a tenth, and one that does not say
+    rows = [
+        {"steps_s": 100.0, "communication_s": 50.0},
+        {"steps_s": 40.0, "communication_s": 4.0},
+        {"steps_s": 70.0},
+    ]
+
+    # WHEN the link takes all of it, or four fifths
+    all_of_it, part = (faster_link(made_jobs(rows), 100e9, 25e9, share) for share in (1.0, 0.8))
+
+    # THEN
+    assert all_of_it.step_speedup == pytest.approx((1 / (1 - 0.375) + 1 / (1 - 0.075)) / 2)
+    assert part.step_speedup == pytest.approx((1 / (1 - 0.3) + 1 / (1 - 0.06)) / 2)
+    assert (part.talking_jobs, part.high_job_hours) == (2, pytest.approx(0.6 * 54 * SECONDS))
+    assert "steps up to 1.25x as fast, mean of 2 jobs" in attainable_text(part, Paint())
+    assert "80 % of known communication" in attainable_text(part, Paint()).replace("\n    ", " ")
 
 
 def test_bounds_are_in_order_and_within_the_jobs():

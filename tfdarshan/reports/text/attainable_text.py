@@ -30,6 +30,9 @@ def attainable_text(found: Attainable, paint: Paint) -> str:
     ]
     if found.nodes_unknown:
         lines.append(f"nodes of {plural(found.nodes_unknown, 'job')} unknown: --processes-per-node")
+    if found.step_speedup is not None:
+        talking = plural(found.talking_jobs, "job")
+        lines.append(f"steps up to {found.step_speedup:.2f}x as fast, mean of {talking} that tell")
     lines += [*_folders(found, paint), *_gainers(found, paint), "", "Assumptions"]
     for text in found.assumptions:
         lines += textwrap.wrap(printable(text), paint.width, initial_indent="  - ", subsequent_indent="    ")
