@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tfdarshan.sessions.schema import Column
 
-CATALOGUE_VERSION = 1
+CATALOGUE_VERSION = 2
 
 # What became of an input. Only READ rows have figures that count.
 READ, NO_RECORDS, RECORDING, INTERRUPTED = "read", "no_records", "recording", "interrupted"
@@ -66,6 +66,8 @@ JOB_COLUMNS = (
     Column("small_read_share", "float64", "", "their share of the POSIX reads"),
     Column("reread_bytes", "int64", "B", "bytes read beyond the highest offset read of each file, at least"),
     Column("reread_share", "float64", "", "their share of `bytes_read`"),
+    Column("cached_bytes", "int64", "B", "what of the bytes read the page cache gave, at least; of no log"),
+    Column("cached_share", "float64", "", "its share of `bytes_read`"),
     Column("mount_point", "str", "", "the mount with most bytes"),
     Column("fs_type", "str", "", "its file system's type"),
     Column("mounts", "mounts", "", "all mounts: " + ", ".join(name for name, _ in MOUNT_FIELDS)),

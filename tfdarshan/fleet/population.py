@@ -15,7 +15,8 @@ QUANTILES = (0.1, 0.5, 0.9, 0.99, 1.0)
 SHOWN_OF_JOB = (
     "input", "user", "application", "start", "duration_s", "processes", "node_count", "nodes_known",
     "io_job_s", "lost_s", "lost_node_hours", "lost_process_hours", "bytes_read", "bytes_written", "opens",
-    "stats", "mount_point", "fs_type", "small_read_share", "reread_share", "verdict", "finding",
+    "stats", "mount_point", "fs_type", "small_read_share", "reread_share", "cached_share",
+    "verdict", "finding",
     "finding_title", "finding_cost_s", "finding_gain_s",
 )  # fmt: skip
 
@@ -140,6 +141,7 @@ def distributions(jobs: JobTable) -> list[Distribution]:
         ("opens and stats a second", "1/s", (rows["opens"] + rows["stats"].fillna(0)) / duration),
         ("reads of at most 10 KiB", "share", rows["small_read_share"]),
         ("bytes read again", "share", rows["reread_share"]),
+        ("bytes from the page cache", "share", rows["cached_share"]),
     )
     found = []
     for name, unit, values in figures:

@@ -35,9 +35,20 @@ def assert_equal_to_summary(row, capsys, said=None):
     buckets = {bucket["label"]: bucket["reads"] for bucket in said["sizes"]}
     small = ("0 - 100 B", "1 - 100 B", "101 B - 1 KiB", "1 - 10 KiB")
     assert row["small_reads"] == sum(buckets.get(label, 0) for label in small)
+    assert_cache_is_the_rest(row, said["coverage"]["read"])
     mounts = {name: sum(entry[name] for entry in row["mounts"]) for name in ("opens", "bytes_read")}
     assert mounts == {name: row[name] for name in mounts}
     return said
+
+
+def assert_cache_is_the_rest(row, read):
+    """Of a log nobody knows what the page cache gave; of a session it is what storage was not asked for."""
+    if read["storage"] is None:
+        assert (row["cached_bytes"], row["cached_share"]) == (None, None)
+        return
+    assert row["cached_bytes"] == max(read["in_tables"] - read["uncharged"] - read["storage"], 0)
+    if row["bytes_read"]:
+        assert 0 <= row["cached_share"] == row["cached_bytes"] / row["bytes_read"] <= 1
 
 
 def rows_of(capsys, *arguments):

@@ -34,6 +34,8 @@ def test_recorded_and_joint_sessions_are_as_their_summaries(tmp_path, capsys):
     assert said["totals"]["bytes_read"] == sum(one["posix"]["bytes_read"] for one in summaries)
     recorded = next(row for path, row in rows.items() if "/one/" in path)
     assert (recorded["bytes_read"], recorded["reread_bytes"]) == (1_200_000, 600_000)
+    # It has just been written: all of it, and what is read again, comes from memory.
+    assert recorded["cached_bytes"] > 600_000
     assert (recorded["input_folder"], recorded["input_unique_bytes"]) == (str(data), 600_000)
     assert (recorded["user"], recorded["nodes"]) == (getpass.getuser(), 1)
     of_ranks = rows[str(joint.path)]

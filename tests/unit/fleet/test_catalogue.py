@@ -204,14 +204,14 @@ def test_a_name_that_is_not_utf_8_is_an_input_as_any_other(tmp_path):
 def test_a_newer_catalogue_is_refused_and_an_older_one_read_again(tmp_path, monkeypatch):
     # GIVEN
     write_population(tmp_path / "in", 2)
-    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 2)
+    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 3)
     fill(tmp_path)
 
     # WHEN / THEN
-    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 1)
-    with pytest.raises(SessionDataError, match=r"has version 2 and this tfdarshan reads up to 1: upgrade"):
+    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 2)
+    with pytest.raises(SessionDataError, match=r"has version 3 and this tfdarshan reads up to 2: upgrade"):
         CatalogueFolder(tmp_path / "catalogue")
-    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 3)
+    monkeypatch.setattr(catalogue_folder, "CATALOGUE_VERSION", 4)
     assert fill(tmp_path).read == 2
 
 
@@ -398,5 +398,5 @@ def test_parts_hold_the_declared_columns_and_their_version(tmp_path):
     schema = pq.read_schema(next(Path(tmp_path).iterdir()))
 
     assert tuple(schema.names) == NAMES
-    assert schema.metadata[catalogue_folder.VERSION_KEY] == b"1"
+    assert schema.metadata[catalogue_folder.VERSION_KEY] == b"2"
     assert as_table([]).schema.equals(ARROW_SCHEMA)
