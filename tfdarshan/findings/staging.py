@@ -68,7 +68,8 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     ):
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
-    files, expected = _worth(whole, facts, size)
+    by_hand = databases(use.paths)[rows]
+    files, expected = _worth(whole, facts, size, _copied_one_way(saved, by_hand))
     gain, once = _gain(measures, whole, expected, fast_tier), storage_served_once(measures, whole.later)
     stall_s = facts.loop_share * float(saved[files.staged].sum()) * valuation.epochs / measures.model.units
     slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
@@ -142,18 +143,25 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> C
     )
 
 
-def _worth(whole: WholeInput, facts: RunFacts, size: Array) -> tuple[Worth, Expectation]:
-    """Gives which files are worth staging, and what to expect of that."""
-    saved = whole.saved_s
+def _copied_one_way(saved_s: Array, by_hand: Array) -> Array:
+    """Says what one cure copies, bool: SQLite's files, which commands leave out, or else the others."""
+    chosen: Array = by_hand if saved_s[by_hand].sum() > saved_s[~by_hand].sum() else ~by_hand
+    return chosen
+
+
+def _worth(whole: WholeInput, facts: RunFacts, size: Array, chosen: Array) -> tuple[Worth, Expectation]:
+    """Gives which of the chosen files are worth staging, and what to expect of that."""
+    saved = np.where(chosen, whole.saved_s, 0.0)
     order = np.argsort(-saved / np.maximum(size, 1), kind="stable")
     order = order[saved[order] > 0]
+    all_of_them = whole.expected if chosen.all() else whole.expected_of(facts, np.flatnonzero(chosen))
     reached = np.cumsum(saved[order], dtype=np.float64)
     small = small_set(saved, size, order)
-    if small is not None and is_enough(expected := whole.expected_of(facts, small), whole.expected):
+    if small is not None and is_enough(expected := whole.expected_of(facts, small), all_of_them):
         first = order[: len(small)]
         return Worth(order, first, first, float(reached[len(first) - 1] / reached[-1])), expected
     hot = order[: int(np.searchsorted(reached, MOST_OF_IT * reached[-1])) + 1]
-    return Worth(order, order, hot, float(reached[len(hot) - 1] / reached[-1])), whole.expected
+    return Worth(order, order, hot, float(reached[len(hot) - 1] / reached[-1])), all_of_them
 
 
 def _not_worth(later: LaterEpochs) -> str:

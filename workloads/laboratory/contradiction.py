@@ -21,6 +21,7 @@ from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.candidate import databases, find_candidates
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.small_set import AS_SHORT
 
@@ -52,6 +53,7 @@ class Answers:
         staged_bytes: What of it storage served.
         not_worth: Why `advise` says that staging is not worth it, "" if it is.
         threads: What `whatif --threads` says, by their number.
+        two_ways: Some of the files are SQLite's and some are not, which one cure does not stage.
     """
 
     findings: tuple[Finding, ...]
@@ -64,6 +66,7 @@ class Answers:
     staged_bytes: float
     not_worth: str
     threads: Mapping[int, Range]
+    two_ways: bool = False
 
     def named(self, name: str) -> Finding | None:
         """Gives a finding, None if it is not among them."""
@@ -116,7 +119,14 @@ def asked(measures: Measures) -> Answers:
         staged_bytes=float(measures.costs.slow_bytes.sum()),
         not_worth=advice.reasons[0].code if advice.reasons else "",
         threads={count: said for count, said in threads.items() if said is not None},
+        two_ways=_in_two_ways(measures),
     )
+
+
+def _in_two_ways(measures: Measures) -> bool:
+    use, _ = measures.use_and_facts
+    by_hand = databases(use.paths)[find_candidates(use, by_hand=True).rows]
+    return bool(by_hand.any() and not by_hand.all())
 
 
 def _what_if(measures: Measures, change: StorageChange) -> Range | None:
@@ -169,6 +179,11 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
             yield f"staging is found, and {name} has no answer"
             continue
         ours = range_of(finding.gain)
+        if answers.two_ways and name != "advise":
+            # A finding is of SQLite's files or of the others, what-if of all.
+            if theirs[1] < ours[0] * (1 - ROUNDING) or theirs[2] < ours[1] * (1 - ROUNDING):
+                yield f"staging gives {words_of(ours)} by findings and less of all files by {name}"
+            continue
         # A disk that nobody measured may promise nothing for certain.
         lower, higher = sorted((ours[0], theirs[0]))
         as_certain = not finding.gain.supported or lower > NOTHING or higher <= SOMETHING

@@ -19,6 +19,7 @@ from tfdarshan.findings.pipeline_api import (
     read_ahead,
 )
 from tfdarshan.workloads.laboratory.applied import apply_lines
+from tfdarshan.workloads.laboratory.contradiction import contradictions
 
 KB = 1_000
 PATHS = {"name": "from_tensor_slices", "size": 320}
@@ -315,3 +316,22 @@ def test_more_threads_are_no_cure_for_a_database(tmp_path):
 
     assert "read_parallelism" in names(plain)
     assert "read_parallelism" not in names(database)
+
+
+@pytest.mark.parametrize(("database_ms", "files_ms", "by_hand"), [(30, 10, True), (10, 30, False)])
+def test_a_database_and_other_files_are_not_staged_by_one_cure(tmp_path, database_ms, files_ms, by_hand):
+    # GIVEN steps that read 100 kB of a database and a file each, of which one takes longer
+    calls = [(0.0, 0.1, 1, "stat", 1, 0)]
+    for n in range(80):
+        middle, at = 50 * n + database_ms, n * 100 * KB
+        calls += [(50 * n, middle, 1, "pread", 0, 100 * KB, at), (middle, middle + 2, 1, "open", 2 + n, 0)]
+        calls += [(middle + 2, middle + files_ms, 1, "read", 2 + n, 100 * KB, 0)]
+    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
+    paths = ["/data/a.db", "/data/a.db-journal", *(f"/data/{n}" for n in range(80))]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[80 * 100 * KB, -1, *[100 * KB] * 80])
+
+    # THEN the cure is of that one, as its gain is
+    staging = next(one for one in diagnose(session).findings if one.name == "staging")
+    assert ("sqlite3.connect" in staging.cure.line) == by_hand
+    assert 1 / (1 - 0.35) < staging.gain.speedup < 1 / (1 - 0.65)
+    assert contradictions(session) == []

@@ -89,6 +89,10 @@ def test_databases_are_copied_by_hand_and_not_by_advise():
     assert contradictions_in(answers(copied, staged=None, not_worth="no_files")) == []
 
 
+def test_all_files_may_give_more_than_those_that_one_cure_stages():
+    assert contradictions_in(answers(STAGED, staged_what_if=(2.0, 3.0, 4.0), two_ways=True)) == []
+
+
 def test_a_copy_that_does_not_pay_is_said_by_both():
     says = replace(STAGED, not_worth="for a single epoch")
 
@@ -111,6 +115,9 @@ CONTRADICTED = {
     "staging, advise": (answers(STAGED, staged=(1.1, 1.9, 2.0)), "by findings and 1.90x"),
     "staging, lower bound": (answers(STAGED, staged=(1.0, 1.5, 1.8)), "by advise"),
     "staging, what-if": (answers(STAGED, staged_what_if=(1.6, 1.7, 2.2)), "by whatif --fast"),
+    "staging, of some files": (
+        answers(STAGED, staged_what_if=(1.0, 1.05, 1.1), two_ways=True), "less of all files by whatif --fast",
+    ),
     "staging, no answer": (answers(STAGED, staged_what_if=None), "whatif --fast has no answer"),
     "more readers": (answers(MORE, threads={8: (1.0, 1.1, 1.2)}), "whatif --threads 8 1.10x"),
     "more readers, for certain": (answers(MORE, threads={8: (1.9, 2.0, 2.1)}), "whatif --threads 8"),
