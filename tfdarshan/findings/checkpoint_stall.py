@@ -25,6 +25,13 @@ LIKELY = (0.25, 0.7)
 IDLE_CPUS = 1.0
 # Files of a checkpoint of TensorFlow.
 TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})$"
+NUMPYS = r"\.npy$"
+TENSORFLOW_CURE = Cure(
+    "Save behind the training loop's back: to a fast tier first, and asynchronously. close() it at the end.",
+    "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
+    "  # of tfdarshan.checkpoint",
+    "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -112,19 +119,26 @@ def _processor_for_it(measures: Measures) -> list[Assumption]:
     return [Assumption("a processor is idle", seen, "steps and input take longer beside the writing")]
 
 
-def _cure(measures: Measures) -> Cure:
-    """Words it for TensorFlow's checkpoints, and for files of any other kind."""
+def saves_by_tensorflow(measures: Measures) -> bool:
+    """Says whether some of what is written are TensorFlow's checkpoints."""
+    return _writes(measures, TENSORFLOWS)
+
+
+def _writes(measures: Measures, names: str) -> bool:
     rows = measures.files.rows
     written = rows["path"][(rows["bytes_written"] > 0).to_numpy(bool)]
-    if written.str.contains(TENSORFLOWS).any():
-        return Cure(
-            "Save behind the training loop's back: to a fast tier first, and asynchronously.",
-            "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
-        )
-    return Cure(
-        "Save behind the training loop's back: copy what is to be saved, and let a thread write it.",
-        "pool.submit(save, copy.deepcopy(state), path)  # pool = concurrent.futures.ThreadPoolExecutor(1)",
-    )
+    return bool(written.str.contains(names).any())
+
+
+def _cure(measures: Measures) -> Cure:
+    """Words it for TensorFlow's checkpoints, for NumPy's, and for files of any other kind."""
+    if saves_by_tensorflow(measures):
+        return TENSORFLOW_CURE
+    what = "Save behind the training loop's back: copy what is to be saved, and let a thread write it."
+    pool = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
+    if _writes(measures, NUMPYS):
+        return Cure(what, f"{pool}saver.submit(np.save, path, array.copy())", "np.save(path, array)")
+    return Cure(what, f"{pool}saver.submit(save, copy.deepcopy(state), path)", "save(state, path)")
 
 
 def _burst_note(measures: Measures, bursts, stalls) -> Finding:  # type: ignore[no-untyped-def]

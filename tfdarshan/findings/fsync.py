@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.findings.checkpoint_stall import TENSORFLOW_CURE, saves_by_tensorflow
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -11,13 +12,9 @@ from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "fsync"
 CURE = Cure(
-    "Sync behind the loop's back: through the burst buffer, or in a thread of its own.",
-    "BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint",
-)
-# Where no step says that there is a loop.
-THREAD_CURE = Cure(
     "Sync once, after the last write, or in a thread of its own.",
     "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()",
+    "os.fsync(file.fileno())",
 )
 
 
@@ -59,7 +56,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=THREAD_CURE if measures.windows is None else CURE,
+        cure=TENSORFLOW_CURE if saves_by_tensorflow(measures) else CURE,
         gain=gain,
         not_worth="where the job must not go on before the data is durable",
     )
@@ -78,5 +75,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what="fsync and fdatasync return when the data is on the device.",
         evidence=(Evidence("syncs", f"{syncs:,}", syncs),),
         most_s=data.file_time.write_s,
-        cure=THREAD_CURE if measures.windows is None else CURE,
+        cure=TENSORFLOW_CURE if saves_by_tensorflow(measures) else CURE,
     )

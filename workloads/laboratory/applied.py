@@ -182,9 +182,11 @@ class _Written:
 
 
 def _counterpart(old: ast.stmt, new: list[ast.stmt]) -> int:
-    """Finds the statement that stands for the one that goes: a loop, of the same variable, else the first."""
+    """Finds the statement that stands for the one that goes: of the same variable or kind, else the first."""
     if isinstance(old, ast.For):
         return next((number for number, one in enumerate(new) if isinstance(one, ast.For)), 0)
+    if isinstance(old, ast.Expr):
+        return next((number for number, one in enumerate(new) if isinstance(one, ast.Expr)), 0)
     same = (number for number, one in enumerate(new) if _targets(one) and _targets(one) == _targets(old))
     return next(same, 0)
 
@@ -199,11 +201,11 @@ def _imports(new: list[ast.stmt], known: set[str], line: str) -> str:
     used = [node for one in new for node in ast.walk(one) if isinstance(node, ast.Name)]
     missing = {node.id for node in used if isinstance(node.ctx, ast.Load)} - known - defined
     module = OF_MODULE.search(line.strip())
-    modules = missing & OF_PYTHON
+    modules = missing & set(OF_PYTHON)
     named = next((node.id for node in used if node.id in missing - modules), "") if module else ""
     if missing - modules - {named}:
         raise CannotTypeError(f"the program has no {', '.join(sorted(missing - modules - {named}))}")
-    lines = [f"import {name}" for name in sorted(modules)]
+    lines = [f"import {OF_PYTHON[name]}" for name in sorted(modules)]
     return "\n".join([*lines, *([f"from {module[1]} import {named}"] if module and named else [])])
 
 

@@ -11,7 +11,13 @@ from typing import TypeGuard
 # Names that stand for themselves.
 MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3"})
 # Of these, such as a reader imports if his program does not.
-OF_PYTHON = frozenset({"os", "threading", "functools", "shutil"})
+OF_PYTHON = {
+    "os": "os",
+    "threading": "threading",
+    "functools": "functools",
+    "copy": "copy",
+    "concurrent": "concurrent.futures",
+}
 
 
 @dataclass(frozen=True)

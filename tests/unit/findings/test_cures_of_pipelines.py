@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tests.closed_readers import Delay, calls_of
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_more_readers import rests
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
@@ -110,7 +110,13 @@ def test_a_generator_is_told_of_threads_within_it(tmp_path):
 
 def test_a_generator_that_decodes_is_told_of_threads_that_do_both(tmp_path):
     measures = measure(job(tmp_path, GENERATOR, BATCH))
-    assert "map_ahead(read, samples, threads=" in more_decoding(measures).line
+    cure = more_decoding(measures)
+    assert cure.what == (
+        "Decode with more calls at a time. A generator decodes one after the other: have threads read and "
+        "decode, as NumPy and Pillow let them; give bytes and decode in a map if that is Python code of "
+        "yours. read() gives one sample."
+    )
+    assert "map_ahead(read, samples, threads=" in cure.line
     assert keep_decoded(measures, saturated=False).line == "dataset = dataset.cache().batch(16)"
 
 
@@ -120,6 +126,33 @@ def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
     for cure in (more_readers(measures, 16, 2), fewer_readers(measures, 1, 2), keep_in_memory(measures)):
         assert "dataset" not in cure.line + cure.instead_of
         ast.parse(f"{cure.line}\n    pass" if cure.line.endswith(":") else cure.line)
+
+
+def test_what_python_code_reads_is_kept_by_a_decorator(tmp_path):
+    measures = measure(job(tmp_path, readers=2))
+    kept, decoded = keep_in_memory(measures), keep_decoded(measures, saturated=False)
+    assert (kept.line, kept.instead_of) == ("@functools.cache\ndef read(path):", "def read(path):")
+    assert kept.what.endswith(" read() gives what is in a file.")
+    assert decoded.what.endswith(" read() decodes, too.")
+    assert decoded.line == kept.line
+
+
+def test_threads_of_a_database_are_told_of_connections(tmp_path):
+    # GIVEN a loop that reads a database by itself
+    calls = [(n * 50, n * 50 + 40, LOOP, "pread", 0, 4 * KB, 4 * KB * n) for n in range(80)]
+    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
+    asked = [(0.0, 0.1, LOOP, "stat", 1, 0), *calls]
+    paths = ["/data/a.db", "/data/a.db-journal"]
+    measures = measure(training(tmp_path, asked, steps, paths=paths, sizes=[10**9, -1]))
+
+    cure = more_readers(measures, 8, 1)
+    assert cure.what.endswith(" Each thread needs a connection of its own.")
+    assert cure.line == "pool = ThreadPoolExecutor(8, initializer=connect)  # of concurrent.futures"
+    pool = fewer_readers(measure(job(tmp_path / "pool", readers=2)), 1, 2)
+    assert (pool.line, pool.instead_of) == (
+        "pool = ThreadPoolExecutor(1)  # of concurrent.futures",
+        "pool = ThreadPoolExecutor(2)",
+    )
 
 
 def test_a_session_in_which_nobody_looked_keeps_the_usual_words(tmp_path):

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
+
 import pytest
 
+from tfdarshan.findings.checkpoint_stall import TENSORFLOW_CURE
+from tfdarshan.findings.fsync import CURE as SYNC_CURE
+from tfdarshan.findings.small_writes import CURE as WRITES_CURE
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,
     apply_lines,
     filled_command,
     is_command,
 )
+from tfdarshan.workloads.laboratory.draw import draw
+from tfdarshan.workloads.laboratory.program_source import source
 
 PROGRAM = '''\
 """Trains."""
@@ -257,3 +265,71 @@ def test_a_function_of_another_name_is_not_guessed_at():
     for head in ("def load(path):", "def read(path, size):"):
         with pytest.raises(CannotTypeError, match="the program has no `def"):
             applied(ONE_BY_ONE, f"@functools.cache\n{head}", head)
+
+
+SAVING = '''\
+"""Trains."""
+import os
+import numpy as np
+
+def train(model, log):
+    for epoch in range(2):
+        for step in range(3):
+            if step == 2:
+                np.save(f"w-{step}.npy", model)
+            os.fsync(log.fileno())
+'''
+
+
+def test_a_pool_is_made_before_the_first_epoch_and_used_where_the_line_was():
+    text = applied(
+        SAVING,
+        "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
+        "saver.submit(np.save, path, array.copy())",
+        "np.save(path, array)",
+    )
+    assert "    saver = concurrent.futures.ThreadPoolExecutor(1)\n    for epoch in range(2):\n" in text
+    assert (
+        "                saver.submit(np.save, f'w-{step}.npy', model.copy())\n            os.fsync" in text
+    )
+    assert '"""Trains."""\nimport concurrent.futures\nimport os\n' in text
+
+
+def test_a_sync_moves_into_a_thread():
+    line = "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()"
+    text = applied(SAVING, line, "os.fsync(file.fileno())")
+    assert "            threading.Thread(target=os.fsync, args=(log.fileno(),)).start()\n" in text
+    assert "import threading\n" in text
+
+
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize(
+    ("extra", "cure", "comes"),
+    [
+        (
+            "tf_checkpoint",
+            TENSORFLOW_CURE,
+            "manager = BurstBuffer(checkpoint, fast_dir='/f', slow_dir='/s', ",
+        ),
+        ("synced_log", SYNC_CURE, "threading.Thread(target=os.fsync, args=(log.fileno(),)).start()"),
+        ("small_writes", WRITES_CURE, "samples.log', 'ab', buffering=1 << 20)"),
+    ],
+)
+def test_what_is_printed_for_the_loop_s_writes_fits_the_programs_that_are_drawn(marked, extra, cure, comes):
+    program = dataclasses.replace(draw(0).program(Path("/nowhere")), extra=extra, marked=marked)
+    text = source(program, Path("/nowhere/logs"))
+    assert comes in apply_lines(text, cure.line, cure.instead_of, {"FAST": "/f", "SLOW": "/s"})
+
+
+def test_what_is_printed_for_a_checkpoint_names_the_manager():
+    assert TENSORFLOW_CURE.what == (
+        "Save behind the training loop's back: to a fast tier first, and asynchronously. "
+        "close() it at the end."
+    )
+    assert TENSORFLOW_CURE.instead_of == (
+        "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)"
+    )
+    assert TENSORFLOW_CURE.line == (
+        "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
+        "  # of tfdarshan.checkpoint"
+    )
