@@ -184,7 +184,12 @@ ROWS = {
         lambda folder: training(folder, [(100 * n, 100 * n + 80, LOOP, "fsync", 0, 0) for n in range(10)]),
         lambda found: f"{len(found.calls('fsync'))} calls of fsync or fdatasync made by the main thread took "
         f"{human_seconds(found.calls('fsync')['seconds'].sum())}, in which it stood still.",
-        of("one sync"),
+        lambda folder: training(
+            folder,
+            [(100 * n + at, 100 * n + at + 40, LOOP, call, 0, size, 0) for n in range(10)
+             for at, call, size in ((0, "pwrite", 4096), (40, "fsync", 0))],
+            paths=["/data/ckpt-1.index"], sizes=[4096],
+        ),
     ),
     "a full probe": Row(
         ", and a probe got no more with 16 reads at a time than with one", partial(probed, storage=FULL),
