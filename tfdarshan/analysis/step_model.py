@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 # From this share of the time on, readers that are always in a call say that the job waits for them.
 SATURATED = 0.8
+# A thread that makes this share of the calls itself does nothing else meanwhile, and nobody does it for it.
+OWN_CALLS = 0.8
 # With less wait the pipeline is held back by the steps: it could be quicker than it was.
 HELD_BACK = 0.05
 # Of the wait a cure saves this much at most, in the lower bound, expectation and upper bound, of a pipeline

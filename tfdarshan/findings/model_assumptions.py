@@ -11,9 +11,16 @@ from tfdarshan.units import human_seconds, percent
 SEVERAL_READERS = 1.5
 
 
-def waits_for_input(model: StepModel) -> Assumption:
-    """Gives that what takes these calls less time takes the job less time."""
-    seen = ""
+def waits_for_input(model: StepModel, own_s: float = 0.0) -> Assumption:
+    """Gives that what takes these calls less time takes the job less time.
+
+    Args:
+        model: The session's.
+        own_s: For how long the loop's own thread was in them, where it makes nearly all of them: who waits in
+            a call does not go on.
+    """
+    seen = f"the main thread itself is in them, {human_seconds(own_s)} of {human_seconds(model.unit_s)}"
+    seen = seen if own_s > 0 else ""
     if model.wait_s is not None:
         seen = f"{human_seconds(model.wait_s)} of a step's {human_seconds(model.unit_s)}"
     if model.unit == "step":

@@ -145,7 +145,9 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
         storage_s, saved_s = _staged(measures, change, readers, other_s)
     else:
         saved_s = _changed(measures, stored, change, sharing, likely)
-    gain = _gain(measures, saved_s)
+    # What the loop's own thread reads it waits for.
+    shown = model.certain or (change.fast is not None and measures.use_and_facts[1].loop_reads)
+    gain = _gain(measures, saved_s, shown=shown)
     known = storage_served(measures)
     device_parts = model.data_s, model.weights_s
     served_s = model.storage_s * measures.slow_share
@@ -165,13 +167,13 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     )
 
 
-def _gain(measures: Measures, saved_s: Sequence[float]) -> Gain:
+def _gain(measures: Measures, saved_s: Sequence[float], *, shown: bool) -> Gain:
     """Gives the gain of what is saved: lower bound, expected, upper bound.
 
-    It is so only if the job waits.
+    It is so only if the job waits, which may be `shown`.
     """
     model, bounds = measures.model, list(saved_s)
-    if not model.certain:
+    if not shown:
         bounds.append(0.0)
     return Gain(model.unit, model.unit_s, min(bounds), saved_s[1], max(bounds), (measures.waited,))
 

@@ -12,13 +12,17 @@ from tfdarshan.staging.run_facts import RunFacts
 BUSY_READERS = 0.5
 # The fast tier may turn out half or twice as fast as the probe found.
 FAST_DOUBT = 2.0
-# What is not waited for any more may be worked for: this share of what is saved is sure.
-SURE = 0.75
+# What is not waited for any more may be worked for, and more so the more threads take turns at it: of what
+# is saved all but this share for each reader is sure, and at least so much.
+UNSURE_EACH, SURE = 0.05, 0.75
 # A thread that waited goes on later than its call ended, and with cold caches: in the lower bound, the
 # expectation and the upper bound.
 WAKE_S = (0.0, 20e-6, 100e-6)
-# Of what is left, the most that runs differ by.
-NOISE_LEFT = 0.2
+# Of what is left, the most that runs differ by, and what the best of runs takes less than others.
+NOISE_LEFT, QUICKER = 0.2, 0.1
+# What is left is the processors' work and reads of the fast tier, neither of which vanishes: no less than
+# this share of what is expected.
+LEAST_LEFT = 0.3
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     Readers that are kept busy all the time make an epoch shorter by what each of them saves. Calls overlap
     less than there are readers where the readers do other things too; dividing by the calls at a time instead
     gives the upper bound. What training does not wait for cannot be saved; where nothing says whether it
-    waits, the lower bound is nothing, though its own thread reads.
+    waits, the lower bound has what its own thread stands still for, if that makes nearly all of the calls.
 
     Args:
         facts: The run.
@@ -84,7 +88,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     readers, loop = max(facts.readers, 1.0), facts.loop_share
     together = max(1.0, min(facts.concurrency, readers))
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
-    slower = min(slower, SURE * (time.slow_s - time.fast_s))
+    slower = min(slower, max(1 - UNSURE_EACH * readers, SURE) * (time.slow_s - time.fast_s))
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
     thread_s = (slower, time.slow_s - time.fast_s, faster)
 
@@ -97,10 +101,26 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         return min(waited_s + loop * less_s, whole_s)
 
     whole_s = facts.training_s
-    low_s = saved(0, readers) if model.certain else 0.0
+    low_s = saved(0, readers, 1.0 if model.certain else 0.0) if model.certain or facts.loop_reads else 0.0
     likely_s, high_s = saved(1, readers, model.chance_of_wait), saved(2, together)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
-    high_s = max(likely_s, high_s)
-    high_s += min(noise_s, NOISE_LEFT * (whole_s - high_s))
+    high_s = _at_most(whole_s, likely_s, high_s, noise_s, model.most_wait_s + loop * time.slow_s * epochs)
     return Expectation(whole_s / epochs, likely_s / epochs, low_s / epochs, high_s / epochs)
+
+
+def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float, lost_s: float) -> float:
+    """Gives the upper bound of what is saved: runs differ, and something is left of any run.
+
+    Args:
+        whole_s: What there is.
+        likely_s: What is expected to be saved.
+        high_s: What is saved at most if runs do not differ.
+        noise_s: What they differ by, if anything is saved.
+        lost_s: What is waited for, and what the loop stands still: no more can be saved.
+    """
+    high_s = max(likely_s, high_s)
+    left_s = whole_s - high_s
+    quicker_s = min(QUICKER * left_s, max(0.0, lost_s - high_s)) if likely_s > 0 else 0.0
+    high_s += max(quicker_s, min(noise_s, NOISE_LEFT * left_s))
+    return max(likely_s, min(high_s, whole_s - LEAST_LEFT * (whole_s - likely_s)))

@@ -17,7 +17,7 @@ from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_model import OWN_CALLS, SATURATED, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage_share import fetched_bytes
 from tfdarshan.analysis.trace_span import trace_span
@@ -74,6 +74,12 @@ class RunFacts:
     def busy_share(self) -> float:
         """The share of the time in which the readers were in file calls, 0 to 1 and a little more."""
         return self.thread_s / (max(self.readers, 1.0) * self.training_s) if self.training_s > 0 else 0.0
+
+    @property
+    def loop_reads(self) -> bool:
+        """Whether the loop's own thread makes nearly all input calls, or is in them nearly all the time."""
+        own_s = self.loop_share * self.thread_s
+        return self.loop_share >= OWN_CALLS or own_s >= SATURATED * self.training_s > 0
 
     @property
     def concurrency(self) -> float:

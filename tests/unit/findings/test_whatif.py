@@ -158,9 +158,9 @@ def test_a_loop_that_reads_itself_is_asked_of_another_device_only(tmp_path, caps
     assert main(["whatif", str(session.path), "--fast", str(tmp_path), "--json"]) == 0
     gain = json.loads(capsys.readouterr().out)["gain"]
 
-    # THEN much is expected, and nothing is certain: no step says that anybody waits for the main thread
+    # THEN much is expected and certain: who reads itself waits for it
     assert gain["speedup"] > 5
-    assert gain["speedup_low"] == 1
+    assert gain["speedup_low"] > 4
     assert main(["whatif", str(session.path), "--latency", "0.5x"]) == 2
     assert "the main thread reads the input itself" in capsys.readouterr().err
 

@@ -1,0 +1,67 @@
+"""The bounds of what staging saves: what is sure, what is left of any run, and what nobody can save."""
+
+import dataclasses
+
+import pytest
+
+from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.staging.expectation import LEAST_LEFT, ThreadTime, expect
+from tfdarshan.staging.run_facts import RunFacts
+
+
+def run(*, wait_s=9.0, readers=1.0, loop_share=0.0, whole_s=10.0):
+    """Gives a run of 10 s, without other work of the pipeline than its calls."""
+    model = StepModel(
+        unit="session", units=1, unit_s=whole_s, wait_s=wait_s, most_wait_s=wait_s or whole_s, overlap=0.0,
+        storage_s=(wait_s or whole_s) * (1 - loop_share), readers=readers, busy_share=0.9,
+    )  # fmt: skip
+    thread_s = 9.0 * readers
+    return RunFacts(
+        whole_s, 9.0, thread_s, readers, None, ("session",), input_wait=None if wait_s is None else 0.9,
+        loop_share=loop_share, model=model,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("readers", "sure"), [(1, 0.95), (2, 0.9), (4, 0.8), (16, 0.75)])
+def test_the_fewer_readers_the_more_is_sure(readers, sure):
+    facts = run(readers=float(readers))
+
+    found = expect(facts, 1, ThreadTime(9.0 * readers, 0.0), 0.9)
+
+    assert found.saved_s == pytest.approx(9.0)
+    assert found.low_s == pytest.approx(sure * 9.0 - 0.1)
+
+
+def test_something_is_left_of_any_run():
+    # GIVEN calls that scatter, which all go to a disk that takes nothing
+    found = expect(run(wait_s=9.99), 1, ThreadTime(9.5, 0.01, doubt=0.3), 0.999)
+
+    # THEN no less than a part of what is expected to be left
+    left_s = 10 - found.saved_s
+    assert 10 - found.high_s == pytest.approx(LEAST_LEFT * left_s)
+
+
+def test_runs_differ_but_no_more_is_saved_than_was_lost():
+    # GIVEN a wait of 9 s and calls of 6, or of all of it
+    some, all_of_it = (expect(run(), 1, ThreadTime(slow_s, 0.0), 0.9) for slow_s in (6.0, 9.0))
+
+    # THEN the best of runs takes a tenth less, where steps wait for more than these calls
+    assert some.high_s == pytest.approx(6.0 + 0.1 * 4.0)
+    assert all_of_it.high_s == pytest.approx(9.0 + 0.1)
+
+
+@pytest.mark.parametrize(("loop_share", "sure"), [(1.0, True), (0.9, True), (0.3, False), (0.0, False)])
+def test_without_steps_the_reads_of_the_loops_own_thread_are_sure(loop_share, sure):
+    found = expect(run(wait_s=None, loop_share=loop_share), 1, ThreadTime(9.0, 0.0), None)
+
+    assert (found.low_s > 0) is sure
+    # ... and what other threads read is not
+    assert found.low_s <= 0.95 * loop_share * 9.0
+
+
+def test_a_loop_that_is_in_calls_nearly_all_of_the_time_waits_for_them():
+    # GIVEN threads beside it that make as many calls
+    facts = dataclasses.replace(run(wait_s=None, loop_share=0.5), thread_s=18.0)
+
+    assert facts.loop_reads
+    assert not dataclasses.replace(facts, thread_s=14.0).loop_reads
