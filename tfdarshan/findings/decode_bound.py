@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM
+from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import (
+    GENERATOR,
     decoding_stage,
     keep_decoded,
     more_decoding,
@@ -75,7 +79,12 @@ def _gain_of_keeping(measures: Measures) -> Gain | None:
         return None
     again_s = measures.model.other_s * (1 - 1 / measures.passes)
     alike = Assumption("each epoch decodes the same", "", "samples are changed at random as they are decoded")
-    return measures.gain(0.0, DECODED * again_s, again_s, assumed=[alike])
+    gain = measures.gain(0.0, DECODED * again_s, again_s, assumed=[alike])
+    gain = within_later_waits(gain, measures)
+    # A generator that does not decode, as far as is seen, hands samples over, which a cache does, too.
+    decoder = decoding_stage(measures)
+    hands_over = decoder is not None and decoder.name == GENERATOR and "decodes" not in decoder.does
+    return dataclasses.replace(gain, expected_s=UNSHOWN * gain.expected_s) if hands_over else gain
 
 
 def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:

@@ -7,6 +7,7 @@ import numpy as np
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
+from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import keep_in_memory, keeps_decoded
 from tfdarshan.findings.stat_storm import asked_by_loop
@@ -63,6 +64,7 @@ def find(measures: Measures) -> Finding | None:
     decoded_s = measures.model.other_s * (1 - 1 / measures.passes)
     decoding_s = (0.0, DECODED * decoded_s if keeps_decoded(measures) else 0.0, decoded_s)
     gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed, other_s=decoding_s)
+    gain = within_later_waits(gain, measures, needless.within_s / measures.model.units)
     order = np.argsort(-(again * costs.slow_s), kind="stable")
     return Finding(
         name=NAME,

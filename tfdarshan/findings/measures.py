@@ -18,6 +18,7 @@ from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
+from tfdarshan.analysis.first_pass import first_pass_ends_ns, waited_after_s
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
@@ -61,6 +62,8 @@ LEAST_SHARE = 0.02
 LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
 FIT_AT_MOST = 200_000
+# An input that was read so many times has later epochs, which hardly wait with such a share of all waits.
+SEVERAL, HARDLY = 1.5, 0.1
 # A session of fewer steps, or that is shorter, says nothing about the next one.
 LEAST_STEPS, LEAST_S = 5, 0.1
 # What of the first batch's wait no cure shortens: lower bound, expectation, upper bound of the gain.
@@ -207,7 +210,32 @@ class Measures:
     @cached_property
     def contention(self) -> Contention | None:
         """What of a call storage serves one at a time; None where the session does not show it."""
-        return contention_of(self.segments, self.places, self.kinds)
+        chosen = np.ones(len(self.places), bool)
+        if self.later_epochs_hardly_wait and self._first_pass_ends_ns is not None:
+            # What memory serves later, as many as ask, says nothing of storage.
+            chosen = self.segments.start_ns[self.places] < self._first_pass_ends_ns
+        return contention_of(self.segments, self.places[chosen], self.kinds[chosen])
+
+    @cached_property
+    def _first_pass_ends_ns(self) -> int | None:
+        if self.passes < SEVERAL or self.trace_room.dropped_calls:
+            return None
+        reads = self.places[self.kinds == KIND["read"]]
+        return first_pass_ends_ns(self.segments, reads, self.unique_bytes)
+
+    @cached_property
+    def later_wait_s(self) -> float | None:
+        """What all steps waited after the input had been read through once; None where that is not known."""
+        through_ns = self._first_pass_ends_ns
+        return (
+            None if through_ns is None or self.windows is None else waited_after_s(self.windows, through_ns)
+        )
+
+    @property
+    def later_epochs_hardly_wait(self) -> bool:
+        """Whether memory served later epochs, as far as their steps waited."""
+        later_s, waited_s = self.later_wait_s, self.model.most_wait_s * self.model.units
+        return later_s is not None and later_s <= HARDLY * waited_s
 
     @cached_property
     def probe(self) -> StorageProbe | None:
@@ -355,7 +383,7 @@ class Measures:
             # Nothing else is counted, so it does not matter whether the job waits.
             low = min(low, stall_s[0])
         elif expected_s > 0:
-            assumed.insert(0, self.waited)
+            assumed.insert(0, waits_for_input(model))
         # Steps are not equally long: a run that changes nothing differs by so much, too.
         noise_s = NOISE * model.unit_s
         low = max(0.0, min(low, expected) - noise_s)
@@ -364,8 +392,9 @@ class Measures:
 
     @property
     def waited(self) -> Assumption:
-        """That the job waits for its input."""
-        return waits_for_input(self.model)
+        """That the job waits for its input: the steps say so, or its own thread reads."""
+        own_s = self.input_calls.within_s if self.use_and_facts[1].loop_reads else 0.0
+        return waits_for_input(self.model, own_s)
 
     @property
     def shared(self) -> list[Assumption]:
@@ -425,7 +454,7 @@ class Measures:
         pipeline, loop = self.pipeline_s(calls.beside_s), calls.within_s / self.model.units
         share = calls.beside_s / self.input_calls.beside_s if self.input_calls.beside_s > 0 else 0.0
         if not self.model.certain and loop > 0:
-            # Nobody knows whether the thread that makes them is waited for.
+            # The thread that makes them is waited for if it makes nearly all.
             assumed = [self.waited, *assumed]
         gain = self.gain(
             low * pipeline + other_s[0],

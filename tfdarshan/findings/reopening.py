@@ -7,10 +7,13 @@ import numpy as np
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, plural
 
 NAME = "reopening"
+# Files that are opened about once for each time that they are read.
+ONCE_A_PASS = 1.2
 CURE = Cure(
     "Open each file once and keep it open, or keep what was read in memory.",
     "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once; or dataset.cache()",
@@ -38,6 +41,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "there are more files than may be open at a time",
     )
     gain, stall_s = measures.without(needless, 0.5, 0.95, 1.0, [assumed])
+    if costs.opens.sum() <= ONCE_A_PASS * measures.passes * files:
+        # Then it is later passes that open again.
+        gain = within_later_waits(gain, measures, needless.within_s / measures.model.units)
     order = np.argsort(-again, kind="stable")
     return Finding(
         name=NAME,

@@ -10,7 +10,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
-from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.measures import SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
@@ -29,7 +29,7 @@ LEAST_BYTES = 1 << 18
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
 # Storage that served so many passes of a job that read its input at least so often served the first epoch.
-ONE_PASS, SEVERAL = 1.2, 1.5
+ONE_PASS = 1.2
 ONCE = (
     " Memory served later epochs: storage served one pass, and a copy takes one, too, so it helps only if "
     "several runs use it."
@@ -115,8 +115,10 @@ def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
     if measures.summary.emulation is not None:
         return False
     if figures.rereads.passes >= SEVERAL:
-        stored = figures.rereads.passes * measures.costs.storage_share
-        return stored <= ONE_PASS
+        return (
+            figures.rereads.passes * measures.costs.storage_share <= ONE_PASS
+            or measures.later_epochs_hardly_wait
+        )
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
         return False
@@ -179,7 +181,7 @@ def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tie
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
-    by_loop = not model.certain and measures.use_and_facts[1].loop_share > 0
+    by_loop = not model.certain and measures.use_and_facts[1].loop_reads
     assumed = (measures.waited, *(() if by_loop else measures.shared), _faster(whole, fast_tier))
     return Gain(model.unit, model.unit_s, low, likely, high, assumed)
 

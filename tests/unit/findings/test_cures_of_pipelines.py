@@ -368,3 +368,26 @@ def test_a_database_and_other_files_are_not_staged_by_one_cure(tmp_path, databas
     assert ("sqlite3.connect" in staging.cure.line) == by_hand
     assert 1 / (1 - 0.35) < staging.gain.speedup < 1 / (1 - 0.65)
     assert contradictions(session) == []
+
+
+@pytest.mark.parametrize(("does", "hands_over"), [(["python"], True), (["python", "decodes"], False)])
+def test_what_a_generator_takes_besides_reading_need_not_be_decoding(tmp_path, does, hands_over):
+    # GIVEN a generator that reads 1 of each 10 ms, four epochs of them, with all processors busy
+    calls = [(10.0 * n, 10.0 * n + 1, 1, "pread", n % 20, 100 * KB) for n in range(80)]
+    steps = [(40.0 * n, 40.0 * n + 40, 30.0) for n in range(20)]
+    one = {"stages": [GENERATOR | {"does": does}, BATCH], "pool_threads": None, "datasets": 1, "iterators": 4}
+    session = training(
+        tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(20)], sizes=[100 * KB] * 20,
+        meta={
+            "pipelines": {"found": [one], "left_out": 0},
+            "machine": {"cpus": 2, "memory_bytes": 16_000_000_000, "cpu_s": 1.55},
+        },
+    )  # fmt: skip
+
+    # WHEN
+    gain = next(found for found in diagnose(session).findings if found.name == "decode_bound").gain
+
+    # THEN a cache is expected to give half of it, for it hands samples over as well
+    assert gain.doubts[0].claim == "each epoch decodes the same"
+    assert (gain.expected_s <= 0.51 * gain.if_so_s) is hands_over
+    assert gain.if_so_s > 0

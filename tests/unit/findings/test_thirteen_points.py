@@ -98,14 +98,26 @@ def test_3_a_save_that_steps_of_2_ms_leave_no_time_for_has_no_lower_bound(tmp_pa
     assert "a checkpoint can be written while training goes on" in [d.claim for d in saves.gain.doubts]
 
 
-@pytest.mark.parametrize("by_loop", [True, False])
-def test_4_nothing_is_certain_without_steps(tmp_path, by_loop):
-    sketch = replace(SKETCHES["no steps"], readers=1, open_ms=6.0, by_loop=by_loop)
+def test_4_nothing_is_certain_of_threads_without_steps(tmp_path):
+    sketch = replace(SKETCHES["no steps"], readers=1, open_ms=6.0)
 
     gains = [found.gain for found in diagnose(sketched(tmp_path, sketch)).findings if found.gain]
 
     assert gains
     assert all(gain.low_s == 0 for gain in gains)
+
+
+def test_4_the_main_thread_waits_for_what_it_reads_itself(tmp_path):
+    # GIVEN a job without steps whose main thread makes all reads
+    copied = one(
+        sketched(tmp_path, replace(SKETCHES["no steps"], readers=1, open_ms=6.0, by_loop=True)), STAGING
+    )
+
+    # THEN that is shown, and a promise rests on it
+    assert copied.gain.supported
+    assert copied.gain.speedup_range[0] > 1.5
+    seen = next(entry for entry in copied.gain.assumptions if "waits for these files" in entry.claim)
+    assert seen.support.startswith("the main thread itself is in them, ")
 
 
 def test_5_a_slow_time_is_no_slow_file(tmp_path):
