@@ -6,7 +6,7 @@ import posixpath
 
 import numpy as np
 
-from tfdarshan.analysis.checkpoint_bursts import SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
 from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
@@ -21,6 +21,8 @@ NAME = "checkpoint_stall"
 READ_BACK = 0.5
 # Shares of the stall that saving behind the loop's back spares: it still copies, and that takes processors.
 LIKELY = (0.25, 0.7)
+# Saves of one state differ by no more than so many times.
+ALIKE = 1.5
 # What writing beside the steps takes of a processor.
 IDLE_CPUS = 1.0
 # Files of a checkpoint of TensorFlow.
@@ -58,26 +60,31 @@ def find(measures: Measures) -> Finding | Unknown | None:
             why = f"whether {plural(len(bursts), 'burst')} of writes held anything up: {measures.why_no_wait}"
             return Unknown(NAME, why, measures.recorded.to_mark_steps)
         return None
-    if windows is None:
+    if windows is None and not (_alike(bursts) and measures.input_calls.calls):
         return _burst_note(measures, bursts, stalls)
     units = measures.model.units
-    stall, most = stall_s / units, max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
+    most = max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
     assumed = [_time_for_it(measures, bursts, stalls), *_processor_for_it(measures)]
-    likely = LIKELY[1] * (1.0 if all(entry.support for entry in assumed) else UNSHOWN)
+    if windows is None:
+        assumed.append(_saves(bursts))
+    # Saves that come too soon are written one after the other, beside all else that the job does.
+    beside_s = max(0.0, min(stall_s, measures.model.all_s - stall_s))
+    low, likely = (share * beside_s / units for share in LIKELY)
+    likely *= 1.0 if all(entry.support for entry in assumed[1:]) else UNSHOWN
     beside = measures.pace_beside(*(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
-    gain = measures.gain(
-        0, 0, 0, assumed=assumed, stall_s=(LIKELY[0] * stall, likely * stall, most), beside=beside
-    )
+    gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=(low, likely, most), beside=beside)
     longest = bursts.iloc[int(np.argmax(stalls))]
+    saves = len(bursts) if windows is not None else int(bursts["files"].sum())
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"each checkpoint holds training up for {human_seconds(stall_s / len(bursts))}",
-        what=f"{plural(len(bursts), 'checkpoint')} of {human_bytes(moved / len(bursts))} took "
+        title=f"each checkpoint holds {measures.loop.replace('the training loop', 'training')} up for "
+        f"{human_seconds(stall_s / saves)}",
+        what=f"{plural(saves, 'checkpoint')} of {human_bytes(moved / saves)} took "
         f"{human_seconds(stall_s)}, "
-        "in which steps stood still.",
+        f"in which {'it' if windows is None else 'steps'} stood still.",
         evidence=(
-            Evidence("checkpoints", f"{len(bursts):,}", len(bursts)),
+            Evidence("checkpoints", f"{saves:,}", saves),
             Evidence("written", human_bytes(moved), moved),
             Evidence("held up", human_seconds(stall_s), stall_s),
             Evidence("writing", human_seconds(float(bursts["write_ns"].sum()) / 1e9)),
@@ -91,6 +98,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
+
+
+def _alike(bursts) -> bool:  # type: ignore[no-untyped-def]
+    """Says whether several bursts have a name of one form and about one size: a state that is saved again."""
+    forms = {NUMBER.sub("#", f"{row.directory}/{row.name}") for row in bursts.itertuples()}
+    size = (bursts["bytes"] / bursts["files"].clip(lower=1)).to_numpy(np.float64)
+    return len(bursts) > 1 and len(forms) == 1 and bool(size.max() <= ALIKE * size.min())
+
+
+def _saves(bursts) -> Assumption:  # type: ignore[no-untyped-def]
+    """Gives that these are checkpoints: without steps their names say so."""
+    files = int(bursts["files"].sum())
+    seen = f"{plural(files, 'file')} named alike, of {human_bytes(float(bursts['bytes'].sum()) / files)} each"
+    return Assumption("these are checkpoints", seen, "what is written is read soon after")
 
 
 def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ignore[no-untyped-def]

@@ -1,0 +1,68 @@
+"""Checkpoints of a job that marks no steps: files named alike, of one size, beside input that is read."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tfdarshan.findings.diagnosis import diagnose
+
+MB = 1 << 20
+
+
+def job(logdir, names, *, save_ms=400.0, sizes=(16 * MB,) * 4, reads=True):
+    """Gives a job that saves after each second of reading by threads and computing."""
+    at, calls = 0.0, []
+    for save, size in enumerate(sizes):
+        if reads:
+            calls += [(at + 50 * n, at + 50 * n + 5, 1, "pread", n, MB) for n in range(10)]
+        calls.append((at + 1000, at + 1000 + save_ms, LOOP, "write", 10 + save, size))
+        at += 1000 + save_ms
+    paths = [*(f"/data/{n}" for n in range(10)), *names[: len(sizes)]]
+    return training(logdir, sorted(calls), paths=paths, sizes=[MB] * 10 + list(sizes), duration_ms=at)
+
+
+ALIKE = [f"/out/weights-{step}.npy" for step in (5, 10, 15, 20)]
+
+
+def saves(session):
+    return next(one for one in diagnose(session).findings if one.name == "checkpoint_stall")
+
+
+def test_they_hold_up_the_thread_that_writes_them(tmp_path):
+    session = job(tmp_path, ALIKE)
+
+    # THEN a quarter of the time of the saves comes back for certain, what they took at most
+    one, verdict = saves(session), diagnose(session).verdict
+    assert (one.kind, verdict.state, verdict.finding) == ("problem", "slow", "checkpoint_stall")
+    assert one.title == "each checkpoint holds the main thread up for 400.0 ms"
+    low, high = one.gain.speedup_range
+    assert low == pytest.approx(5.6 / (5.6 - 0.25 * 1.6), rel=0.02)
+    assert high == pytest.approx(5.6 / (5.6 - 1.6), rel=0.03)
+    named = next(entry for entry in one.gain.assumptions if entry.claim == "these are checkpoints")
+    assert named.support == "4 files named alike, of 16.8 MB each"
+    assert named.refuted_by == "what is written is read soon after"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"names": ["/out/mean.npy", "/out/std.npy", "/out/labels.npy", "/out/ids.npy"]},
+        {"sizes": (16 * MB, 2 * MB, 40 * MB, 16 * MB)},
+        {"sizes": (16 * MB,)},
+        {"reads": False},
+    ],
+    ids=["other names", "other sizes", "one", "no input"],
+)
+def test_other_files_are_a_note(tmp_path, changes):
+    one = saves(job(tmp_path, **({"names": ALIKE} | changes)))
+
+    assert (one.kind, one.gain, one.cure) == ("note", None, None)
+
+
+def test_saves_that_take_longer_than_all_else_are_written_beside_that_alone(tmp_path):
+    # GIVEN saves of 2 s after each second: the next one is due before the last one is written
+    one = saves(job(tmp_path, ALIKE, save_ms=2000.0))
+
+    # THEN of 8 s that they take 4 go on beside the rest, at most, and nothing is certain
+    assert one.gain.low_s == 0
+    assert one.gain.expected_s == pytest.approx(0.7 * 4.0)
+    assert one.gain.speedup_range[1] == pytest.approx(12 / (12 - 8), rel=0.04)
