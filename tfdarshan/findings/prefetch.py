@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
-from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.measures import CACHED, Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
 from tfdarshan.units import human_seconds, percent
@@ -14,6 +16,9 @@ BUFFERED = 0.2
 # Shares of what can overlap that do.
 LIKELY = (0.6, 0.92, 1.0)
 BUSY_CPUS = 0.85
+# Where storage makes up for rests, the first wait is as long as another one with the compute before it. So
+# many steps tell, whose waits differ by such a share.
+FIRST_STEPS, STEADY = 5, 0.15
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -60,7 +65,36 @@ def _assumed(measures: Measures) -> list[Assumption]:
     rests = f"it works {percent(overlap, 1)} as much as in waits" if overlap <= BUFFERED else ""
     return [
         Assumption("the pipeline rests while steps compute", rests, "a larger buffer changes nothing"),
+        *_storage_has_more(measures),
         *processors_free(measures),
+    ]
+
+
+def _storage_has_more(measures: Measures) -> list[Assumption]:
+    """Gives that storage has more to give while steps compute, where the first waits look as if it had not.
+
+    A limit of bytes or calls a second lets a rest be made up for: then later batches come the sooner by what
+    steps computed before, and reading ahead gains nothing. The first one has no such rest before it.
+    """
+    windows = measures.windows
+    if windows is None or windows.wait_end_ns is None or measures.slow_share <= CACHED:
+        return []
+    waits = (windows.wait_end_ns - windows.start_ns)[:FIRST_STEPS] / 1e9
+    if len(waits) < FIRST_STEPS:
+        return []
+    first_s, usual_s = float(waits[0]), float(np.median(waits[1:]))
+    typical_s = windows.typical_compute_s or 0.0
+    steady = float(np.ptp(waits[1:])) <= STEADY * usual_s
+    made_up = abs(first_s - usual_s - typical_s) <= STEADY * first_s and typical_s > STEADY * usual_s
+    if not (steady and made_up):
+        return []
+    return [
+        Assumption(
+            "storage has more to give while steps compute",
+            "",
+            f"the first batch, which took {human_seconds(first_s)} and later ones "
+            f"{human_seconds(usual_s)}, is the only one that had no rest before it",
+        )
     ]
 
 

@@ -53,7 +53,8 @@ def find(measures: Measures) -> Finding | None:
     if fills is None:
         return None
     # What was read at once is read beside the steps of its epoch: no more of it than these last.
-    computing_s = model.compute_s * model.units / max(pipeline.iterators, 1)
+    # Of that, the pipeline works a part already.
+    computing_s = (1 - model.overlap) * model.compute_s * model.units / max(pipeline.iterators, 1)
     beside_s = sum(min(seconds, computing_s) for seconds in fills.each_s)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)

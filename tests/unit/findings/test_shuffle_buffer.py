@@ -5,14 +5,18 @@ import pytest
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
 KB = 1_000
 SHUFFLE = {"name": "shuffle", "size": 320}
 
 
-def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20):
-    """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step."""
+def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False):
+    """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step.
+
+    With `beside`, half of that time is read, too.
+    """
     at, calls, made = 0.0, [], []
     for _ in range(epochs):
         reads = int(fill_ms // 5)
@@ -23,6 +27,10 @@ def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20):
         for step in range(steps):
             wait = fill_ms if step == 0 else 0.2
             made.append((at, at + wait + 30, wait))
+            if beside:
+                calls += [
+                    (at + wait + 5 * n, at + wait + 5 * n + 4.9, 1, "pread", n, 100 * KB) for n in range(3)
+                ]
             at += wait + 30
     one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}
     return training(
@@ -81,3 +89,16 @@ def test_of_records_few_are_kept(tmp_path):
     cure = found(job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
     assert cure.instead_of == "dataset = dataset.shuffle(320)"
     assert cure.line == "dataset = dataset.shuffle(64)"
+
+
+def test_what_goes_on_beside_steps_already_leaves_less_room(tmp_path):
+    # GIVEN an epoch that reads for half of its compute, too
+    rests, works = (
+        job(tmp_path / str(beside), PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, beside=beside)
+        for beside in (False, True)
+    )
+    one, other = found(rests).gain, found(works).gain
+
+    # THEN the other half is all that can be read beside the steps
+    assert measure(works).model.overlap == pytest.approx(0.5, abs=0.05)
+    assert other.expected_s == pytest.approx(0.5 * one.expected_s, rel=0.1)

@@ -1,0 +1,64 @@
+"""Reading ahead gains nothing of storage whose limit lets a rest be made up for: the first wait shows it."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import training
+from tfdarshan.findings.diagnosis import diagnose
+
+KB = 1_000
+
+
+def job(logdir, waits_ms, compute_ms=70.0):
+    """Gives steps that wait so long for four reads at a time, and then compute."""
+    at, calls, steps = 0.0, [], []
+    for number, wait in enumerate(waits_ms):
+        calls += [
+            (
+                at + wait / 2 * n,
+                at + wait / 2 * (n + 1),
+                tid + 1,
+                "pread",
+                8 * (number % 4) + 2 * tid + n,
+                1000 * KB,
+            )
+            for n in range(2)
+            for tid in range(4)
+        ]
+        steps.append((at, at + wait + compute_ms, wait))
+        at += wait + compute_ms
+    paths = [f"/data/{n}" for n in range(32)]
+    machine = {"machine": {"cpus": 4, "memory_bytes": 16_000_000_000, "cpu_s": 0.05}}
+    return training(logdir, calls, steps, paths=paths, sizes=[1000 * KB] * 32, meta=machine)
+
+
+@pytest.mark.parametrize(
+    ("first_ms", "later_ms", "catches_up"),
+    [
+        (400, [330] * 19, True),  # each batch comes 400 ms after the one before
+        (330, [330] * 19, False),  # so it does, whatever was computed
+        (900, [330] * 19, False),  # the first one took longer for another reason
+        (400, [330, 250, 420, 300] * 5, False),  # waits that differ do not tell
+    ],
+    ids=["a limit", "waits", "a slow start", "unsteady"],
+)
+def test_the_first_wait_shows_whether_it_does(tmp_path, first_ms, later_ms, catches_up):
+    found = diagnose(job(tmp_path, [first_ms, *later_ms]))
+
+    ahead = next(one for one in found.findings if one.name == "prefetch")
+    doubted = [entry.claim for entry in (ahead.gain.doubts if ahead.gain else ())]
+    if catches_up:
+        assert ahead.kind == "note"
+        assert doubted == ["storage has more to give while steps compute"]
+        assert ahead.gain.doubts[0].refuted_by == (
+            "the first batch, which took 400.0 ms and later ones 330.0 ms, is the only one "
+            "that had no rest before it"
+        )
+    else:
+        assert ahead.gain.low_s > 0
+        assert not doubted
+
+
+def test_steps_that_hardly_compute_show_nothing(tmp_path):
+    found = diagnose(job(tmp_path, [400, *[395] * 19], compute_ms=5.0))
+
+    assert "prefetch" not in [one.name for one in found.problems]
