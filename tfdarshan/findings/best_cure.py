@@ -30,7 +30,13 @@ def best_cure(findings: Sequence[Finding]) -> Finding | None:
         and promised[finding.name] >= AS_GOOD * most
         and 1 - 1 / promised[finding.name] >= MOST_SAVED * (1 - 1 / most)
     ]
-    return min(nearly, key=lambda finding: (work(finding), -promised[finding.name]), default=None)
+    return min(nearly, key=lambda finding: _order(finding, promised[finding.name]), default=None)
+
+
+def _order(finding: Finding, promised: float) -> tuple[float, ...]:
+    """Sorts cures by their work, what they promise as it is printed, and what of that is certain."""
+    low = 1.0 if finding.gain is None else finding.gain.speedup_range[0]
+    return work(finding), -round(promised, 2), -low
 
 
 def work(finding: Finding) -> int:

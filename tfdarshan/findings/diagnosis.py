@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # What costs less is worth a note: runs of one job differ by as much. A cure is worth a trial if it gives
 # clearly more than that: a job that waits 5 % of its time waits 4 % of it in the next run, and is well.
-PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.10
+PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
 # What may give nothing has to promise more to be called a problem.
 CERTAIN, LEAST_UNCERTAIN = 1.02, 1.20
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
@@ -201,8 +201,12 @@ def _all_charged(findings: Sequence[Finding], measures: Measures) -> list[Findin
     found: list[Finding] = []
     model = measures.model
     left = _Left(model.most_wait_s, 0.0)
-    # What is a note by its own rule is too doubtful to claim anything before the others.
-    for finding in sorted(findings, key=lambda finding: finding.kind == "note"):
+
+    # What is a note by its own rule, or promises little, is too doubtful to claim anything before the others.
+    def doubtful(one: Finding) -> bool:
+        return one.kind == "note" or (model.likely and _promises_little(one))
+
+    for finding in sorted(findings, key=doubtful):
         charged, left = _charged(finding, left, measures)
         if charged is not None:
             found.append(charged)
@@ -287,8 +291,7 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     cost_s = claimed_s + stall_s
     share = cost_s / model.unit_s
     kind = finding.kind
-    least = LEAST_SPEEDUP if finding.gain.speedup_range[0] >= CERTAIN else LEAST_UNCERTAIN
-    little = cost_s < PROBLEM_SHARE * model.unit_s or finding.gain.speedup < least
+    little = cost_s < PROBLEM_SHARE * model.unit_s or _promises_little(finding)
     if kind == "problem" and (measures.too_short or little):
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
@@ -299,3 +302,11 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
         dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share, gain=gain),
         _Left(left.wait_s - claimed_s, own_claimed_s),
     )
+
+
+def _promises_little(finding: Finding) -> bool:
+    """Says whether a cure promises too little for a problem: more is asked of a gain that is not certain."""
+    if finding.gain is None:
+        return False
+    certain = finding.gain.speedup_range[0] >= CERTAIN
+    return finding.gain.speedup < (LEAST_SPEEDUP if certain else LEAST_UNCERTAIN)

@@ -49,6 +49,16 @@ def test_of_as_much_work_what_promises_most_comes_first():
     assert named(finding("read_parallelism", 1.9), finding(LINES, 2.0)) == LINES
 
 
+def test_of_as_much_work_that_promises_as_much_the_more_certain_one_comes_first():
+    # GIVEN gains that are printed alike, of which one begins higher
+    sure, unsure = finding("reopening", 1.2), finding("fits_in_memory", 1.201)
+    sure = replace(sure, gain=replace(sure.gain, low_s=0.8 * sure.gain.expected_s))
+
+    assert named(sure, unsure) == named(unsure, sure) == "reopening"
+    # ... and what is printed as more comes before it all the same
+    assert named(sure, finding("fits_in_memory", 1.22)) == "fits_in_memory"
+
+
 def test_lines_are_less_work_than_copies_and_these_less_than_a_conversion():
     # GIVEN cures that promise the same, the most work first
     order = [CONVERSION, COPY, SOME_FILES, LINES]

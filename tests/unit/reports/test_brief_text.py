@@ -8,12 +8,14 @@ import re
 
 import pytest
 
+from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measures import measure
+from tfdarshan.findings.same_seconds import one_of_names
 from tfdarshan.findings.step_split import step_split
-from tfdarshan.reports.text.brief_text import brief_text
+from tfdarshan.reports.text.brief_text import ONE_OF, brief_text
 from tfdarshan.terminal.paint import Paint, paint_for
 
 READER = 101
@@ -191,3 +193,19 @@ def test_a_program_whose_path_is_no_part_of_a_line_stands_beside_its_label(slow)
     (job,) = (line for line in lines if line.startswith("Job"))
     assert "deep/solver" in job
     assert len(job) <= 100
+
+
+def test_cures_that_give_the_same_seconds_are_one_of_several(tmp_path):
+    # GIVEN a slow disk whose files several cures spare, and a job whose only cure is a buffer for its writes
+    several = sketched(tmp_path / "a", SKETCHES["cached from the second epoch on"])
+    alone = sketched(tmp_path / "b", SKETCHES["small writes"])
+
+    # THEN the first has a line that names them, once, and the second has none
+    wide = dataclasses.replace(Paint(), width=300)
+    said = [line for line in brief_of(several, wide).splitlines() if line.startswith(f"{ONE_OF} ")]
+    named = diagnosis_of(measure(several)).named
+    assert named.one_of
+    assert " ".join(said[0].split()) == f"{ONE_OF} {one_of_names(named)}"
+    assert len(said) == 1
+    assert not one_of_names(diagnosis_of(measure(alone)).named)
+    assert f"\n{ONE_OF} " not in brief_of(alone, wide)
