@@ -125,7 +125,7 @@ def test_calls_are_no_further_ahead_than_two_for_each_thread():
     for number in range(5):
         assert next(results) == str(number)
         assert len(taken) == number + 6
-    results.close()
+    del results  # and its threads end
 
 
 def test_what_a_call_raises_is_raised_where_its_result_would_be():

@@ -1,6 +1,7 @@
 """Cures take out what the job's own tf.data pipeline has, and are not given where it has them already."""
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -354,7 +355,7 @@ def test_more_threads_are_no_cure_for_a_database(tmp_path):
 @pytest.mark.parametrize(("database_ms", "files_ms", "by_hand"), [(30, 10, True), (10, 30, False)])
 def test_a_database_and_other_files_are_not_staged_by_one_cure(tmp_path, database_ms, files_ms, by_hand):
     # GIVEN steps that read 100 kB of a database and a file each, of which one takes longer
-    calls = [(0.0, 0.1, 1, "stat", 1, 0)]
+    calls: list[tuple[Any, ...]] = [(0.0, 0.1, 1, "stat", 1, 0)]
     for n in range(80):
         middle, at = 50 * n + database_ms, n * 100 * KB
         calls += [(50 * n, middle, 1, "pread", 0, 100 * KB, at), (middle, middle + 2, 1, "open", 2 + n, 0)]
