@@ -1,5 +1,5 @@
-/* What watching page faults may cost: so much of the time of the thread that has most of them. Events are off for as
- * long as they would cost more. Of the watching thread alone, but for what is allowed. */
+/* What watching page faults may cost: so much of the time. Events are taken away for as long as they would cost more;
+ * to open and to close them costs, too. Of the watching thread alone, but for what is allowed. */
 #ifndef TFD_FAULT_BUDGET_H
 #define TFD_FAULT_BUDGET_H
 
@@ -11,13 +11,17 @@
 
 /* Before watching begins: takes the share from the environment, 1 % where that says nothing. */
 void tfd_fault_budget_allow(void);
-void tfd_fault_budget_begin(void);
-/* Adds the share of the time that passed, and takes off what watching cost a thread in it, at most. Says whether events
- * are to be on from now. */
+/* `begun_ns` was spent to begin, `opened_ns` of it to open events, and something more may be spent at once: all is paid
+ * back from half of what is earned. */
+void tfd_fault_budget_begin(int64_t begun_ns, int64_t opened_ns);
+/* Adds the share of the time that passed, and takes off what watching cost in it. Says whether there are to be events
+ * from now. */
 bool tfd_fault_budget_spend(int64_t passed_ns, int64_t cost_ns, bool is_on);
-/* How long events may stay on at this rate of faults, were they one thread's, at most `most_ns`. */
-int64_t tfd_fault_budget_lasts_ns(double faults_per_ns, int64_t most_ns);
-/* What so many samples of faults cost the threads that have them. */
-int64_t tfd_fault_samples_cost_ns(uint64_t samples);
+/* Events were opened, or closed, at this cost, which is to be spent no more often than it pays. */
+void tfd_fault_budget_switched(int64_t cost_ns);
+/* How long events may stay at this cost for each nanosecond, at most `most_ns`. */
+int64_t tfd_fault_budget_lasts_ns(double cost_per_ns, int64_t most_ns);
+/* How long it takes until they may be opened again, at most `most_ns`. */
+int64_t tfd_fault_budget_waits_ns(int64_t most_ns);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -36,8 +35,7 @@ struct ring {
 
 static struct ring rings[MOST_THREADS];
 static uint32_t ring_count;
-static bool per_thread; /* a ring for each thread; else for each processor */
-static bool is_on;
+static bool per_thread;       /* a ring for each thread; else for each processor */
 static bool ring_was_refused; /* of the last event that could not be added: not the event, its memory */
 
 /* From the events' ids to their kinds. */
@@ -46,6 +44,7 @@ static struct {
     uint32_t kind;
 } kinds[ID_PLACES];
 static uint32_t ids, open_events;
+static int event_fds[MOST_EVENTS]; /* of all events, in no order */
 
 static int32_t own_tid(void)
 {
@@ -70,7 +69,7 @@ static uint32_t kind_of(uint64_t id)
     return TFD_FAULT_KINDS;
 }
 
-static int open_event(int32_t tid, int cpu, uint32_t kind)
+int tfd_fault_event_open(int32_t tid, int cpu, uint32_t kind, bool is_on)
 {
     static const uint64_t configs[] = {PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_PAGE_FAULTS_MIN,
                                        PERF_COUNT_SW_PAGE_FAULTS_MAJ};
@@ -125,16 +124,16 @@ static size_t cpu_ring_bytes(int cpus)
 static bool add_event(struct ring *ring, int32_t tid, int cpu, uint32_t kind, size_t bytes)
 {
     uint64_t id = 0;
-    int fd = open_event(tid, cpu, kind);
+    int fd = tfd_fault_event_open(tid, cpu, kind, true);
     ring_was_refused = false;
     if (fd < 0)
         return false;
     bool is_first = !ring->control;
     bool added = is_first ? map_ring(ring, fd, bytes) : !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd[0]);
     ring_was_refused = is_first && !added;
-    if (added && ids < MOST_IDS && !ioctl(fd, PERF_EVENT_IOC_ID, &id)) {
+    if (added && ids < MOST_IDS && open_events < MOST_EVENTS && !ioctl(fd, PERF_EVENT_IOC_ID, &id)) {
         keep_kind(id, kind);
-        open_events++;
+        event_fds[open_events++] = fd;
         if (is_first || cpu < 0)
             ring->fd[ring->fds++] = fd;
         ring->tid = cpu < 0 ? tid : 0;
@@ -201,13 +200,22 @@ static struct ring *free_ring(void)
     return ring_count < MOST_THREADS ? &rings[ring_count++] : NULL;
 }
 
+static void close_event(int fd)
+{
+    for (uint32_t i = 0; i < open_events; i++)
+        if (event_fds[i] == fd) {
+            event_fds[i] = event_fds[--open_events];
+            break;
+        }
+    close(fd);
+}
+
 /* Of a thread that ended, whose samples were taken. */
 static void release_ring(struct ring *ring)
 {
     munmap(ring->control, ring->bytes + (size_t)sysconf(_SC_PAGESIZE));
     for (int i = 0; i < ring->fds; i++)
-        close(ring->fd[i]);
-    open_events -= (uint32_t)ring->fds;
+        close_event(ring->fd[i]);
     *ring = (struct ring){0};
 }
 
@@ -238,9 +246,8 @@ enum tfd_fault_watch tfd_fault_events_open(int *error)
     size_t count = list_threads(tids, MOST_THREADS);
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     bool done = true;
-    is_on = true;
     *error = 0;
-    int probe = open_event(own_tid(), -1, TFD_FAULT_BEGINS);
+    int probe = tfd_fault_event_open(own_tid(), -1, TFD_FAULT_BEGINS, false);
     if (probe < 0) {
         *error = errno;
         return TFD_FAULTS_NO_EVENTS;
@@ -260,15 +267,15 @@ enum tfd_fault_watch tfd_fault_events_open(int *error)
     return reason;
 }
 
-/* The descriptors of the caller's table are all events', but for the first few that it may use itself. */
 void tfd_fault_events_close(void)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     for (uint32_t i = 0; i < ring_count; i++)
         if (rings[i].control)
             munmap(rings[i].control, rings[i].bytes + page_bytes);
+    for (uint32_t i = 0; i < open_events; i++)
+        close(event_fds[i]);
     tfd_fault_events_reset_in_child();
-    syscall(SYS_close_range, 0, ~0u, 0);
 }
 
 void tfd_fault_events_reset_in_child(void)
@@ -299,6 +306,11 @@ static bool is_watched(int32_t tid)
     return false;
 }
 
+bool tfd_fault_events_are_whole(void)
+{
+    return ring_count && !per_thread;
+}
+
 void tfd_fault_events_follow_threads(void)
 {
     static int32_t tids[MOST_THREADS];
@@ -310,15 +322,6 @@ void tfd_fault_events_follow_threads(void)
     for (size_t i = 0; i < count; i++)
         if (!is_watched(tids[i]) && !watch_thread(tids[i], &error))
             return;
-}
-
-/* The kernel keeps the events of the thread that opened them in a list, with those that threads inherited. */
-void tfd_fault_events_switch(bool on)
-{
-    if (on == is_on)
-        return;
-    prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
-    is_on = on;
 }
 
 static void copy_from(const struct ring *ring, uint64_t tail, void *out, size_t size)

@@ -14,6 +14,7 @@
 struct begun {
     int32_t tid;    /* 0: the place is free */
     uint32_t drain; /* in which it had a sample last */
+    uint32_t known; /* 1: it has had one that was worked up */
     uint64_t fresh; /* samples of that */
     uint64_t address;
     int64_t time_ns;              /* 0: it is in none */
@@ -26,6 +27,7 @@ static size_t sample_count, sample_capacity;
 static struct begun begun[THREAD_PLACES];
 static uint32_t begun_count, drain;
 static struct tfd_fresh_samples fresh; /* of the last drain */
+static int64_t window_ns; /* since when every begin of a fault is a sample; 0: that is not known */
 
 void tfd_fault_pairs_reset(void)
 {
@@ -54,19 +56,46 @@ static void drop(struct begun *thread)
     thread->time_ns = 0;
 }
 
-void tfd_fault_pairs_drop_begun(void)
+static void add_wait(struct tfd_mapped_file *file, int64_t begin_ns, int64_t end_ns)
+{
+    file->wait_ns += end_ns - begin_ns;
+    if (file->under_way == 1)
+        file->busy_ns += end_ns - file->busy_since_ns;
+}
+
+static void forget_threads(void)
 {
     for (uint32_t place = 0; place < THREAD_PLACES && begun_count; place++)
         drop(&begun[place]);
-    memset(begun, 0, sizeof begun);
+    if (begun_count)
+        memset(begun, 0, sizeof begun);
     begun_count = 0;
+}
+
+void tfd_fault_pairs_begin_window(int64_t since_ns)
+{
+    window_ns = since_ns;
+}
+
+void tfd_fault_pairs_end_window(int64_t until_ns)
+{
+    for (uint32_t place = 0; place < THREAD_PLACES && begun_count; place++) {
+        struct begun *thread = &begun[place];
+        if (thread->time_ns && thread->file && until_ns > thread->time_ns)
+            add_wait(thread->file, thread->time_ns, until_ns);
+        drop(thread);
+    }
+    forget_threads();
+    window_ns = 0;
 }
 
 /* Threads come and go: where half the places are taken, those are forgotten that are in no fault. */
 static struct begun *begun_of(int32_t tid)
 {
-    if (begun_count > THREAD_PLACES / 2)
-        tfd_fault_pairs_drop_begun();
+    if (begun_count > THREAD_PLACES / 2) {
+        forget_threads();
+        window_ns = 0;
+    }
     uint32_t place = (uint32_t)tid * 2654435761u % THREAD_PLACES;
     while (begun[place].tid && begun[place].tid != tid)
         place = (place + 1) % THREAD_PLACES;
@@ -167,12 +196,10 @@ static void end_fault(const struct begun *thread, const struct tfd_fault_sample 
     int64_t wait_ns = end->time_ns - thread->time_ns;
     file->faults++;
     file->major_faults += end->kind == TFD_FAULT_ENDS_MAJOR;
-    file->wait_ns += wait_ns;
+    add_wait(file, thread->time_ns, end->time_ns);
     file->longest_ns = wait_ns > file->longest_ns ? wait_ns : file->longest_ns;
     file->first_ns = file->first_ns ? file->first_ns : thread->time_ns;
     file->last_ns = end->time_ns;
-    if (file->under_way == 1)
-        file->busy_ns += end->time_ns - file->busy_since_ns;
 }
 
 static bool is_in(const struct tfd_range *range, const struct tfd_fault_sample *sample)
@@ -193,15 +220,27 @@ static const struct tfd_range *range_of(struct work *work, const struct tfd_faul
     return work->last_found;
 }
 
+/* A fault that had begun when events were opened. */
+static void begin_before_window(struct work *work, struct begun *thread, const struct tfd_fault_sample *end)
+{
+    struct tfd_fault_sample begin = *end;
+    begin.time_ns = window_ns < end->time_ns ? window_ns : end->time_ns;
+    begin_fault(work, thread, &begin, range_of(work, end));
+}
+
 static void work_up(struct work *work, const struct tfd_fault_sample *sample)
 {
     struct begun *thread = begun_of(sample->tid);
+    bool is_first = !thread->known;
+    thread->known = 1;
     if (sample->kind == TFD_FAULT_BEGINS) {
         work->totals->unpaired += thread->time_ns != 0;
         drop(thread);
         begin_fault(work, thread, sample, range_of(work, sample));
         return;
     }
+    if (is_first && window_ns)
+        begin_before_window(work, thread, sample);
     if (!thread->time_ns || thread->address != sample->address) {
         work->totals->unpaired++;
         return;

@@ -24,7 +24,10 @@ void tfd_fault_pairs_work(struct tfd_spool *spool, struct tfd_mapped_files *tota
 struct tfd_fresh_samples tfd_fault_pairs_fresh(void);
 /* Samples taken and not yet worked up. */
 size_t tfd_fault_pairs_waiting(void);
-/* The faults that are under way will have no end: events were switched off. */
-void tfd_fault_pairs_drop_begun(void);
+/* Events of all threads are open since then: whose first sample is an end has been in that fault since, or longer. 0:
+ * that is not known. */
+void tfd_fault_pairs_begin_window(int64_t since_ns);
+/* Events are closed: the faults that are under way will have no end, and have lasted until now at least. */
+void tfd_fault_pairs_end_window(int64_t until_ns);
 
 #endif

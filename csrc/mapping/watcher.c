@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "mapping/blocked_threads.h"
 #include "mapping/fault_budget.h"
+#include "mapping/fault_cost.h"
 #include "mapping/fault_events.h"
 #include "mapping/fault_pairs.h"
 #include "mapping/mapped_files.h"
@@ -29,15 +30,16 @@
 #include "mapping/range_table.h"
 #include "recorder/session.h"
 
-#define TICK_NS 20000000        /* the rings hold 650,000 samples a second for so long */
-#define SETTLED_NS 1000000      /* so long after its time a sample is in its ring for certain */
-#define LOOK_NS 500000000       /* between two looks at the page cache */
-#define LOOK_SHARE 100          /* looks take one part in so many of the time, or come more rarely */
-#define PATIENCE_NS 100000000   /* that a thread waits for the watcher */
-#define WAIT_SHARE 100          /* all waits together take one part in so many of the time */
-#define STUCK_NS 5000000000     /* within which a thread that got no processor ends */
-#define LAST_LOOK_NS 500000000  /* that the last looks take, when the host waits for them */
-#define MOST_DESCRIPTORS 1024u  /* of files that it looks at */
+#define TICK_NS 20000000       /* the rings hold 650,000 samples a second for so long */
+#define SETTLED_NS 1000000     /* so long after its time a sample is in its ring for certain */
+#define LOOK_NS 500000000      /* between two looks at the page cache */
+#define LOOK_SHARE 400         /* looks take one part in so many of the time, or come more rarely */
+#define PATIENCE_NS 100000000  /* that a thread waits for the watcher */
+#define WAIT_SHARE 100         /* all waits together take one part in so many of the time */
+#define STUCK_NS 5000000000    /* within which a thread that got no processor ends */
+#define LAST_LOOK_NS 500000000 /* that the last looks take, when the host waits for them */
+#define MOST_DESCRIPTORS 1024u /* of files that it looks at */
+#define SAMPLES_OF_FAULT 2
 #define MOST_FAULTS_PER_NS 1e-3 /* as long as nothing is known of them */
 #define SLOW_TICK_NS 250000000  /* where there are no events to take */
 
@@ -73,8 +75,10 @@ static bool has_events, is_on, has_table, has_looks;
 static struct tfd_blocked blocked; /* what no file has yet of these times */
 static int64_t next_tick_ns;
 static int64_t last_cpu_ns, last_tick_ns, next_look_ns;
-static double faults_per_ns; /* since the last tick */
-static struct rusage usage_at_start;
+static struct usage { /* of the process without the watching thread, but for its processor time */
+    int64_t minor_faults, major_faults, switches, cpu_ns;
+} usage_at_start, usage_at_tick;
+static double faults_per_ns, switches_per_ns; /* since the last tick */
 static struct tfd_range copied[TFD_RANGES_MAX];
 
 void tfd_watch_lock(void)
@@ -305,52 +309,102 @@ static void look_at_files(bool is_last)
 
 /* ---- page faults ---- */
 
-/* Before events are switched: what was counted since the last tick happened with them on, or off. The watching
- * thread's own faults are no events. */
-static void tell_usage(int64_t tick_ns)
+static int64_t cpu_of(const struct rusage *usage)
 {
-    struct rusage usage, own;
-    int64_t before = totals->minor_faults + totals->major_faults;
+    return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * (int64_t)1000000000 +
+           (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * (int64_t)1000;
+}
+
+/* The watching thread's own faults and switches have no events. */
+static struct usage usage_now(void)
+{
+    struct rusage all, own;
     getrusage(RUSAGE_THREAD, &own);
-    getrusage(RUSAGE_SELF, &usage);
-    totals->minor_faults = usage.ru_minflt - own.ru_minflt - usage_at_start.ru_minflt;
-    totals->major_faults = usage.ru_majflt - own.ru_majflt - usage_at_start.ru_majflt;
-    int64_t faults = totals->minor_faults + totals->major_faults - before;
+    getrusage(RUSAGE_SELF, &all);
+    return (struct usage){
+        .minor_faults = all.ru_minflt - own.ru_minflt,
+        .major_faults = all.ru_majflt - own.ru_majflt,
+        .switches = all.ru_nvcsw + all.ru_nivcsw - own.ru_nvcsw - own.ru_nivcsw,
+        .cpu_ns = cpu_of(&all),
+    };
+}
+
+/* Before events are opened or closed: what was counted since the last tick happened with them, or without. Returns what
+ * was used since. */
+static struct usage tell_usage(int64_t tick_ns)
+{
+    struct usage now = usage_now(), before = usage_at_tick;
+    totals->minor_faults = now.minor_faults - usage_at_start.minor_faults;
+    totals->major_faults = now.major_faults - usage_at_start.major_faults;
+    struct usage used = {.minor_faults = now.minor_faults - before.minor_faults,
+                         .major_faults = now.major_faults - before.major_faults,
+                         .switches = now.switches - before.switches,
+                         .cpu_ns = now.cpu_ns - before.cpu_ns};
+    int64_t faults = used.minor_faults + used.major_faults;
+    usage_at_tick = now;
     totals->sampled_faults += is_on ? faults : 0;
-    faults_per_ns = tick_ns > 0 ? (double)faults / (double)tick_ns : faults_per_ns;
+    if (tick_ns > 0) {
+        faults_per_ns = (double)faults / (double)tick_ns;
+        switches_per_ns = (double)used.switches / (double)tick_ns;
+    }
+    return used;
 }
 
-static void begin_usage(void)
-{
-    struct rusage own;
-    getrusage(RUSAGE_THREAD, &own);
-    getrusage(RUSAGE_SELF, &usage_at_start);
-    usage_at_start.ru_minflt -= own.ru_minflt;
-    usage_at_start.ru_majflt -= own.ru_majflt;
-}
-
-/* What watching costs the thread that pays most: its samples, and its part of the watching thread's time. */
-static int64_t cost_of(const struct tfd_fresh_samples *fresh, uint64_t lost, int64_t cpu_ns)
+/* What watching costs: the share of the processors' time that the process has, or, if that is more, of the time of the
+ * thread that has most faults. */
+static int64_t cost_of(const struct usage *used, const struct tfd_fresh_samples *fresh, uint64_t lost,
+                       int64_t cpu_ns, int64_t tick_ns)
 {
     uint64_t threads = fresh->threads ? fresh->threads : 1;
-    return tfd_fault_samples_cost_ns(fresh->busiest + lost / threads) + cpu_ns / (int64_t)threads;
+    int64_t busiest_ns = tfd_fault_samples_cost_ns(fresh->busiest + lost / threads);
+    int64_t all_ns = tfd_fault_samples_cost_ns(fresh->samples + lost) + cpu_ns;
+    if (is_on && used->switches > 0)
+        all_ns += tfd_fault_switches_cost_ns((uint64_t)used->switches);
+    totals->cost_ns += all_ns;
+    if (tick_ns > 0 && used->cpu_ns > tick_ns)
+        all_ns = (int64_t)((double)all_ns * (double)tick_ns / (double)used->cpu_ns);
+    return busiest_ns > all_ns ? busiest_ns : all_ns;
 }
 
-/* Switches events off for as long as they would cost more than their share. */
-static void keep_budget(int64_t tick_ns, const struct tfd_fresh_samples *fresh, uint64_t lost)
+/* Faults under way are counted up to now, and from when events are open again. */
+static void close_events(void)
+{
+    tfd_fault_pairs_end_window(now_ns());
+    tfd_fault_events_close();
+}
+
+static bool open_events(int *error, enum tfd_fault_watch *found)
+{
+    *found = tfd_fault_events_open(error);
+    tfd_fault_pairs_begin_window(tfd_fault_events_are_whole() ? now_ns() : 0);
+    return *found == TFD_FAULTS_WATCHED;
+}
+
+static void switch_events(bool on)
+{
+    int error;
+    enum tfd_fault_watch found;
+    int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (on)
+        is_on = open_events(&error, &found);
+    else
+        close_events(), is_on = false;
+    last_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    totals->cost_ns += last_cpu_ns - begin_ns;
+    tfd_fault_budget_switched(last_cpu_ns - begin_ns);
+}
+
+/* Has no events for as long as they would cost more than their share. */
+static void keep_budget(int64_t tick_ns, const struct usage *used, const struct tfd_fresh_samples *fresh,
+                        uint64_t lost)
 {
     int64_t now_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = now_cpu_ns - last_cpu_ns;
     last_cpu_ns = now_cpu_ns;
-    totals->cost_ns += tfd_fault_samples_cost_ns(fresh->samples + lost) + cpu_ns;
     totals->watched_ns += tick_ns;
     totals->sampled_ns += is_on ? tick_ns : 0;
-    bool on = tfd_fault_budget_spend(tick_ns, cost_of(fresh, lost, cpu_ns), is_on);
-    if (on == is_on)
-        return;
-    tfd_fault_events_switch(on);
-    if (!on)
-        tfd_fault_pairs_drop_begun();
-    is_on = on;
+    bool on = tfd_fault_budget_spend(tick_ns, cost_of(used, fresh, lost, cpu_ns, tick_ns), is_on);
+    if (on != is_on)
+        switch_events(on);
 }
 
 static void work_up_faults(int64_t before_ns)
@@ -367,10 +421,12 @@ static void work_up_faults(int64_t before_ns)
         tfd_watch_unlock();
         tfd_ranges_sort(copied, count);
     }
+    if (lost)
+        tfd_fault_pairs_begin_window(0);
     tfd_fault_pairs_work(&spool, totals, copied, count, before_ns);
-    int64_t now = now_ns();
-    tell_usage(now - last_tick_ns);
-    keep_budget(now - last_tick_ns, &fresh, lost);
+    int64_t now = now_ns(), tick_ns = now - last_tick_ns;
+    struct usage used = tell_usage(tick_ns);
+    keep_budget(tick_ns, &used, &fresh, lost);
     last_tick_ns = now;
 }
 
@@ -407,7 +463,8 @@ static void tick(bool is_last)
     if (tfd_ranges_were_distrusted())
         end_all_ranges();
     if (has_events) {
-        tfd_fault_events_follow_threads();
+        if (is_on)
+            tfd_fault_events_follow_threads();
         work_up_faults(is_last ? INT64_MAX : begin_ns - SETTLED_NS);
     }
     tfd_watch_lock();
@@ -418,7 +475,7 @@ static void tick(bool is_last)
     totals->settled |= is_last;
     if (!has_events)
         tell_usage(0);
-    next_tick_ns = begin_ns + (has_events ? TICK_NS : SLOW_TICK_NS);
+    next_tick_ns = begin_ns + (is_on ? TICK_NS : SLOW_TICK_NS);
 }
 
 /* For a process that is about to end, and may not wait for long: what it has read is known from then on. */
@@ -448,22 +505,26 @@ static bool take_own_table(void)
 static void begin_watching(void)
 {
     int error = 0;
-    enum tfd_fault_watch found;
+    enum tfd_fault_watch found = TFD_FAULTS_NO_TABLE;
+    int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (take_own_table())
-        found = tfd_fault_events_open(&error);
+        has_events = is_on = open_events(&error, &found);
     else
-        found = TFD_FAULTS_NO_TABLE, error = errno;
-    has_events = is_on = found == TFD_FAULTS_WATCHED;
+        error = errno;
+    int64_t opened_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+    if (has_events)
+        tfd_fault_cost_measure();
     has_looks = !has_events && found != TFD_FAULTS_NO_TABLE && tfd_blocked_threads_begin();
     blocked = (struct tfd_blocked){0};
     totals->watch = found;
     totals->error = error;
-    tfd_fault_budget_begin();
-    faults_per_ns = MOST_FAULTS_PER_NS;
     last_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    totals->cost_ns += last_cpu_ns;
+    tfd_fault_budget_begin(last_cpu_ns, opened_ns);
+    faults_per_ns = MOST_FAULTS_PER_NS;
     last_tick_ns = now_ns();
     next_look_ns = last_tick_ns + LOOK_NS;
-    begin_usage();
+    usage_at_start = usage_at_tick = usage_now();
 }
 
 static bool is_over(void)
@@ -474,9 +535,13 @@ static bool is_over(void)
 
 static int64_t until_next_wake_ns(void)
 {
-    return !has_events ? look_at_threads()
-           : is_on     ? tfd_fault_budget_lasts_ns(faults_per_ns, TICK_NS)
-                       : TICK_NS;
+    if (!has_events)
+        return look_at_threads();
+    if (!is_on)
+        return tfd_fault_budget_waits_ns(SLOW_TICK_NS);
+    return tfd_fault_budget_lasts_ns(faults_per_ns * (double)tfd_fault_samples_cost_ns(SAMPLES_OF_FAULT) +
+                                         switches_per_ns * (double)tfd_fault_switches_cost_ns(1),
+                                     TICK_NS);
 }
 
 static void *watch(void *nothing)
@@ -498,8 +563,8 @@ static void *watch(void *nothing)
     if (has_table)
         tick(true);
     tfd_blocked_threads_end();
-    if (has_events)
-        tfd_fault_events_close();
+    if (is_on)
+        close_events();
     tfd_fault_pairs_reset();
     atomic_store(&state, ENDED);
     futex_wake(&state);

@@ -56,6 +56,7 @@ HAZARDS = {
     "emulated_storage": {"plain": "20", "thread": "5", "valgrind": "2"},
     "every_hook": {"plain": "", "sanitize": "", "valgrind": ""},
     "fault_budget": {"plain": "", "sanitize": ""},
+    "fault_windows": {"plain": "", "sanitize": ""},
     "fd_reuse": {"plain": "5000", "sanitize": "1000", "thread": "500", "valgrind": "20"},
     "fold_counters": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "fold_kill": {"plain": "", "sanitize": ""},

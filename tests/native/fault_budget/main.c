@@ -1,64 +1,79 @@
-/* What watching costs stays within its share, at any rate of faults, and where faults are few all of them are seen. Time
- * is made up: a busy machine changes nothing. */
+/* What watching costs stays within its share, at any rate of faults, with what it takes to begin, to open events and to
+ * close them; and where faults are few all of them are seen. Time is made up: a busy machine changes nothing. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "mapping/fault_budget.h"
 
 #define TICK_NS 20000000
-#define SECOND_NS 1000000000.0
+#define LONGEST_WAIT_NS 250000000
 #define FOR_NS (100 * (int64_t)1000000000)
-#define FIRST_NS 2000000.0 /* that may be spent before any was earned */
-#define SAMPLES_OF_FAULT 2
+#define FAULT_NS 1000.0 /* what the events of a fault cost */
 
 struct spent {
-    double cost_ns, on_ns, all_ns, longest_ns; /* longest: of one time with events on, its cost */
+    double cost_ns, on_ns, all_ns, longest_ns; /* longest: of one time with events, its cost */
+    double switches;
 };
 
-/* As the watching thread does: events are on until they cost too much, and off until that is made up for. */
-static struct spent watch(double faults_per_s, const char *percent)
+static void pay(struct spent *spent, double cost_ns, int64_t passed_ns, bool on)
 {
-    struct spent spent = {0};
+    spent->cost_ns += cost_ns;
+    spent->longest_ns = cost_ns > spent->longest_ns ? cost_ns : spent->longest_ns;
+    spent->on_ns += on ? (double)passed_ns : 0;
+    spent->all_ns += (double)passed_ns;
+}
+
+/* As the watching thread does: events are open until they cost too much, and closed until that is made up for. */
+static struct spent watch(double faults_per_s, int64_t switch_ns, const char *percent)
+{
+    struct spent spent = {.cost_ns = (double)switch_ns};
+    double cost_per_ns = faults_per_s / 1e9 * FAULT_NS;
     bool on = true;
     CHECK(percent ? !setenv(TFD_FAULT_COST_VARIABLE, percent, 1) : !unsetenv(TFD_FAULT_COST_VARIABLE));
     tfd_fault_budget_allow();
-    tfd_fault_budget_begin();
+    tfd_fault_budget_begin(switch_ns, switch_ns);
     while (spent.all_ns < (double)FOR_NS) {
-        int64_t passed_ns = on ? tfd_fault_budget_lasts_ns(faults_per_s / SECOND_NS, TICK_NS) : TICK_NS;
-        double faults = on ? faults_per_s / SECOND_NS * (double)passed_ns : 0;
-        int64_t cost_ns = tfd_fault_samples_cost_ns((uint64_t)(faults * SAMPLES_OF_FAULT));
-        spent.cost_ns += (double)cost_ns;
-        spent.longest_ns = (double)cost_ns > spent.longest_ns ? (double)cost_ns : spent.longest_ns;
-        spent.on_ns += on ? (double)passed_ns : 0;
-        spent.all_ns += (double)passed_ns;
-        on = tfd_fault_budget_spend(passed_ns, cost_ns, on);
+        int64_t passed_ns =
+            on ? tfd_fault_budget_lasts_ns(cost_per_ns, TICK_NS) : tfd_fault_budget_waits_ns(LONGEST_WAIT_NS);
+        double cost_ns = on ? cost_per_ns * (double)passed_ns : 0;
+        pay(&spent, cost_ns, passed_ns, on);
+        bool wanted = tfd_fault_budget_spend(passed_ns, (int64_t)cost_ns, on);
+        if (wanted == on)
+            continue;
+        on = wanted;
+        tfd_fault_budget_switched(switch_ns);
+        spent.cost_ns += (double)switch_ns;
+        spent.switches++;
     }
     return spent;
 }
 
-static void check_share(double faults_per_s, const char *percent, double share)
+static void check_share(double faults_per_s, int64_t switch_ns, const char *percent, double share)
 {
-    struct spent spent = watch(faults_per_s, percent);
-    CHECK(spent.cost_ns <= share * spent.all_ns + FIRST_NS + spent.longest_ns);
-    CHECK(spent.cost_ns >= share * spent.all_ns / 2); /* and is made use of */
-    CHECK(spent.on_ns < spent.all_ns);
+    struct spent spent = watch(faults_per_s, switch_ns, percent);
+    CHECK(spent.cost_ns <= share * spent.all_ns + spent.longest_ns + 2 * (double)switch_ns);
+    CHECK(spent.cost_ns >= share * spent.all_ns / 2);                 /* and is made use of, */
+    CHECK(spent.switches * (double)switch_ns <= 0.7 * spent.cost_ns); /* not for opening and closing alone */
+    CHECK(spent.on_ns > 0 && spent.on_ns < spent.all_ns);
 }
 
-static void check_all_seen(double faults_per_s, const char *percent)
+static void check_all_seen(double faults_per_s, int64_t switch_ns, const char *percent)
 {
-    struct spent spent = watch(faults_per_s, percent);
-    CHECK(spent.on_ns >= spent.all_ns);
+    struct spent spent = watch(faults_per_s, switch_ns, percent);
+    CHECK(spent.on_ns >= spent.all_ns && !spent.switches);
 }
 
 int main(void)
 {
-    check_share(1e6, NULL, 0.01);
-    check_share(1e5, NULL, 0.01);
-    check_share(1e7, NULL, 0.01);
-    check_share(1e6, "5", 0.05);
-    check_share(1e6, "nonsense", 0.01);
-    check_share(1e6, "-1", 0.01);
-    check_all_seen(2000, NULL);
-    check_all_seen(0, NULL);
-    check_all_seen(1e6, "100");
+    check_share(1e6, 0, NULL, 0.01);
+    check_share(1e6, 1000000, NULL, 0.01);
+    check_share(1e6, 10000000, NULL, 0.01);
+    check_share(1e5, 1000000, NULL, 0.01);
+    check_share(1e7, 1000000, NULL, 0.01);
+    check_share(1e6, 1000000, "5", 0.05);
+    check_share(1e6, 1000000, "nonsense", 0.01);
+    check_share(1e6, 1000000, "-1", 0.01);
+    check_all_seen(2000, 1000000, NULL);
+    check_all_seen(0, 1000000, NULL);
+    check_all_seen(1e6, 1000000, "100");
     return 0;
 }
