@@ -77,7 +77,8 @@ int tfd_lmdb_restore(struct tfd_lmdb *file, const struct tfd_lmdb_record *record
 int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error);
 
 /* Reads the values of `count` records into `to` of `room` bytes, each to its place there: in the order of the file
- * from the storage, neighbours by one call, by at most `threads` threads. `cached`: the page cache should have them:
+ * from the storage, neighbours by one call, by at most `threads` threads; 0: by one, in calls that are
+ * small enough for the kernel to read ahead of them. `cached`: the page cache should have them:
  * they are copied from a mapping, if the file can be mapped. */
 int tfd_lmdb_read(struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
                   char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error);

@@ -2,6 +2,7 @@
 #include "lmdb/scatter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@ enum {
     CACHED_GAP_BYTES = 4 << 10,
     MOST_PIECES = 300, /* of a call that reads each to its place: three vectors each, of IOV_MAX */
     SMALL_PIECE_BYTES = 2048,
+    AHEAD_CALL_BYTES =
+        128 << 10, /* which the kernel reads ahead of, in order: many requests at once may be seeks */
     LEAST_CALL_BYTES = 256 << 10,
     COPIED_CALL_BYTES = 1 << 20, /* what is copied should still be in the processor's cache */
     MOST_CALL_BYTES = 4 << 20,
@@ -76,10 +79,21 @@ static struct limits limits_of(uint64_t total, bool copied, bool direct, int thr
 {
     uint64_t most = copied && !direct ? COPIED_CALL_BYTES : MOST_CALL_BYTES;
     uint64_t share = total / (uint64_t)(threads > 0 ? threads : 1);
-    uint64_t bytes = share < LEAST_CALL_BYTES ? LEAST_CALL_BYTES : share > most ? most : share;
+    uint64_t bytes = !threads                   ? AHEAD_CALL_BYTES
+                     : share < LEAST_CALL_BYTES ? LEAST_CALL_BYTES
+                     : share > most             ? most
+                                                : share;
     return (struct limits){.gap = cached ? CACHED_GAP_BYTES : GAP_BYTES,
                            .bytes = bytes,
                            .pieces = copied ? SIZE_MAX : MOST_PIECES};
+}
+
+/* What is read whole has the kernel read twice as far ahead, as it does where that is said. */
+static void read_ahead_of(int fd, const struct tfd_lmdb_piece *pieces, size_t count, uint64_t total)
+{
+    const struct tfd_lmdb_piece *last = &pieces[count - 1];
+    bool is_whole = (last->offset + last->size - pieces->offset) / 2 < total;
+    (void)posix_fadvise(fd, 0, 0, is_whole ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_NORMAL);
 }
 
 int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_t count, int threads,
@@ -92,6 +106,8 @@ int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_
     struct tfd_lmdb_call *calls = malloc(count * sizeof *calls);
     if (!calls)
         return tfd_lmdb_fail_system(error, ENOMEM, "no memory to plan reads");
+    if (!threads)
+        read_ahead_of(fd, pieces, count, total);
     struct limits limits = limits_of(total, copied, direct_fd >= 0, threads, cached);
     struct tfd_lmdb_work work = {.fd = fd, .direct_fd = direct_fd, .copied = copied, .calls = calls};
     work.count = plan(pieces, count, limits, calls);

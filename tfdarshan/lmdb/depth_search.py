@@ -20,6 +20,8 @@ HARMED = 0.85
 # When to look again: after so much, each time twice as much while nothing changes.
 FIRST_LOOK_BYTES, LAST_LOOK_BYTES = 128 * MIB, 2048 * MIB
 FIRST_LOOK_S, LAST_LOOK_S = 5.0, 80.0
+# What only a look at the storage said is compared sooner: a machine that stalls misleads it.
+CONFIRM_BYTES = 48 * MIB
 # And after that much where so many reads on end are so many times faster or slower than what was measured.
 OTHER_SPEED = 3.0
 OTHER_READS = 3
@@ -48,11 +50,16 @@ class _Sum:
 
 @dataclass
 class _Pair:
-    """Two numbers in flight that are compared, by parts read in turn."""
+    """Two numbers in flight that are compared, by parts read in turn.
+
+    Attributes:
+        expected: A look at the storage said what comes of it: one pair of parts is enough to confirm it.
+    """
 
     low: int
     high: int
     sums: dict[int, _Sum] = field(default_factory=dict)
+    expected: bool = False
 
     def __post_init__(self) -> None:
         for depth in (self.low, self.high):
@@ -70,7 +77,7 @@ class _Pair:
         if not pairs:
             return None
         ratio = high.speed / low.speed
-        is_clear = ratio <= CLEARLY_LESS or (ratio >= CLEARLY_MORE and pairs >= 2)
+        is_clear = ratio <= CLEARLY_LESS or (ratio >= CLEARLY_MORE and (self.expected or pairs >= 2))
         return ratio if is_clear or pairs >= MOST_PAIRS else None
 
 
@@ -101,6 +108,7 @@ class DepthSearch:
         self._since = _Sum()
         self._settled_at = 1
         self._other_reads = 0
+        self._is_unconfirmed = False
 
     @property
     def is_due(self) -> bool:
@@ -112,10 +120,22 @@ class DepthSearch:
         """How many in flight the next part is read with."""
         return self.depth if self._pair is None else self._pair.next
 
-    def adopt(self, depth: int, *, harmed: bool) -> None:
-        """Takes what another process found, as if it had been found here."""
+    def expect(self, depth: int) -> None:
+        """Tries so many in flight first, as a look at the storage says that it answers them at once."""
+        if self.most > 1:
+            self._pair = _Pair(1, min(depth, self.most), expected=True)
+
+    def adopt(self, depth: int, *, harmed: bool, confirm: bool = False) -> None:
+        """Takes what another process found, or a look at the storage, as if it had been found here.
+
+        Args:
+            depth: How many in flight.
+            harmed: A second one makes all slower.
+            confirm: Compares once, and sooner than what was compared is looked at again.
+        """
         self.depth, self.harmed = min(depth, self.most), harmed
         self._settled_at, self._pair, self._since = self.depth, None, _Sum()
+        self._is_unconfirmed = confirm
 
     @property
     def part_bytes(self) -> int:
@@ -147,6 +167,7 @@ class DepthSearch:
         if (
             self._since.read_bytes >= min(FIRST_LOOK_BYTES * factor, LAST_LOOK_BYTES)
             or self._since.elapsed_s >= min(FIRST_LOOK_S * factor, LAST_LOOK_S)
+            or (self._is_unconfirmed and self._since.read_bytes >= CONFIRM_BYTES)
             or self._is_other(read_bytes / max(elapsed_s, 1e-9))
         ):
             self._look()
@@ -160,6 +181,7 @@ class DepthSearch:
 
     def _look(self) -> None:
         self._settled_at = self.depth
+        self._is_unconfirmed = False
         self._other_reads = 0
         self._tried_most = False
         down = self.depth == self.most or (self.depth > 1 and not self._looked_down)
@@ -171,7 +193,7 @@ class DepthSearch:
 
     def _judge(self, pair: _Pair, ratio: float) -> None:
         self.looks += 1
-        if pair.low == 1 and pair.high == 2:
+        if pair.low == 1 and (pair.high == 2 or pair.expected):
             self.harmed = ratio < HARMED
         was_low = self.depth == pair.low
         self.depth = pair.high if ratio >= (WORTH_MORE if was_low else WORTH_KEEPING) else pair.low

@@ -63,7 +63,7 @@ class LentRecords:
         reading = index.settle(numbers, self._window)
         self._began = (time.perf_counter(), int(index.sizes[numbers].sum(dtype=np.int64)))
         self.lent.set_reading(
-            reading.in_flight,
+            0 if reading.takes_turns else reading.in_flight,
             cached=reading.from_cache,
             takes_turns=reading.takes_turns or self.records.takes_turns,
             window=0 if reading.from_cache else self._window,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfdarshan.lmdb.depth_search import DepthSearch
+from tfdarshan.lmdb.first_look import Answers, first_look
 from tfdarshan.lmdb.shared_choice import SharedChoice, turn
 from tfdarshan.native.residency import PAGE, is_resident
 
@@ -21,10 +22,13 @@ CALL_GAP_BYTES = 64 << 10
 # Where the page cache is asked, and after how much it is asked again.
 PLACES = 64
 CACHE_LOOK_BYTES = 64 << 20
+# What a storage that answers late is read with before more is measured.
+LATE_DEPTH = 4
 # It has the database if it has so many of them.
 CACHED_SHARE = 0.95
 
-# Reads some of the records asked for, by their places: with so many in flight, or as the page cache has them.
+# Reads some of the records asked for, by their places: with so many in flight (0: one, and so little at a
+# time that the kernel reads ahead of it), or as the page cache has them.
 Read = Callable[[NDArray[np.intp], int, bool], None]
 
 
@@ -58,19 +62,25 @@ class Turns:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._together = 0
-        self._waiting = 0
+        self._waiting: list[object] = []
         self._alone = False
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Waits until nobody reads; nobody begins before it ends."""
+        """Waits until nobody reads; nobody begins before it ends.
+
+        Who waits longest is next, as files are read in order.
+        """
+        mine = object()
         with self._changed:
-            self._waiting += 1
+            self._waiting.append(mine)
             try:
-                self._changed.wait_for(lambda: not self._alone and not self._together)
+                self._changed.wait_for(
+                    lambda: self._waiting[0] is mine and not self._alone and not self._together
+                )
                 self._alone = True
             finally:
-                self._waiting -= 1
+                self._waiting.remove(mine)
                 self._changed.notify_all()
         try:
             yield
@@ -119,6 +129,9 @@ class MeasuredReading:
         self._search = DepthSearch(most)
         self._turns, self._process = Turns(), os.getpid()
         self._shared = SharedChoice()
+        self._has_looked = False
+        self._leads = False  # what others found does not count: this process compares
+        self._adopted: tuple[int, bool] | None = None
         self.cached_share: float | None = None
         self._looks_after = 0  # bytes
 
@@ -179,14 +192,45 @@ class MeasuredReading:
     def _measure(
         self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
     ) -> int:
-        """Compares numbers in flight where that is due; returns how many records were read.
+        """Compares numbers in flight where that is due; returns how many records were read."""
+        search, parts = self._search, _Parts(offsets.astype(np.int64), sizes)
+        done = 0 if search.looks or not len(order) else self._begin(read, order, offsets, parts)
+        if search.is_due and parts.end(done, search) is not None:
+            with self._turns.alone():
+                done = self._read_parts(read, order, parts, done)
+        return done
 
-        A process that was forked from the same as one that has compared takes what that found.
+    def _begin(self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], parts: _Parts) -> int:
+        """Looks at the storage before anything is known of it, or takes what another process found.
+
+        Of processes that read one file one looks at a time, and the others wait for it: they were forked
+        from the same. Returns how many records were read.
         """
-        search, found = self._search, self._shared.found()
-        if search.is_due and not search.looks and found is not None:
-            search.adopt(found[0], harmed=found[1])
-        return self._read_parts(read, order, offsets, sizes) if search.is_due else 0
+        done = 0
+        if self._shared.found() is None and not self._has_looked and self._search.most > 1:
+            with self._turns.alone(), turn(self._path):
+                done = self._look(read, order, offsets, parts)
+        found = self._shared.found()
+        if found is not None and found != self._adopted and not self._leads:
+            self._adopted = found
+            self._search.adopt(found[0], harmed=found[1])
+        return done
+
+    def _look(self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], parts: _Parts) -> int:
+        """Looks, if nobody else has meanwhile; confirms that more in flight give more."""
+        done = 0
+        if self._has_looked or self._shared.found() is not None:
+            return done
+        self._has_looked = self._leads = True
+        answers = first_look(self._path, offsets)
+        if answers is Answers.TOGETHER:
+            self._search.expect(LATE_DEPTH)
+            done = self._read_parts(read, order, parts, done, looks=1)
+        elif answers is Answers.IN_TURN:
+            self._search.adopt(1, harmed=True, confirm=True)
+        if answers is not None:
+            self._shared.settle(self._search.depth, harmed=self._search.harmed)
+        return done
 
     def _read_rest(self, read: Read, order: NDArray[np.intp], read_bytes: int) -> None:
         search = self._search
@@ -196,24 +240,26 @@ class MeasuredReading:
             if takes_turns:
                 held.enter_context(turn(self._path))
             start_s, depth = self._clock(), search.depth
-            read(order, depth, False)
+            read(order, 0 if takes_turns else depth, False)
             if depth == search.depth:
                 search.add_settled(read_bytes, self._clock() - start_s)
 
     def _read_parts(
-        self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
+        self, read: Read, order: NDArray[np.intp], parts: _Parts, done: int, *, looks: int | None = None
     ) -> int:
-        """Reads parts as the search wants them; returns how many records were read."""
-        parts, search = _Parts(offsets.astype(np.int64), sizes), self._search
-        if parts.end(0, search) is None:
-            return 0
-        done = 0
-        with self._turns.alone():
-            while search.is_due and (end := parts.end(done, search)) is not None:
-                depth, start_s = search.next, self._clock()
-                read(order[done:end], depth, False)
-                search.add_part(depth, parts.bytes_of(done, end), self._clock() - start_s)
-                done = end
+        """Reads parts as the search wants them, until it ends or so many comparisons have; alone.
+
+        Returns how many records were read, of which `done` had been.
+        """
+        search = self._search
+        while search.is_due and (looks is None or search.looks < looks):
+            end = parts.end(done, search)
+            if end is None:
+                break
+            depth, start_s = search.next, self._clock()
+            read(order[done:end], depth, False)
+            search.add_part(depth, parts.bytes_of(done, end), self._clock() - start_s)
+            done = end
         if not search.is_due:
             self._shared.settle(search.depth, harmed=search.harmed)
         return done

@@ -1,0 +1,83 @@
+"""A few pages tell a disk that seeks from storage that answers late: made-up storage, made-up time."""
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.unit.lmdb_reading.simulated_storage import late, seeking
+from tests.unit.lmdb_reading.test_depth_search import GIB, MOST, READ_BYTES, read
+from tfdarshan.lmdb.depth_search import DepthSearch
+from tfdarshan.lmdb.first_look import PLACES, Answers, first_look, judge
+from tfdarshan.native.residency import PAGE
+
+PLACES_ASKED = [number << 20 for number in range(PLACES)]
+
+
+def answers(kind, *, stalls=()):
+    """Gives how long reads last of a storage of that kind, and of a machine that stalls now and then."""
+    stall_s, head = iter(stalls), [None]
+
+    def read_s(places):
+        jumps = sum(place != head[0] for place in places)
+        head[0] = places[-1] + PAGE
+        seeks_s = 8e-3 * (jumps if kind == "disk" else bool(jumps))
+        lasts_s = {"late": 3e-3, "ssd": 1e-4}.get(kind, seeks_s + 1e-4)
+        return lasts_s + next(stall_s, 0)
+
+    return read_s
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [("late", Answers.TOGETHER), ("disk", Answers.IN_TURN), ("raid", Answers.TOGETHER), ("ssd", None)],
+)
+def test_a_storage_is_known_by_how_it_answers(kind, found):
+    assert judge(PLACES_ASKED, answers(kind)) is found
+
+
+@pytest.mark.parametrize("stalls", [(0.02,), (0, 0.02), (0.02, 0.02, 0.02)])
+def test_no_stall_of_the_machine_makes_late_storage_a_disk(stalls):
+    assert judge(PLACES_ASKED, answers("late", stalls=stalls)) is not Answers.IN_TURN
+
+
+def test_what_the_page_cache_has_tells_nothing(tmp_path):
+    # GIVEN a file that was just written
+    path = tmp_path / "cached"
+    path.write_bytes(os.urandom(8 << 20))
+    places = np.arange(0, 8 << 20, 128 << 10, dtype=np.uint64)
+    # WHEN / THEN
+    assert first_look(os.fspath(path), places) is None
+    assert first_look(os.fspath(tmp_path / "missing"), places) is None
+    assert first_look(os.fspath(path), places[:0]) is None
+
+
+def test_what_is_expected_of_late_storage_is_found_sooner():
+    # GIVEN little to read, as one of several readers of a small data set has
+    total = 24 << 20
+    expecting = DepthSearch(MOST)
+    expecting.expect(4)
+    # WHEN / THEN
+    assert read(expecting, late(), total) < read(DepthSearch(MOST), late(), total)
+    assert expecting.depth >= 4
+
+
+def test_a_look_that_took_a_disk_for_late_storage_is_put_right():
+    search = DepthSearch(MOST)
+    search.expect(4)
+    read(search, seeking(0), READ_BYTES)
+    assert (search.depth, search.harmed) == (1, True)
+
+
+def test_a_look_that_took_late_storage_for_a_disk_is_put_right():
+    search = DepthSearch(MOST)
+    search.adopt(1, harmed=True, confirm=True)
+    read(search, late(), GIB // 4)
+    assert (search.depth, search.harmed) == (MOST, False)
+
+
+def test_a_disk_that_was_known_by_a_look_costs_one_comparison():
+    search = DepthSearch(MOST)
+    search.adopt(1, harmed=True, confirm=True)
+    read(search, seeking(0), GIB // 8)
+    assert (search.depth, search.harmed, search.looks) == (1, True, 1)

@@ -1,0 +1,109 @@
+"""Whether storage answers late, or seeks, told from a few pages: before anything is known of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfdarshan.native.residency import PAGE, is_resident
+
+# A page is read, one behind it, and then so many at once.
+AT_ONCE = 2
+PLACES = 1 + AT_ONCE
+# So many pages behind it are tried, as a machine may stall.
+NEXT_PAGES = 3
+# How many places are asked for.
+CANDIDATES = 64
+# Nearer to each other, a disk need not seek for the next one.
+APART_BYTES = 1 << 20
+# What answers sooner is neither: what more in flight give is found by reading.
+LATE_S = 1e-3
+# A head that is there already reads on in less of the time.
+NEXT_SHARE = 0.5
+# What answers one call after the other takes so many times as long for two.
+IN_TURN = 1.7
+
+# Reads a page at each of the places at once; gives how long the longest lasted, in seconds.
+ReadSeconds = Callable[[list[int]], float]
+
+
+class Answers(Enum):
+    """How a storage answers."""
+
+    TOGETHER = "late, and several calls at once"
+    IN_TURN = "one call after the other, as a disk that seeks"
+
+
+def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
+    """Reads pages at a few of the places, which the page cache lacks; None where that does not tell.
+
+    Args:
+        path: The data file.
+        offsets: Places that are going to be read, in bytes.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # Else the kernel reads ahead, which takes long enough to be taken for lateness.
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
+        places = _missing_places(handle, offsets)
+        return judge(places, lambda chosen: _read_s(handle, chosen)) if len(places) == PLACES else None
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def judge(places: list[int], read_s: ReadSeconds) -> Answers | None:
+    """Says how a storage answers, by reading at `PLACES` places that are far from each other.
+
+    A busy machine makes reads longer, so that a disk may be taken for late storage: a comparison must confirm
+    that. Nothing makes the next page of late storage come sooner than any other.
+    """
+    alone_s = read_s(places[:1])
+    if alone_s < LATE_S:
+        return None
+    following = (places[0] + (1 + number) * PAGE for number in range(NEXT_PAGES))
+    if all(read_s([page]) > NEXT_SHARE * alone_s for page in following):
+        return Answers.TOGETHER
+    return Answers.IN_TURN if read_s(places[1:]) >= IN_TURN * alone_s else Answers.TOGETHER
+
+
+def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:
+    """Gives pages that are far from each other and, as the next ones, not in the page cache."""
+    chosen: list[int] = []
+    some = offsets[np.linspace(0, len(offsets) - 1, CANDIDATES).astype(np.intp)] if len(offsets) else offsets
+    for page in sorted({place // PAGE * PAGE for place in some.tolist()}):
+        is_apart = not chosen or page - chosen[-1] >= APART_BYTES
+        if is_apart and is_resident(handle, page, (1 + NEXT_PAGES) * PAGE) is False:
+            chosen.append(page)
+        if len(chosen) == PLACES:
+            break
+    return chosen
+
+
+def _read_s(handle: int, places: list[int]) -> float:
+    """Begins the reads together, and leaves out how long threads wait for a processor to begin."""
+    begin, lasted = threading.Barrier(len(places)), []
+
+    def read(place: int) -> None:
+        begin.wait()
+        begin_s = time.monotonic()
+        os.pread(handle, PAGE, place)
+        lasted.append(time.monotonic() - begin_s)
+
+    threads = [threading.Thread(target=read, args=(place,)) for place in places[1:]]
+    for thread in threads:
+        thread.start()
+    read(places[0])
+    for thread in threads:
+        thread.join()
+    return max(lasted)
