@@ -62,7 +62,7 @@ class LentFile:
         """Says how it is read from now on.
 
         Args:
-            threads: The most reads in flight; 0: one, and so little at a time that the kernel reads ahead of it.
+            threads: The most reads in flight; 0: one, so little at a time that the kernel reads ahead of it.
             cached: The page cache has the values.
             takes_turns: Reads wait for those of other threads and processes.
             window: How many records of a span go to the page cache at once, in the order of the file, before
@@ -177,7 +177,7 @@ class LmdbFile:
             numbers: Which records.
             places: Where each goes in `to`, in bytes.
             to: Has room for them.
-            threads: The most reads in flight; 0: one, and so little at a time that the kernel reads ahead of it.
+            threads: The most reads in flight; 0: one, so little at a time that the kernel reads ahead of it.
             cached: The page cache should have them: they are copied from a mapping, if there can be one.
 
         Raises:
