@@ -29,7 +29,7 @@ def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False):
             made.append((at, at + wait + 30, wait))
             if beside:
                 calls += [
-                    (at + wait + 5 * n, at + wait + 5 * n + 4.9, 1, "pread", n, 100 * KB) for n in range(3)
+                    (at + wait + 5 * n, at + wait + 5 * n + 4.9, 1, "pread", n, 100 * KB, 0) for n in range(3)
                 ]
             at += wait + 30
     one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}

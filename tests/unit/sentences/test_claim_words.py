@@ -18,6 +18,7 @@ from tests.unit.findings import (
 )
 from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.unit.findings.test_assumptions import crowded
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
@@ -78,7 +79,7 @@ def small_files(folder: Path, *, sizes: int) -> Session:
     calls, at = [], 0.0
     length = [100 * KB * (1 + file % sizes * 3) for file in range(64)]
     for file in range(64):
-        calls.append((at, at + 5, 1, "open", file, 0))
+        calls.append((at, at + 5, 1, "open", file, 0, 0))
         taken = 5 + length[file] * 20e-6
         calls.append((at + 5, at + 5 + taken, 1, "pread", file, length[file], 0))
         at += 5.5 + taken
@@ -89,7 +90,7 @@ def small_files(folder: Path, *, sizes: int) -> Session:
 def of_sqlite(folder: Path, *, journal: bool) -> Session:
     """Gives a file of 10 MB that one reader reads in pages of 100 kB and 8 ms, and asks for its journal."""
     calls = [(10 * n, 10 * n + 8, 1, "pread", 0, 100 * KB, n % 100 * 100 * KB) for n in range(200)]
-    calls += [(10 * n + 8, 10 * n + 8.1, 1, "stat", 1, 0, 0) for n in range(200)]
+    calls += [(10 * n + 8, 10 * n + 9, 1, "stat", 1, 0, 0) for n in range(200)]
     paths = ["/data/a.db", "/data/a.db-journal" if journal else "/data/a.csv"]
     return training(folder, sorted(calls), epochs_of_steps(20, 100, 80), paths=paths, sizes=[10 * MB, -1])
 
@@ -128,7 +129,9 @@ def partly_beside(folder: Path, *, reads: int) -> Session:
         stall = 400.0 if number % 5 == 4 else 0.0
         made = 10 + (reads if stall else 0)
         calls += [(at + 10 * n, at + 10 * n + 10, 1, "pread", 0, MB, n * MB) for n in range(made)]
-        calls += [(at + 100 + 20 * n, at + 120 + 20 * n, LOOP, "fsync", 1, 0) for n in range(int(stall / 20))]
+        calls += [
+            (at + 100 + 20 * n, at + 120 + 20 * n, LOOP, "fsync", 1, 0, 0) for n in range(int(stall / 20))
+        ]
         steps.append((at, at + 100 + stall, 50.0))
         at += 100 + stall
     paths = ["/data/train", "/out/model"]
@@ -332,7 +335,7 @@ def test_a_cure_that_is_in_is_judged_by_what_steps_take_since(step_ms, said, tmp
 @pytest.mark.parametrize(("step_ms", "undoes"), [(50.0, True), (100.0, False)])
 def test_a_cure_that_would_undo_another_is_said_to(step_ms, undoes, tmp_path):
     # GIVEN a job that was told to read with fewer, and does
-    first = test_tried_cures.crowded(tmp_path / "a")
+    first = crowded(tmp_path / "a")
     second = test_tried_cures.fewer(tmp_path / "b", step_ms)
 
     text = diagnosed(test_tried_cures.one_after_the_other(tmp_path / "logs", first, second))

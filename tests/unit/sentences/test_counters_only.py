@@ -26,7 +26,7 @@ def of(name: str) -> Maker:
 
 def log(session: Session) -> Session:
     """Makes a log of a C program of it."""
-    return as_log(session, **C_PROGRAM)
+    return as_log(session, command=C_PROGRAM["command"])
 
 
 def traced_log(session: Session) -> Session:
@@ -71,7 +71,7 @@ def written(folder: Path, slow: int) -> Session:
 def bursts(folder: Path, tid: int) -> Session:
     """Gives 40 MB written at once by a thread, without steps."""
     calls = [(100 + 10 * n, 109 + 10 * n, tid, "write", 0, 4 * MB, 4 * MB * n) for n in range(10)]
-    calls.append((900, 901, LOOP, "read", 1, 10))
+    calls.append((900, 901, LOOP, "read", 1, 10, 0))
     return training(folder, calls, paths=["/data/out", "/home/c"], sizes=[40 * MB, 10])
 
 

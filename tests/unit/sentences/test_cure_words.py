@@ -58,7 +58,7 @@ def of_session(make: Callable[..., Session], **more) -> Job:
 def with_workers(folder: Path) -> Measures:
     """Measures a job of PyTorch with four worker processes."""
     measures = of(readers=2)(folder)
-    return replace(measures, **TORCH, summary=replace(measures.summary, processes=5))
+    return replace(measures, versions=TORCH["versions"], summary=replace(measures.summary, processes=5))
 
 
 def by_loop(versions: dict) -> Job:
