@@ -18,11 +18,19 @@ COLOUR = re.compile(r"\x1b\[\d*m")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a command that has ended left: its code, stdout without colours, and stderr, which is a pipe."""
+    """What a command that has ended left.
+
+    Attributes:
+        code: Its exit code.
+        text: What it wrote on stdout, without colours.
+        errors: What it wrote on stderr, which is a pipe.
+        coloured: Whether there were colours.
+    """
 
     code: int
     text: str
     errors: bytes
+    coloured: bool = False
 
     @property
     def completed(self) -> subprocess.CompletedProcess[bytes]:
@@ -51,10 +59,13 @@ def shown_by(command: Callable[[], int], columns: int) -> Shown:
 
 
 def in_terminal(
-    words: Sequence[str], columns: int, environment: Mapping[str, str] | None = None, **more
+    words: Sequence[str], columns: int | None, environment: Mapping[str, str] | None = None, **more
 ) -> Shown:
-    """Runs a command, or `tfdarshan WORDS` if they begin with a verb, with stdout on so many columns."""
-    leader, terminal = _sized(columns)
+    """Runs a command, or `tfdarshan WORDS` if they begin with a verb, with stdout on so many columns.
+
+    Without columns, stdout is a pipe.
+    """
+    leader, terminal = os.pipe() if columns is None else _sized(columns)
     plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     whole = bool(words) and words[0].startswith(("/", "setpriv"))
     running = subprocess.Popen(
@@ -65,7 +76,7 @@ def in_terminal(
     os.close(terminal)
     shown = _all_of(leader)
     errors = running.communicate(timeout=120)[1]
-    return Shown(running.returncode, _plain(shown), errors)
+    return Shown(running.returncode, _plain(shown), errors, bool(COLOUR.search(shown.decode("latin-1"))))
 
 
 def _sized(columns: int) -> tuple[int, int]:

@@ -288,7 +288,9 @@ def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
 
 
 def _absolute(pattern: str) -> str:
-    """Puts a pattern that begins with a name below the working directory; others are as they are."""
+    """Puts a pattern that begins with a name below the working directory; a folder is all that is in it."""
+    if not pattern.endswith("/") and not glob.has_magic(pattern) and os.path.isdir(pattern):  # noqa: PTH112
+        pattern = f"{pattern}/"
     if pattern.startswith(("/", "*", "?", "[")):
         return pattern
     try:

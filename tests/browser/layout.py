@@ -10,3 +10,19 @@ OVERLAPS = """() => {
   const cut = [...document.querySelectorAll(".chart")].some((e) => e.scrollWidth > e.clientWidth + 1);
   return { over, out, cut };
 }"""
+
+# Where the content of the head's lines and the panels begin and end.
+EDGES = """() => {
+  const inner = (part) => {
+    const { left, right } = part.getBoundingClientRect();
+    const { paddingLeft, paddingRight } = getComputedStyle(part);
+    return [left + parseFloat(paddingLeft), right - parseFloat(paddingRight)];
+  };
+  const panels = [...document.querySelectorAll(".panels")].map((part) => part.getBoundingClientRect());
+  const lines = [...document.querySelectorAll("header .bar, header nav")].map(inner);
+  return {
+    left: [...lines.map(([left]) => left), ...panels.map((box) => box.left)],
+    right: [...lines.map(([, right]) => right), ...panels.map((box) => box.right)],
+    width: document.documentElement.clientWidth,
+  };
+}"""

@@ -60,7 +60,7 @@ def test_summary_text(capsys, monkeypatch, logdir):
         "bytes written 5,000 0 5.0 kB in all",
         "0 B 30 25.0 % ####",
         "1 - 10 KiB 90 75.0 %",
-        "reads with data 90 66.7 % sequential 66.7 % consecutive",
+        "reads with data 90, 66.7 % sequential, 66.7 % consecutive",
         "engine builtin",
         "in the tables 300.0 kB (300,000 B)",
     ):

@@ -122,6 +122,24 @@ def test_patterns_that_begin_with_a_name_are_below_the_working_directory(tmp_pat
     )
 
 
+@pytest.mark.parametrize("given", ["data", "./data", "{here}/data", "data/", "../here/data"])
+def test_the_name_of_a_folder_stands_for_everything_in_it(tmp_path, monkeypatch, given):
+    # GIVEN
+    here = tmp_path / "here"
+    (here / "data").mkdir(parents=True)
+    monkeypatch.chdir(here)
+
+    # WHEN
+    options = Options(exclude=[given.format(here=here)], as_if="lustre", as_if_paths=["data"])
+
+    # THEN
+    assert options.exclude == options.as_if_paths == (f"{here}/data/",)
+    assert options.exclude_patterns()[0] == options.as_if_patterns()[0] == f"{here}/data/*"
+    # ... and a pattern stays one, as does a name that no folder has
+    assert Options(exclude=["dat?"]).exclude == (f"{here}/dat?",)
+    assert Options(exclude=["datum"]).exclude == (f"{here}/datum",)
+
+
 def test_a_pattern_below_a_folder_that_is_gone_is_refused(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()

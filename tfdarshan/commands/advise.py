@@ -145,6 +145,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from tfdarshan.session import open_session
     from tfdarshan.staging.check import check_plan
     from tfdarshan.staging.plan import read_plan
+    from tfdarshan.terminal.paint import paint_for
 
     before, after = arguments.check
     plan = read_plan(arguments.plan or Path(before))
@@ -164,7 +165,7 @@ def _check(arguments: argparse.Namespace) -> int:
             dataclasses.asdict(check) | {name: getattr(check, name) for name in shown} | overlap_of(session)
         )
     else:
-        sys.stdout.write(overlap_text(session) + render_check(check))
+        sys.stdout.write(overlap_text(session) + render_check(check, paint_for(sys.stdout).width))
     return FAILURE if check.missed else 0
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
+from tfdarshan.file_name import printable
 from tfdarshan.options import ENGINES
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout, fact_lines
+from tfdarshan.terminal.paint import paint_for
 
 if TYPE_CHECKING:
     from tfdarshan.doctor.hook_proof import HookProof
     from tfdarshan.doctor.self_check import Check
 
-CHECKS = Columns(-8, -22, " ", 0)
+STATE, NAME = 8, 23
 
 
 def add_parser(verbs: Any) -> None:
@@ -57,7 +61,10 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"ok": ok, "checks": checks, "hooks": proofs})
     else:
-        for line in (*map(_line, checks), *_hook_lines(proofs, every=arguments.verbose)):
+        # In a pipe, each check is a line.
+        every, width = arguments.verbose, paint_for(sys.stdout).width if sys.stdout.isatty() else sys.maxsize
+        lines = _check_lines(checks, proofs, every=every, width=width)
+        for line in (*lines, *(_every_hook(proofs, width) if proofs and every else ())):
             say(line)
         say("")
         say(_conclusion(checks, proofs))
@@ -75,25 +82,35 @@ def _conclusion(checks: list[Check], proofs: list[HookProof]) -> str:
     return f"tfdarshan does not work here: {', '.join(failed[:5])}. What to do stands in the {lines} FAILED."
 
 
-def _line(check: Check) -> str:
-    return CHECKS.row("ok" if check.ok else "FAILED", check.name, check.finding)
+def _check_lines(checks: list[Check], proofs: list[HookProof], *, every: bool, width: int) -> list[str]:
+    """Gives what each check found; unless every hook is listed, what came of all, and which failed."""
+    from tfdarshan.doctor.hook_proof import FAILED
+
+    rows = [(check.ok, check.name, check.finding) for check in checks]
+    if proofs and not every:
+        failed = [(False, proof.hook, _said(proof)) for proof in proofs if proof.state == FAILED]
+        proved = f"{len(proofs)}, each with a call of its own: {_counted(proofs)} (-v lists them)"
+        rows += [(not failed, "hooks proved", proved), *failed]
+    facts = [(f"{'ok' if good else 'FAILED':<{STATE}}{name}", printable(found)) for good, name, found in rows]
+    return fact_lines(facts, width, STATE + NAME)
 
 
-def _hook_lines(proofs: list[HookProof], *, every: bool) -> list[str]:
-    """Gives a line on all hooks and those that failed, or a table of every one."""
+def _every_hook(proofs: list[HookProof], width: int) -> list[str]:
+    """Gives a table of hooks."""
+    table = [
+        ("hook", "slots", "proof"),
+        *((proof.hook, str(proof.slots or "-"), _said(proof)) for proof in proofs),
+    ]
+    columns = Columns(-max(len(proof.hook) for proof in proofs), "  ", 5, "  ", 0)
+    rows = Layout(columns, table, width).all_lines(table)
+    return ["", *rows, "", f"{len(proofs)} hooks: {_counted(proofs)}"]
+
+
+def _counted(proofs: list[HookProof]) -> str:
     from tfdarshan.doctor.hook_proof import FAILED, MISSING, OK, UNTRIED
 
-    if not proofs:
-        return []
-    columns = Columns(-max(len(proof.hook) for proof in proofs), "  ", 5, "  ", 0)
     counts = Counter(proof.state for proof in proofs)
-    said = ", ".join(f"{counts[state]} {state}" for state in (OK, MISSING, UNTRIED, FAILED) if counts[state])
-    if not every:
-        failed = [CHECKS.row("FAILED", proof.hook, _said(proof)) for proof in proofs if proof.state == FAILED]
-        proved = f"{len(proofs)}, each with a call of its own: {said} (-v lists them)"
-        return [CHECKS.row("FAILED" if failed else "ok", "hooks proved", proved), *failed]
-    rows = [columns.row(proof.hook, proof.slots or "-", _said(proof)) for proof in proofs]
-    return ["", columns.row("hook", "slots", "proof"), *rows, "", f"{len(proofs)} hooks: {said}"]
+    return ", ".join(f"{counts[state]} {state}" for state in (OK, MISSING, UNTRIED, FAILED) if counts[state])
 
 
 def _said(proof: HookProof) -> str:

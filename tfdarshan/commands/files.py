@@ -6,7 +6,6 @@ import argparse
 import fnmatch
 import re
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.counter_groups import (
@@ -34,7 +33,9 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name, printable
 from tfdarshan.sessions.schema import FILE_MODULES, LAYERS
 from tfdarshan.terminal.columns import Columns
-from tfdarshan.terminal.paint import WIDTH, paint_for
+from tfdarshan.terminal.layout import Layout
+from tfdarshan.terminal.paint import paint_for
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:
@@ -51,9 +52,6 @@ SHORT_COLUMNS = {
     "bytes_written": BYTES_WRITTEN,
 }
 TABLE = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
-NO_EMPTY_READS = Columns(10, 9, 10, 10, 10, "  ", -6, " ", 0)
-NARROW_TABLE = Columns(9, 10, "  ", 0)
-TABLE_WIDTH = 87
 
 
 def add_parser(verbs: Any) -> None:
@@ -121,7 +119,7 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
         from tfdarshan.reports.text.layers_text import layer_rows
 
         print(*(["", "Other layers of the log"] if matching else []), sep="\n", end="\n" if matching else "")
-        print(*layer_rows(listed.to_dict("records")), sep="\n")
+        print(*layer_rows(listed.to_dict("records"), paint_for(sys.stdout).width), sep="\n")
         if len(layers) > len(listed):
             print(f"{len(layers) - len(listed):,} more rows: see --limit")
     return 0
@@ -173,38 +171,35 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
 def _print(table: pd.DataFrame) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
     opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
-    columns, shown = _room_for(table["path"])
-    heads = ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "", "path")
-    print(columns.row(*(heads[place] for place in shown)))
-    for row in table.index:
-        cells = (
-            human_seconds(sums["time_s"][row]),
-            _count(opens[row]),
-            _count(sums["reads"][row]),
-            _count(table["TFD_ZERO_READS"][row]),
-            human_bytes(sums["bytes_read"][row]),
-            _count(sums["writes"][row]),
-            human_bytes(sums["bytes_written"][row]),
-            table["module"][row],
-            printable(table["path"][row]),
-        )
-        print(columns.row(*(cells[place] for place in shown)))
-
-
-def _room_for(paths: pd.Series) -> tuple[Columns, Sequence[int]]:
-    """Gives columns that leave room for the paths on a terminal, and the places of those cells."""
-    width = paint_for(sys.stdout).width
-    if not sys.stdout.isatty() or width >= TABLE_WIDTH + max(paths.map(len), default=0):
-        return TABLE, range(9)
-    # What says least goes: empty reads, and on a narrow terminal all but time and bytes read.
-    return (NARROW_TABLE, (0, 4, 8)) if width < WIDTH else (NO_EMPTY_READS, (0, 1, 2, 4, 6, 7, 8))
+    rows = [
+        ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "", "path"),
+        *(
+            (
+                human_seconds(sums["time_s"][row]),
+                _count(opens[row]),
+                _count(sums["reads"][row]),
+                _count(table["TFD_ZERO_READS"][row]),
+                human_bytes(sums["bytes_read"][row]),
+                _count(sums["writes"][row]),
+                human_bytes(sums["bytes_written"][row]),
+                table["module"][row],
+                printable(table["path"][row]),
+            )
+            for row in table.index
+        ),
+    ]
+    # A pipe, such as to grep, has each file on a line.
+    width = paint_for(sys.stdout).width if sys.stdout.isatty() else sys.maxsize
+    layout = Layout(TABLE, rows, width, least=(3, 7, 1, 5))
+    print(*layout.all_lines(rows), *wrap(layout.note(), width), sep="\n")
 
 
 def _print_mapped(table: pd.DataFrame, *, alone: bool) -> None:
     from tfdarshan.reports.text.mapped_text import mapped_rows
 
     print(f"{'' if alone else chr(10)}Mapped files (page faults that were seen)")
-    print(*mapped_rows(mapped_file(row) for row in table.to_dict("records")), sep="\n")
+    rows = (mapped_file(row) for row in table.to_dict("records"))
+    print(*mapped_rows(rows, paint_for(sys.stdout).width), sep="\n")
 
 
 def _count(value: float) -> str:

@@ -88,7 +88,7 @@ def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Ru
         print_json(plain_diagnosis(diagnosis) | _plain(data))
     elif arguments.verbose or arguments.top is not None:
         write_whole("\n".join([*answer_text(diagnosis, paint), "", ""]))
-        sys.stdout.write(render(data))
+        sys.stdout.write(render(data, width=paint.width))
     else:
         write_whole(brief_text(data, diagnosis, paint))
 

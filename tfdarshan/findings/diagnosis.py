@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,14 @@ class Diagnosis:
     trace_span: TraceSpan | None = None
     parts: tuple[StepPart, ...] = ()
     left_out: ProgramCalls = NO_PROGRAMS
+
+    def __iter__(self) -> Iterator[Finding]:
+        """Gives the findings one by one, so that `for finding in session.findings` is right."""
+        return iter(self.findings)
+
+    def __getitem__(self, place: int) -> Finding:
+        """Gives one of the findings."""
+        return self.findings[place]
 
     @property
     def problems(self) -> tuple[Finding, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+GAP = "  "
+
 
 class Columns:
     """Places cells below each other.
@@ -11,11 +13,31 @@ class Columns:
     Args:
         parts: From left to right. An int is a column: its width in characters, negative for cells that stand
             at its left, 0 for cells as long as they are. A str stands in each line as it is.
+
+    Attributes:
+        count: How many columns there are.
     """
 
     def __init__(self, *parts: int | str) -> None:
         self._parts = parts
-        self._count = sum(isinstance(part, int) for part in parts)
+        self.count = sum(isinstance(part, int) for part in parts)
+
+    @property
+    def ends_in_text(self) -> bool:
+        """Whether its last cells are as long as they are."""
+        return self._parts[-1] == 0
+
+    def squeezed(self, rows: Sequence[Sequence[int | str]], shown: Sequence[int] | None = None) -> Columns:
+        """Gives columns as wide as the cells of rows, two blanks apart; only those whose places are shown."""
+        shown = range(self.count) if shown is None else shown
+        widths = [part for part in self._parts if isinstance(part, int)]
+        indent = self._parts[0] if isinstance(self._parts[0], str) else ""
+        parts: list[int | str] = [indent]
+        for place in shown:
+            cells = (row[place] for row in rows if place < len(row))
+            widest = max((len(_cell(cell, 0)) for cell in cells), default=0)
+            parts += [widest if widths[place] > 0 else -widest if widths[place] else 0, GAP]
+        return Columns(*parts[:-1])
 
     def row(self, *cells: int | str) -> str:
         """Gives a line, without blanks at its end.
@@ -25,18 +47,23 @@ class Columns:
         Raises:
             ValueError: There are more cells than columns.
         """
-        if len(cells) > self._count:
-            raise ValueError(f"{len(cells)} cells for {self._count} columns")
+        if len(cells) > self.count:
+            raise ValueError(f"{len(cells)} cells for {self.count} columns")
         left = iter(cells)
         return "".join(
             part if isinstance(part, str) else _cell(next(left, ""), part) for part in self._parts
         ).rstrip(" ")
 
 
+def fitted_columns(rows: Sequence[Sequence[str]]) -> Columns:
+    """Gives columns as wide as their widest cells, for rows that all have as many."""
+    widths = [-max(map(len, column)) for column in zip(*rows, strict=True)]
+    return Columns(*(part for width in widths for part in (width, GAP)))
+
+
 def fitted(rows: Sequence[Sequence[str]]) -> list[str]:
     """Gives a line for each row, all of as many cells; each column is as wide as its widest cell."""
-    widths = [-max(map(len, column)) for column in zip(*rows, strict=True)]
-    columns = Columns(*(part for width in widths for part in (width, "  ")))
+    columns = fitted_columns(rows)
     return [columns.row(*row) for row in rows]
 
 

@@ -44,6 +44,14 @@ def test_the_verdict_says_which_cause_which_cure_and_what_each_promises(tmp_path
     )
 
 
+def test_a_diagnosis_is_gone_through_like_a_list_of_its_findings(tmp_path):
+    found = sketched(tmp_path, SKETCHES["one reader"]).findings
+
+    assert list(found) == list(found.findings)
+    assert found[0] is found.findings[0]
+    assert found[-1] is found.findings[-1]
+
+
 def test_nothing_is_said_of_another_cause_if_the_cure_is_of_what_costs_most(tmp_path):
     found = diagnose(sketched(tmp_path, SKETCHES["slow storage"]))
 

@@ -86,6 +86,10 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
             "rangemode": "tozero",
             "tickformat": ".3~s",
             "ticksuffix": "B",
+            # Apart from the first one of the other axis.
+            "ticks": "outside",
+            "ticklen": 8,
+            "tickcolor": "rgba(0,0,0,0)",
         },
         yaxis={"title": {"text": "saved an epoch"}, "rangemode": "tozero", "ticksuffix": " s"},
     )

@@ -9,6 +9,8 @@ from tfdarshan.reports.figures.single_calls import escaped
 from tfdarshan.reports.figures.theme import BRANCHES, EMPTY, INK, LIGHT, Figure, figure
 from tfdarshan.units import human_bytes, human_seconds, plural, shortened
 
+# Of the names in boxes, in pixels.
+LEAST_FONT = 9
 NAME_WIDTH = 60
 # Boxes in boxes in a box are drawn; a click on one draws what is in it.
 LEVELS = 3
@@ -67,7 +69,9 @@ def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
         "marker": {"cornerradius": 3, "colors": [_colour(box) for box in boxes], "line": {"width": 1}},
         "tiling": {"pad": 2, "squarifyratio": 1.6},
     }
-    return figure([trace], height=400, margin={"l": 4, "r": 4, "t": 4, "b": 4})
+    # Names that would be too small to be read are not written: a hover tells them.
+    unread = {"minsize": LEAST_FONT, "mode": "hide"}
+    return figure([trace], height=400, margin={"l": 4, "r": 4, "t": 4, "b": 4}, uniformtext=unread)
 
 
 def _undivided(boxes: Sequence[Box]) -> int:

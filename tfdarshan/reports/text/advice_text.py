@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import math
 
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.time_model import FEWEST_FILES, TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout, fact_lines
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
 BAR = 40
+# Characters of a line of the curve beside its bar.
+BESIDE_BAR = 22
+HANG = "    "
 CURVE_LINES = 10
 # Stats that take less of the time in calls are not worth a line.
 NOTABLE = 0.05
-TIERS_UNKNOWN = Columns("  ", -34, "  ", 0)
-TIERS = Columns("  ", -34, " ", 9, " + size / ", -10, " ", 0)
+JOB, TIER = 18, 36
 RULES = Columns("  ", -16, 12, 11, 16, 12, "   ", 0)
 CURVE = Columns("  ", 9, " ", 9, " ", 0)
-LEFT_OUT = Columns("  ", 18, " ", 10, " read   ", 0)
+LEFT_OUT = Columns("  ", 18, " ", 15, "   ", 0)
 
 
 def render(advice: Advice, width: int = WIDTH) -> str:
     """Gives the advice as text."""
     parts = [_verdict(advice, width), *(_wrapped(text, width) for text in advice.facts.traces)]
     if advice.files:
-        parts += [_job(advice), _tiers(advice)]
+        parts += [_job(advice, width), _tiers(advice, width)]
         if advice.helps:
-            parts += [_rules(advice), _curve(advice)]
-    parts.append(_left_out(advice))
+            parts += [_rules(advice, width), _curve(advice, width)]
+    parts.append(_left_out(advice, width))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -95,28 +98,27 @@ def _all_epochs(advice: Advice) -> str:
     )
 
 
-def _job(advice: Advice) -> str:
+def _job(advice: Advice, width: int) -> str:
     facts, cache = advice.facts, advice.cache
     io = "" if facts.io_s is None else f", file calls running {percent(facts.io_s, facts.duration_s)} of it"
-    lines = [
-        "The job",
-        f"  recorded          {human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}",
-        f"  an epoch          {_epoch(advice)}",
-        f"  can be staged     {plural(advice.files, 'file')}, {human_bytes(advice.bytes)}",
-        f"  readers           {facts.readers:.1f}; {facts.concurrency:.1f} calls of any kind at a time",
-        f"  from storage      {percent(cache.storage_share, 1)} of their bytes, {_told_by(cache)}",
-        f"  re-reads          {_again(cache)}",
+    said = [
+        ("recorded", f"{human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}"),
+        ("an epoch", _epoch(advice)),
+        ("can be staged", f"{plural(advice.files, 'file')}, {human_bytes(advice.bytes)}"),
+        ("readers", f"{facts.readers:.1f}; {facts.concurrency:.1f} calls of any kind at a time"),
+        ("from storage", f"{percent(cache.storage_share, 1)} of their bytes, {_told_by(cache)}"),
+        ("re-reads", _again(cache)),
         *_stats(advice),
     ]
-    return "\n".join(shortened_end(line) for line in lines)
+    return "\n".join(["The job", *fact_lines(said, width, JOB, "  ")])
 
 
-def _stats(advice: Advice) -> list[str]:
+def _stats(advice: Advice) -> list[tuple[str, str]]:
     """Says that stats stay where they are, where they take some of the time in calls."""
     if advice.stat_s <= NOTABLE * advice.facts.thread_s / advice.session_epochs:
         return []
     taken = f"{human_seconds(advice.stat_s)} of threads an epoch, not in the gain"
-    return [f"  stats             {taken}: `run --staged` asks the originals"]
+    return [("stats", f"{taken}: `run --staged` asks the originals")]
 
 
 def _again(cache: CacheFacts) -> str:
@@ -150,7 +152,7 @@ def _told_by(cache: CacheFacts) -> str:
     return f"by the time of each pass ({percent(traced, 1)}), else by files' means"
 
 
-def _tiers(advice: Advice) -> str:
+def _tiers(advice: Advice, width: int) -> str:
     lines = ["Time of one pass over a file (open, read, close)"]
     for tier in advice.slow_tiers:
         name = tier.place or (
@@ -158,62 +160,69 @@ def _tiers(advice: Advice) -> str:
             if tier.mount is None
             else f"{tier.mount.point or '?'} ({tier.mount.fs_type or '?'})"
         )
-        lines += _model(name, tier.model, f"fitted on {plural(tier.model.files, 'file')}")
+        lines += _model(name, tier.model, f"fitted on {plural(tier.model.files, 'file')}", width)
     probe = advice.fast_tier
-    return "\n".join(lines + _model(advice.question.fast, probe.model, probe.note))
+    return "\n".join(lines + _model(advice.question.fast, probe.model, probe.note, width))
 
 
-def _model(name: str, model: TimeModel, source: str) -> list[str]:
+def _model(name: str, model: TimeModel, source: str, width: int) -> list[str]:
+    name = shortened(printable(name), TIER - 2)
     if not model.files:
-        return [TIERS_UNKNOWN.row(shortened(printable(name), 34), f"not known: {model.note}")]
-    per_byte = f"{human_bytes(1 / model.s_per_byte)}/s" if model.s_per_byte > 0 else "any size"
-    quality = f"R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
-    name = shortened(printable(name), 34)
-    text = TIERS.row(name, human_seconds(model.base_s), per_byte, quality)
-    lines = [text, f"    {printable(source)}"]
-    if model.note:
-        lines.append(f"    {printable(model.note)}")
-    return lines
+        return fact_lines([(name, printable(f"not known: {model.note}"))], width, TIER, "  ")
+    lines = fact_lines([(name, f"{_time_of(model)}{_quality_of(model)}")], width, TIER, "  ")
+    return [*lines, *(line for text in (source, model.note) for line in wrap(printable(text), width, HANG))]
 
 
-def _rules(advice: Advice) -> str:
-    room = human_bytes(advice.question.room_bytes)
-    lines = [
-        f"With room for {room}",
-        RULES.row("rule", "files", "bytes", "saved an epoch", "gain", "range"),
-        *(_rule(rule) for rule in advice.rules),
-    ]
+def _time_of(model: TimeModel) -> str:
+    """Words the time of one pass over a file."""
+    if model.s_per_byte <= 0:
+        return f"{human_seconds(model.base_s)} whatever the size"
+    return f"{human_seconds(model.base_s)} + size / {human_bytes(1 / model.s_per_byte)}/s"
+
+
+def _quality_of(model: TimeModel) -> str:
+    """Words how well the files agree with that; a line through very few points is no agreement."""
+    if model.files < FEWEST_FILES:
+        return ""
+    return f"; R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
+
+
+def _rules(advice: Advice, width: int) -> str:
+    table = [("rule", "files", "bytes", "saved an epoch", "gain", "range"), *map(_rule, advice.rules)]
+    layout = Layout(RULES, table, width, least=(2, 3))
+    lines = [f"With room for {human_bytes(advice.question.room_bytes)}", *layout.all_lines(table)]
+    lines += wrap(layout.note(), width, "  ")
     if advice.rest is not None:
         return "\n".join(lines)
     best = advice.chosen.saved_thread_s
     if advice.rules[1].saved_thread_s >= 0.99 * best:
-        lines.append(_as_good(advice))
+        lines += wrap(_as_good(advice), width, "  ")
     more = advice.best_possible_s / best - 1 if best > 0 else 0.0
     if more > 5e-4:
         units = "folders" if advice.unit == "directory" else "files"
-        lines.append(f"  No other choice of {units} saves over {100 * more:.1f} % more.")
+        lines += wrap(f"No other choice of {units} saves over {100 * more:.1f} % more.", width, "  ")
     return "\n".join(lines)
 
 
 def _as_good(advice: Advice) -> str:
     """Says that smallest first saves as much, and why where the data say why."""
     if advice.bytes <= advice.question.room_bytes:
-        return "  There is room for all files: the order in which they are chosen does not matter."
+        return "There is room for all files: the order in which they are chosen does not matter."
     if advice.read_alike:
-        return "  Smallest first is as good here: every file is read about as often as every other."
-    return "  Smallest first is as good here: what it chooses saves as much, to within 1 %."
+        return "Smallest first is as good here: every file is read about as often as every other."
+    return "Smallest first is as good here: what it chooses saves as much, to within 1 %."
 
 
-def _rule(rule: RuleResult) -> str:
+def _rule(rule: RuleResult) -> tuple[str, str, str, str, str, str]:
     expected: Expectation = rule.expected
     low, high = expected.gain_range
     saved = human_seconds(expected.saved_s)
     given, least, most = map(gain_text, (expected.gain, low, high))
     bounds = f"{least} to {most}"
-    return RULES.row(rule.name, rule.files, human_bytes(rule.bytes), saved, given, bounds)
+    return rule.name, f"{rule.files:,}", human_bytes(rule.bytes), saved, given, bounds
 
 
-def _curve(advice: Advice) -> str:
+def _curve(advice: Advice, width: int) -> str:
     points = advice.curve
     if len(points) < 3:
         return ""
@@ -222,31 +231,24 @@ def _curve(advice: Advice) -> str:
     lines = ["Room against time saved (100 %: all files staged)"]
     for index in picked:
         point = points[index]
-        bar = "#" * round(BAR * point.saved_s / most)
+        bar = "#" * round(min(BAR, width - BESIDE_BAR) * point.saved_s / most)
         lines.append(CURVE.row(human_bytes(point.bytes), percent(point.saved_s, most), bar))
     if advice.knee is not None:
-        lines.append(
-            f"  The knee is at {human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)}: "
-            "beyond it a byte gives less than on average."
-        )
+        at = f"{human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)}"
+        said = f"The knee is at {at}: beyond it a byte gives less than on average."
+        lines += wrap(said, width, "  ")
     return "\n".join(lines)
 
 
-def _left_out(advice: Advice) -> str:
+def _left_out(advice: Advice, width: int) -> str:
     parts = sorted(advice.left_out, key=lambda part: -part.bytes_read)
     if not parts:
         return ""
-    lines = ["Not considered"]
-    lines += [
-        LEFT_OUT.row(plural(part.files, "file"), human_bytes(part.bytes_read), part.reason) for part in parts
+    table = [
+        (plural(part.files, "file"), f"{human_bytes(part.bytes_read)} read", printable(part.reason))
+        for part in parts
     ]
-    return "\n".join(shortened_end(line) for line in lines)
-
-
-def shortened_end(line: str) -> str:
-    """Gives the line, cut off where it is wider than the text may be."""
-    line = printable(line)
-    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+    return "\n".join(["Not considered", *Layout(LEFT_OUT, table, width).all_lines(table)])
 
 
 def _wrapped(text: str, width: int) -> str:

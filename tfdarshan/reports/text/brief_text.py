@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.same_seconds import one_of_names
 from tfdarshan.reports.text.answer_text import answer_text
+from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.mapped_text import mapped_fact
 from tfdarshan.reports.text.process_text import kinds_text
@@ -100,7 +102,7 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
         answer_text(diagnosis, paint),
         _warnings(data, paint, room),
         _facts(data, diagnosis, paint, room),
-        rank_lines(data.ranks if room.ranks else None, room.ranks),
+        rank_lines(data.ranks if room.ranks else None, room.ranks, paint.width),
         _slowest(data.slowest_files[: room.files], paint),
         _more(data, diagnosis, paint)[: room.commands],
     ]
@@ -136,7 +138,7 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
     facts = [
         (ONE_OF, one_of_names(diagnosis.named)),
         ("Session", session),
-        ("Job", _command(data.command, paint)),
+        ("Job", _command(as_typed(data.command), paint)),
         ("Read", _moved(data, "read")),
         ("Written", _moved(data, "written")),
         ("Opened", _opened(data)),
@@ -283,10 +285,16 @@ def _from_here(path: str) -> str:
         return path
 
 
+def _whole_parts(line: str) -> str:
+    """Gives a line that is cut up to its last whole part, such as "11.2 MB in 2,407 reads"."""
+    ends = [found.start() for found in re.finditer(r"; | \(|, ", line) if found.start() > len(line) // 2]
+    return line[: ends[-1]] if ends else line.rpartition(" ")[0] or line
+
+
 def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None) -> list[str]:
     # A path is whole, so that it can be copied, however long.
     lines = wrap(printable(text), paint.width, hang=indent)
     if most_lines is not None and len(lines) > most_lines:
         last = lines[most_lines - 1][: paint.width - len(CUT)]
-        lines = [*lines[: most_lines - 1], last + CUT]
+        lines = [*lines[: most_lines - 1], _whole_parts(last) + CUT]
     return lines

@@ -24,6 +24,7 @@ from tfdarshan.comparison.rank_change import RankChange
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns, fitted
+from tfdarshan.terminal.layout import WIDE, Layout, fact_lines
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, plural, shortened
@@ -31,12 +32,12 @@ from tfdarshan.units import human_seconds, plural, shortened
 # From here on a change is worded as a factor.
 MANY_TIMES = 10
 CHANGES = Columns(-27, 15, 15, 11, "  ", 9, "  ", 0)
-# A narrow terminal has room for what changed alone, an even narrower one not for the outcome.
-NARROW_CHANGES, NARROWEST_CHANGES = Columns(-27, 15, 15, 11, "  ", 0), Columns(-19, 10, 10, "  ", 0)
-WIDE_ENOUGH, NARROW = 93, 80
-FILES = Columns(15, 15, 12)
-MOST_CHARACTERS, LEAST_PATH = 14, 24
+# On a narrow terminal a figure's name stands above it.
+BELOW = Columns("  ", 14, 15, 11)
+FILES = Columns(15, 15, 12, "   ", 0)
+MOST_CHARACTERS, NARROW_CHARACTERS, LEAST_PATH = 14, 12, 24
 MOST_RANKS = 5
+CHECK = 21
 SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
@@ -84,7 +85,8 @@ def render_side(side: Side, width: int = WIDTH) -> str:
     """Says in a line which sessions a label stands for, and in others which overlap these."""
     newest = side.newest.summary
     several = f", medians of {len(side.runs)} sessions" if len(side.runs) > 1 else ""
-    head = f"{printable(side.label)}  {printable(newest.session)}{several}, in "
+    which = "" if side.label == newest.session else f"{printable(newest.session)}, "
+    head = f"{printable(side.label)}{several}: {which}in "
     lines = [
         head + shortened(printable(newest.path), max(width - len(head), LEAST_PATH)),
         *overlap_lines(side.overlapping),
@@ -135,38 +137,38 @@ def sentence_of(verdict: str, checks: Sequence[Check]) -> str:
 def _likeness(comparison: Comparison, width: int) -> list[str]:
     head = f"{printable(comparison.first)} -> {printable(comparison.second)}. "
     lines = wrap(head + sentence_of(comparison.comparable, comparison.checks), width)
-    for check in comparison.checks:
-        mark = {SAME_STATE: " ", NOTED: "~"}.get(check.state, "!")
-        head = f"  {mark} {check.name:<18} "
-        hang = " " * (len(head) if width >= NARROW else 4)
-        lines += wrap(printable(check.sentence), width, head, hang)
-    return lines
+    facts = [
+        ({SAME_STATE: "  ", NOTED: "~ "}.get(check.state, "! ") + check.name, printable(check.sentence))
+        for check in comparison.checks
+    ]
+    return [*lines, *fact_lines(facts, width, CHECK, "  ")]
 
 
 def _changes(comparison: Comparison, width: int) -> list[str]:
-    names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
-    lines = [_change_row(("What changed", *names, "change", "noise", ""), width)]
-    for change in comparison.changes:
-        if not change.before and not change.after:
-            continue
-        metric = change.metric
-        values = (metric.worded(change.before), metric.worded(change.after))
-        outcome = "" if change.outcome in (SAME, UNKNOWN) else change.outcome
-        row = (f"  {metric.label}", *values, change_text(change), noise_text(change), outcome)
-        lines.append(_change_row(row, width))
-    return lines
+    most = MOST_CHARACTERS if width >= WIDTH else NARROW_CHARACTERS
+    names = [shortened(printable(name), most) for name in (comparison.first, comparison.second)]
+    shown = [change for change in comparison.changes if change.before or change.after]
+    table = [("What changed", *names, "change", "noise", ""), *map(_change_row, shown)]
+    return _change_lines(table, width)
 
 
-def _change_row(cells: Sequence[str], width: int) -> str:
-    """Gives a row with the columns that there is room for."""
-    label, before, after, change, _, outcome = cells
-    if width >= WIDE_ENOUGH:
-        return CHANGES.row(*cells)
-    if width >= NARROW:
-        return NARROW_CHANGES.row(label, before, after, change, outcome)
-    before, after = (shortened(text, 9) for text in (before, after))
-    label = label if len(label) < 19 else f"{label[:15]}..."
-    return NARROWEST_CHANGES.row(label, before, after, change)
+def _change_row(change: Change) -> tuple[str, ...]:
+    metric = change.metric
+    values = (metric.worded(change.before), metric.worded(change.after))
+    outcome = "" if change.outcome in (SAME, UNKNOWN) else change.outcome
+    return f"  {metric.label}", *values, change_text(change), noise_text(change), outcome
+
+
+def _change_lines(table: Sequence[tuple[str, ...]], width: int) -> list[str]:
+    """Gives a figure's row, or its name and a row below it where that does not fit in one."""
+    if width >= WIDE:
+        layout = Layout(CHANGES, table, width, least=(4,), below=False)
+        return [*layout.all_lines(table), *wrap(layout.note(), width)]
+    same = [row[0].strip() for row in table if row[3] == SAME]
+    rows = [row for row in table if row[3] != SAME]
+    named = (f"{row[0]}: {row[5]}" if row[5] else row[0] for row in rows)
+    lines = [line for name, row in zip(named, rows, strict=True) for line in (name, BELOW.row(*row[1:4]))]
+    return [*lines, *(wrap(f"The same: {', '.join(same)}.", width, "  ") if same else [])]
 
 
 def _ranks(comparison: Comparison, width: int) -> list[str]:
@@ -199,17 +201,17 @@ def rank_cells(change: RankChange) -> tuple[str, str, str]:
 
 
 def _files(comparison: Comparison, width: int) -> list[str]:
-    lines = []
+    names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
+    table = [(*names, "change", "path")]
     for file in comparison.files:
         if abs(file.difference_s) < LEAST_CHANGE * max(file.first_s, file.second_s):
             continue
         sign = "+" if file.difference_s > 0 else "-"
         difference = sign + human_seconds(abs(file.difference_s))
-        row = FILES.row(human_seconds(file.first_s), human_seconds(file.second_s), difference) + "   "
-        lines.append(row + shortened(printable(file.path), max(width - len(row), LEAST_PATH)))
-    names = [shortened(printable(name), MOST_CHARACTERS) for name in (comparison.first, comparison.second)]
-    head = FILES.row(*names, "change") + "   path"
-    return ["Files whose time in calls changed most", head, *lines] if lines else []
+        times = human_seconds(file.first_s), human_seconds(file.second_s)
+        table.append((*times, difference, printable(file.path)))
+    lines = Layout(FILES, table, width, cut=shortened).all_lines(table)
+    return ["Files whose time in calls changed most", *lines] if len(table) > 1 else []
 
 
 def render_failures(failures: Sequence[Failure]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfdarshan.file_name import printable
@@ -17,7 +17,9 @@ from tfdarshan.fleet.outliers import Outlier
 from tfdarshan.fleet.population import Distribution, Totals
 from tfdarshan.fleet.trends import Change
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout, begun
 from tfdarshan.terminal.paint import Paint
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
 WIDEST_NAME = 24
@@ -89,20 +91,21 @@ def _group_lines(kind: str, groups: Sequence[JobGroup], paint: Paint) -> list[st
     """Gives a line for each of the groups that lose most."""
     names = [printable(group.name) for group in groups[:MOST_GROUPS]]
     width = min(max([len(kind), *map(len, names)]), WIDEST_NAME)
-    columns = Columns(-width, 9, 13, 10, 10, 10, 10, 12)
-    lines = [f"By {kind.replace('-', ' ')}; reads and metadata in hours of processes"]
-    lines.append(
-        paint.dim(columns.row("", "jobs", "lost node-h", "read h", "meta h", "read", "written", "open, stat"))
-    )
-    for name, group in zip(names, groups, strict=False):
-        lines.append(
-            columns.row(
+    table: list[tuple[int | str, ...]] = [
+        ("", "jobs", "lost node-h", "read h", "meta h", "read", "written", "open, stat"),
+        *(
+            (
                 shortened(name, width), group.jobs, f"{group.lost_node_hours:,.1f}",
                 f"{group.read_process_hours:,.1f}", f"{group.meta_process_hours:,.1f}",
                 human_bytes(group.bytes_read), human_bytes(group.bytes_written),
                 "-" if group.call_s is None else human_seconds(group.call_s),
             )
-        )  # fmt: skip
+            for name, group in zip(names, groups, strict=False)
+        ),
+    ]  # fmt: skip
+    columns = Columns(-width, 9, 13, 10, 10, 10, 10, 12)
+    title = f"By {kind.replace('-', ' ')}; reads and metadata in hours of processes"
+    lines = [*wrap(title, paint.width, hang="  "), *_table(columns, table, paint, least=(7, 6, 4, 3))]
     if len(groups) > MOST_GROUPS:
         lines.append(paint.dim(f"{len(groups) - MOST_GROUPS:,} more: --json"))
     return lines
@@ -121,21 +124,39 @@ def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
     if not worst:
         return []
     width = min(max(len(job_name(job)) for job in worst), WIDEST_NAME)
+    table: list[tuple[int | str, ...]] = [
+        ("job", "user", "lost", "node-h", "I/O", "read", "what stands out"),
+        *(
+            (
+                shortened(job_name(job), width),
+                printable(str(job["user"] or "-"))[:10],
+                human_seconds(job["lost_s"]),
+                f"{'' if job['nodes_known'] else '>= '}{job['lost_node_hours']:,.1f}",
+                percent(job["io_job_s"], job["duration_s"]),
+                human_bytes(job["bytes_read"]),
+                _stands_out(job),
+            )
+            for job in worst
+        ),
+    ]
     columns = Columns(-width, "  ", -10, 9, 10, 7, 9, "  ", 0)
-    head = columns.row("job", "user", "lost", "node-h", "I/O", "read", "what stands out")
-    lines = ["Jobs that lose most node-hours to I/O", paint.dim(head)]
-    for job in worst:
-        cells = (
-            shortened(job_name(job), width),
-            printable(str(job["user"] or "-"))[:10],
-            human_seconds(job["lost_s"]),
-            f"{'' if job['nodes_known'] else '>= '}{job['lost_node_hours']:,.1f}",
-            percent(job["io_job_s"], job["duration_s"]),
-            human_bytes(job["bytes_read"]),
-        )
-        room = max(paint.width - len(columns.row(*cells, ".")) + 1, 12)
-        lines.append(columns.row(*cells, _cut(_stands_out(job), room)))
-    return lines
+    return ["Jobs that lose most node-hours to I/O", *_table(columns, table, paint, least=(5, 1), cut=begun)]
+
+
+def _table(
+    columns: Columns,
+    table: Sequence[tuple[int | str, ...]],
+    paint: Paint,
+    least: Sequence[int],
+    cut: Callable[[str, int], str] | None = None,
+) -> list[str]:
+    """Gives the lines of a table, whose first row are its heads."""
+    layout = Layout(columns, table, paint.width, least, cut)
+    return [
+        *map(paint.dim, layout.lines(table[0])),
+        *layout.all_lines(table[1:]),
+        *map(paint.dim, wrap(layout.note(), paint.width)),
+    ]
 
 
 def _first(done: Update, totals: Totals, paint: Paint) -> list[str]:
@@ -184,12 +205,11 @@ def _breakdown_lines(parts: Sequence[StepPart], paint: Paint) -> list[str]:
     """Gives a line for each part of the steps; one that no job says is unknown, and 0 is 0."""
     if not parts:
         return []
-    columns = Columns(-30, 14, 13, 18, 12)
-    lines = [paint.dim(columns.row("steps", "", "of step time", "mean of the jobs", "known jobs"))]
-    for part in parts:
-        took, share, mean = part_figures(part)
-        lines.append(columns.row(f"{part.what} ({part.name})", took, share, mean, part.known_jobs))
-    return lines
+    table: list[tuple[int | str, ...]] = [
+        ("steps", "", "of step time", "mean of the jobs", "known jobs"),
+        *((f"{part.what} ({part.name})", *part_figures(part), part.known_jobs) for part in parts),
+    ]
+    return _table(Columns(-30, 14, 13, 18, 12), table, paint, least=(4, 3))
 
 
 def part_figures(part: StepPart) -> tuple[str, str, str]:
@@ -206,12 +226,16 @@ def _nodes(totals: Totals) -> str:
 
 
 def _spread(spread: Sequence[Distribution], paint: Paint) -> list[str]:
+    table: list[tuple[int | str, ...]] = [
+        ("", *QUANTILE_NAMES, "jobs"),
+        *((one.name, *_quantiles(one), f"{one.jobs:,}") for one in spread),
+    ]
     columns = Columns(-30, *([11] * len(QUANTILE_NAMES)), 12)
-    lines = [paint.dim(columns.row("", *QUANTILE_NAMES, "jobs"))]
-    for one in spread:
-        cells = [figure_text(value, one.unit) for value in one.values]
-        lines.append(columns.row(one.name, *cells, one.jobs))
-    return lines
+    return _table(columns, table, paint, least=(1, 4, 6, 3))
+
+
+def _quantiles(one: Distribution) -> list[str]:
+    return [figure_text(value, one.unit) for value in one.values]
 
 
 def figure_text(value: float, unit: str) -> str:
@@ -235,7 +259,3 @@ def _stands_out(job: Mapping[str, Any]) -> str:
         return printable(str(job["finding_title"]))
     where = f"mostly on {job['mount_point']}" if job["mount_point"] else ""
     return printable(f"{job['application'] or ''} {where}".strip())
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 3]}..."

@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfdarshan.analysis.log_layers import Layer, LogLayers, Striping
 from tfdarshan.file_name import printable
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout
 from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 LAYERS = Columns("  ", -13, 8, 9, 9, 11, 10, 10, 10, 10, 10)
 ROWS = Columns(10, 9, 10, 10, 10, 10, "  ", -12, " ", -9, " ", 0)
+HEAD = (
+    "", "opens", "reads", "writes", "collective", "read", "written", "in reads", "in writes", "in opens",
+)  # fmt: skip
+TITLE = "Other layers of the log (their bytes reach files as POSIX calls: do not add them to those)"
 TITLES = {
     "H5F": "HDF5 files", "H5D": "HDF5 data", "PNETCDF_FILE": "PnetCDF files", "PNETCDF_VAR": "PnetCDF data",
     "FIFO": "FIFO", "SOCKET": "socket",
 }  # fmt: skip
 
 
-def layer_lines(layers: LogLayers) -> list[str]:
+def layer_lines(layers: LogLayers, width: int = WIDTH) -> list[str]:
     """Gives the section of `summary -v`: a line for each module, Lustre's striping, what is of no file."""
     lines = []
     if layers.layers:
-        lines.append(
-            "Other layers of the log (their bytes reach files as POSIX calls: do not add them to those)"
-        )
-        head = (
-            "opens",
-            "reads",
-            "writes",
-            "collective",
-            "read",
-            "written",
-            "in reads",
-            "in writes",
-            "in opens",
-        )
-        lines.append(LAYERS.row("", *head))
-        lines += map(_layer_row, layers.layers)
+        table = [HEAD, *map(_layer_row, layers.layers)]
+        layout = Layout(LAYERS, table, width, least=(9, 4, 8, 6, 3))
+        lines += [*wrap(TITLE, width, hang="  "), *layout.all_lines(table), *wrap(layout.note(), width, "  ")]
     for label, text in layer_facts(layers):
         if label != "Layers":
-            lines += textwrap.wrap(f"  {label:<10}{text}", WIDTH, subsequent_indent=" " * 12)
+            lines += wrap(f"  {label:<10}{text}", width, hang=" " * 12)
     return lines if layers.layers or not lines else ["Besides POSIX and STDIO", *lines]
 
 
@@ -81,28 +73,34 @@ def not_known_line(notes: Sequence[str]) -> str:
     return f"Not in the log: {', '.join(note.partition(':')[0] for note in notes)}" if notes else ""
 
 
-def layer_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def layer_rows(rows: Iterable[Mapping[str, Any]], width: int = WIDTH) -> list[str]:
     """Words rows of the layers table, those of one record each; a cell that the module lacks is "-"."""
-    yield ROWS.row("time", "opens", "reads", "read", "writes", "written", "module", "rank", "name")
-    for row in rows:
-        times = [row[name] for name in ("read_s", "write_s", "meta_s") if _known(row[name])]
-        name = printable(str(row["path"]))
-        if _known(row["stripe_count"]):
-            size = _stripe_size(int(row["stripe_size_bytes"]))
-            name += f" ({plural(int(row['stripe_count']), 'stripe')} of {size}, OSTs {row['osts']})"
-        yield ROWS.row(
-            human_seconds(sum(times)) if times else "-",
-            *(_cell(row[column], "bytes" in column) for column in (
-                "opens", "reads", "bytes_read", "writes", "bytes_written"
-            )),
-            row["module"],
-            "all" if row["rank"] < 0 else int(row["rank"]),
-            name,
-        )  # fmt: skip
+    table = [
+        ("time", "opens", "reads", "read", "writes", "written", "module", "rank", "name"),
+        *map(_record_row, rows),
+    ]
+    layout = Layout(ROWS, table, width, least=(1, 7, 2, 4))
+    return [*layout.all_lines(table), *wrap(layout.note(), width)]
 
 
-def _layer_row(layer: Layer) -> str:
-    return LAYERS.row(
+def _record_row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    times = [row[name] for name in ("read_s", "write_s", "meta_s") if _known(row[name])]
+    name = printable(str(row["path"]))
+    if _known(row["stripe_count"]):
+        size = _stripe_size(int(row["stripe_size_bytes"]))
+        name += f" ({plural(int(row['stripe_count']), 'stripe')} of {size}, OSTs {row['osts']})"
+    columns = ("opens", "reads", "bytes_read", "writes", "bytes_written")
+    return (
+        human_seconds(sum(times)) if times else "-",
+        *(_cell(row[column], "bytes" in column) for column in columns),
+        str(row["module"]),
+        "all" if row["rank"] < 0 else f"{int(row['rank'])}",
+        name,
+    )
+
+
+def _layer_row(layer: Layer) -> tuple[str, ...]:
+    return (
         TITLES.get(layer.module, layer.module),
         *(_cell(value, False) for value in (layer.opens, layer.reads, layer.writes, layer.collective)),
         *(_cell(value, True) for value in (layer.bytes_read, layer.bytes_written)),

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from tfdarshan.file_name import printable
 from tfdarshan.findings.kept_verdicts import KeptVerdict
+from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import Paint
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, human_times, percent, plural, shortened, started_at
 
 # A narrow terminal has no room for when and how long, others not for how long, or not for years.
@@ -41,7 +43,8 @@ def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: P
     widest = max(len(printable(session.name)) for session in sessions) + 4
     shape = Shape(min(widest, WIDEST_NAME, paint.width * 3 // 8), paint.width)
     lines = [f"{plural(len(sessions), 'session')} in {printable(logdir)}, those that lose most first", ""]
-    lines.append(paint.dim(shape.row("session", "when", "lasted", "waits", "gain", "why")))
+    heading = "" if paint.width < NARROW else "why"
+    lines.append(paint.dim(shape.row("session", "when", "lasted", "waits", "gain", heading)))
     for group in groups:
         if len(group) > 1:
             lines.append(paint.dim(f"{plural(len(group), 'session')} at the same time"))
@@ -81,7 +84,7 @@ class Shape:
     @cached_property
     def _columns(self) -> Columns:
         when = -16 if self.width >= WIDE else YEAR - 16
-        widths = (9,) if self.width < NARROW else (when, 9, 9) if self.width < USUAL else (when, 11, 9, 9)
+        widths = (9, 9) if self.width < NARROW else (when, 9, 9) if self.width < USUAL else (when, 11, 9, 9)
         return Columns(-self.name_width, *widths, "  ", 0)
 
     def row(self, name: str, when: str, lasted: str, waits: str, gain: str, said: str) -> str:
@@ -90,7 +93,7 @@ class Shape:
         when = when[YEAR:] if self.width < WIDE and when[YEAR - 1 : YEAR] == "-" else when
         cells: tuple[str, ...] = (when, lasted, waits, gain)
         if self.width < USUAL:
-            cells = (waits,) if self.width < NARROW else (when, waits, gain)
+            cells = (waits, gain) if self.width < NARROW else (when, waits, gain)
         return self._columns.row(name, *cells, said)
 
 
@@ -107,9 +110,12 @@ def _lines(
     )
     start = shape.row(*cells, ".")[:-1]
     elsewhere = "" if verdict is None or session.state != COMPLETE else cure_elsewhere(verdict)
-    said = verdict.title if verdict is not None and elsewhere else why(session, verdict)
-    row = start + _begin(printable(said), max(paint.width - len(start), 12))
-    lines = [row if verdict is None or verdict.state != "slow" else paint.bold(row)]
+    said = printable(verdict.title if verdict is not None and elsewhere else why(session, verdict))
+    lines = [start + _begin(said, max(paint.width - len(start), 12))]
+    if paint.width < NARROW:
+        lines = [start.rstrip(), *wrap(said, paint.width, f"{indent}  ")]
+    if verdict is not None and verdict.state == "slow":
+        lines = list(map(paint.bold, lines))
     more = [_begin(text, paint.width - len(indent) - 2) for text in (printable(elsewhere), _about(session))]
     return [*lines, *(paint.dim(f"{indent}  {text}") for text in more if text)]
 
@@ -121,7 +127,7 @@ def _begin(text: str, width: int) -> str:
 
 def _about(session: ListedSession) -> str:
     """Says which job it was."""
-    said = [printable(session.command)] if session.command else []
+    said = [printable(as_typed(session.command))] if session.command else []
     said += [plural(session.processes, "process", "processes")] if session.processes > 1 else []
     said += [f"emulated {session.emulated}"] if session.emulated else []
     return ", ".join(said)

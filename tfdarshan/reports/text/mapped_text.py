@@ -7,30 +7,29 @@ from collections.abc import Iterable
 from tfdarshan.analysis.mapped_reads import MappedFile, MappedReads
 from tfdarshan.file_name import printable
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout, fact_lines
 from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, plural, shortened
 
-FACTS = Columns("  ", -22, 0)
-ROWS = Columns(12, 12, 12, 12, 12)
-HEAD = ("in faults", "slowest", "faults", "bytes in", "file size")
+FACTS = 22
+ROWS = Columns(12, 12, 12, 12, 12, "   ", 0)
+HEAD = ("in faults", "slowest", "faults", "bytes in", "file size", "path")
 
 
-def mapped_lines(mapped: MappedReads) -> list[str]:
+def mapped_lines(mapped: MappedReads, width: int = WIDTH) -> list[str]:
     """Gives the section of `summary -v`: what came in, what threads waited for, and the files."""
     if not mapped.files:
         return []
-    lines = ["Mapped files (read by page faults, which are no calls)"]
-    lines += [FACTS.row(label, text) for label, text in _facts(mapped)]
-    return lines + mapped_rows(mapped.slowest)
+    lines = wrap("Mapped files (read by page faults, which are no calls)", width, hang="  ")
+    return [*lines, *fact_lines(_facts(mapped), width, FACTS, "  "), *mapped_rows(mapped.slowest, width)]
 
 
-def mapped_rows(files: Iterable[MappedFile]) -> list[str]:
+def mapped_rows(files: Iterable[MappedFile], width: int = WIDTH) -> list[str]:
     """Gives a table of mapped files, with its head."""
-    lines = [f"{ROWS.row(*HEAD)}   path"]
-    for file in files:
-        row = f"{_row(file)}   "
-        lines.append(row + shortened(printable(file.path), WIDTH - len(row)))
-    return lines
+    table = [HEAD, *map(_row, files)]
+    layout = Layout(ROWS, table, width, least=(1, 4), cut=shortened)
+    return [*layout.all_lines(table), *wrap(layout.note(), width)]
 
 
 def mapped_fact(mapped: MappedReads) -> str:
@@ -74,14 +73,15 @@ def _facts(mapped: MappedReads) -> list[tuple[str, str]]:
     ]
 
 
-def _row(file: MappedFile) -> str:
+def _row(file: MappedFile) -> tuple[str, ...]:
     def seconds(value: float | None, before: str = "") -> str:
         return "unknown" if value is None else before + human_seconds(value)
 
-    return ROWS.row(
+    return (
         seconds(file.fault_s, ">= " if file.at_least else ""),
         seconds(file.longest_s),
         "unknown" if file.faults is None else f"{file.faults:,.0f}",
         "unknown" if file.bytes_in is None else human_bytes(file.bytes_in),
         human_bytes(file.size_bytes) if file.size_bytes >= 0 else "-",
+        printable(file.path),
     )

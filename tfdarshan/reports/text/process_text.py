@@ -9,9 +9,13 @@ from tfdarshan.analysis.process_list import KINDS, ProcessEntry
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.process_role import MAIN
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, plural, shortened
 
 PROCESSES = Columns(-26, " ", -24, 11, 11, 11, 11)
+HEAD = ("Processes", "", "calls", "read", "written", "recorded")
 LABEL_WIDTH = 24
 # A screen has room for so many.
 MOST_PROCESSES = 20
@@ -32,13 +36,14 @@ def hidden_text(entries: Sequence[ProcessEntry]) -> str:
     return f"{plural(hidden, 'helper')} that read no data" if hidden else ""
 
 
-def process_lines(entries: Sequence[ProcessEntry]) -> list[str]:
+def process_lines(entries: Sequence[ProcessEntry], width: int = WIDTH) -> list[str]:
     """Lists the processes with what they did; no lines of one process or a log."""
     if len(entries) < 2:
         return []
     shown = [entry for entry in entries if not entry.hidden]
-    lines = [PROCESSES.row("Processes", "", "calls", "read", "written", "recorded")]
-    lines += [_row(entry) for entry in shown[:MOST_PROCESSES]]
+    table = [HEAD, *map(_row, shown[:MOST_PROCESSES])]
+    layout = Layout(PROCESSES, table, width, least=(5, 4, 1))
+    lines = [*layout.all_lines(table), *wrap(layout.note(), width, "  ")]
     left = Counter(entry.role for entry in shown[MOST_PROCESSES:])
     more = [_count(kind, left[kind]) for kind in KINDS if left[kind]]
     if more:
@@ -50,11 +55,11 @@ def process_lines(entries: Sequence[ProcessEntry]) -> list[str]:
     return lines
 
 
-def _row(entry: ProcessEntry) -> str:
+def _row(entry: ProcessEntry) -> tuple[str, ...]:
     label = shortened(printable(entry.label), LABEL_WIDTH)
     moved = human_bytes(entry.bytes_read), human_bytes(entry.bytes_written)
     name = shortened(printable(entry.name), LABEL_WIDTH)
-    return PROCESSES.row(f"  {label}", name, entry.calls, *moved, human_seconds(entry.duration_s))
+    return f"  {label}", name, f"{entry.calls:,}", *moved, human_seconds(entry.duration_s)
 
 
 def _count(kind: str, count: int) -> str:

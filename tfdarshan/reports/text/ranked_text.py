@@ -7,7 +7,9 @@ from typing import Protocol
 
 from tfdarshan.file_name import printable
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout, begun
 from tfdarshan.terminal.paint import Paint
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
 WIDEST_NAME = 30
@@ -53,23 +55,26 @@ def ranked_text(rows: Sequence[Row], paint: Paint) -> str:
         paint: How wide it may be, and whether it has colours.
     """
     widest = min(max(len(printable(row.name)) for row in rows), WIDEST_NAME)
-    columns = Columns(-widest, 11, 11, 9, 9, 9, "  ", 0)
-    lines = [f"{plural(len(rows), 'session')}, those that lose most first", ""]
-    lines.append(
-        paint.dim(
-            columns.row("session", "lasted", "processes", "in I/O", "read", "written", "what stands out")
-        )
-    )
-    for row in rows:
-        cells = (
-            shortened(printable(row.name), widest),
-            human_seconds(row.duration_s),
-            f"{row.processes:,}",
-            percent(min(row.io_s, row.duration_s), row.duration_s),
-            human_bytes(row.bytes_read),
-            human_bytes(row.bytes_written),
-        )
-        room = max(paint.width - len(columns.row(*cells, ".")) + 1, 12)
-        title = row.title if len(row.title) <= room else f"{row.title[: room - 3]}..."
-        lines.append(columns.row(*cells, printable(title)).rstrip())
+    head = ("session", "lasted", "processes", "in I/O", "read", "written", "what stands out")
+    table = [head, *(_cells(row, min(widest, paint.width * 2 // 5)) for row in rows)]
+    layout = Layout(Columns(-widest, 11, 11, 9, 9, 9, "  ", 0), table, paint.width, least=(2, 5), cut=begun)
+    lines = [
+        f"{plural(len(rows), 'session')}, those that lose most first",
+        "",
+        *map(paint.dim, layout.lines(head)),
+        *layout.all_lines(table[1:]),
+        *map(paint.dim, wrap(layout.note(), paint.width)),
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _cells(row: Row, widest: int) -> tuple[str, ...]:
+    return (
+        shortened(printable(row.name), widest),
+        human_seconds(row.duration_s),
+        f"{row.processes:,}",
+        percent(min(row.io_s, row.duration_s), row.duration_s),
+        human_bytes(row.bytes_read),
+        human_bytes(row.bytes_written),
+        printable(row.title),
+    )

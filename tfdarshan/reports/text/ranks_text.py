@@ -5,19 +5,23 @@ from __future__ import annotations
 from tfdarshan.analysis.rank_table import RankFigures, RankTable
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.joint_session import ONE_CLOCK
-from tfdarshan.terminal.columns import fitted
+from tfdarshan.terminal.columns import fitted_columns
+from tfdarshan.terminal.layout import Layout
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 HEADINGS = ("rank", "host", "waits a step", "a step", "read", "in calls", "files")
 MOST_OF_HOST = 24
 
 
-def rank_lines(table: RankTable | None, most: int) -> list[str]:
+def rank_lines(table: RankTable | None, most: int, width: int = WIDTH) -> list[str]:
     """Gives the lines; none for a session of one process.
 
     Args:
         table: The ranks.
         most: How many are listed.
+        width: How many characters a line may have.
     """
     if table is None:
         return []
@@ -26,10 +30,11 @@ def rank_lines(table: RankTable | None, most: int) -> list[str]:
     if any(row.clock != ONE_CLOCK for row in rows):
         clocks = ["clock", *map(_clock, rows[:most])]
         cells = [(*row, clock) for row, clock in zip(cells, clocks, strict=True)]
-    lines = fitted(cells)
+    layout = Layout(fitted_columns(cells), cells, width, least=(6, 5, 4))
+    lines = [*layout.all_lines(cells), *wrap(layout.note(), width)]
     if len(rows) > most:
         lines.append(f"and {plural(len(rows) - most, 'more rank')}")
-    return [line.rstrip() for line in lines]
+    return lines
 
 
 def _clock(row: RankFigures) -> str:

@@ -1,37 +1,46 @@
-"""A check as text, at most 100 columns wide."""
+"""A check as text; it fits the width of the terminal."""
 
 from __future__ import annotations
 
-from tfdarshan.reports.text.advice_text import gain_text, shortened_end
+from tfdarshan.file_name import printable
+from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.staging.check import Assumption, Check
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout
+from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, plural
 
 EPOCHS = Columns(-28, 12, 14, "   ", 0)
 ASSUMPTIONS = Columns(-28, 16, 16, "   ", 0)
 
 
-def render_check(check: Check) -> str:
+def render_check(check: Check, width: int = WIDTH) -> str:
     """Gives the check as text."""
     low, high = human_seconds(check.low_s), human_seconds(check.high_s)
     promised, obtained = human_seconds(check.promised_s), human_seconds(check.obtained_s)
-    lines = [
-        _verdict(check),
-        "",
-        EPOCHS.row("An epoch", "time", "gain"),
-        EPOCHS.row("  before", human_seconds(check.before_s)),
-        EPOCHS.row("  promised", promised, gain_text(check.promised_gain), f"{low} to {high}"),
-        EPOCHS.row("  obtained", obtained, gain_text(check.obtained_gain), f"{100 * check.error:+.1f} %"),
-        _measured(check),
-        *_later(check),
-        "",
-        _read(check),
-        "",
-        ASSUMPTIONS.row("Assumption", "promised", "obtained", "moved an epoch by"),
-        *(_assumption(assumption) for assumption in check.assumptions),
-        ASSUMPTIONS.row("  all of these", "", "", _signed(check.obtained_s - check.promised_s)),
+    epochs = [
+        ("An epoch", "time", "gain", ""),
+        ("  before", human_seconds(check.before_s), "", ""),
+        ("  promised", promised, gain_text(check.promised_gain), f"{low} to {high}"),
+        ("  obtained", obtained, gain_text(check.obtained_gain), f"{100 * check.error:+.1f} %"),
     ]
-    return "\n".join(shortened_end(line) for line in lines) + "\n"
+    assumptions = [
+        ("Assumption", "promised", "obtained", "moved an epoch by"),
+        *map(_assumption, check.assumptions),
+        ("  all of these", "", "", _signed(check.obtained_s - check.promised_s)),
+    ]
+    lines = [
+        *wrap(printable(_verdict(check)), width),
+        "",
+        *Layout(EPOCHS, epochs, width).all_lines(epochs),
+        *(line for said in (_measured(check), *_later(check)) for line in wrap(said, width, "  ")),
+        "",
+        *wrap(_read(check), width),
+        "",
+        *Layout(ASSUMPTIONS, assumptions, width).all_lines(assumptions),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _verdict(check: Check) -> str:
@@ -47,10 +56,10 @@ def _verdict(check: Check) -> str:
 
 def _measured(check: Check) -> str:
     if check.by_steps:
-        return "  Times are from the first step's start to the last one's end."
+        return "Times are from the first step's start to the last one's end."
     if check.by_reading:
-        return "  Times are from the first read of the data set to the last one, without start-up."
-    return "  Times are of whole sessions, start-up included, for they do not all have steps or all calls."
+        return "Times are from the first read of the data set to the last one, without start-up."
+    return "Times are of whole sessions, start-up included, for they do not all have steps or all calls."
 
 
 def _later(check: Check) -> list[str]:
@@ -58,7 +67,7 @@ def _later(check: Check) -> list[str]:
     if not check.first_promised:
         return []
     mean = f"obtained is the mean of {check.epochs:g}"
-    return [f"  Promised is a run's first epoch; {mean}: memory may serve later ones."]
+    return [f"Promised is a run's first epoch; {mean}: memory may serve later ones."]
 
 
 def _read(check: Check) -> str:
@@ -68,9 +77,9 @@ def _read(check: Check) -> str:
     )
 
 
-def _assumption(assumption: Assumption) -> str:
+def _assumption(assumption: Assumption) -> tuple[str, str, str, str]:
     promised, obtained = (_number(assumption, value) for value in (assumption.promised, assumption.obtained))
-    return ASSUMPTIONS.row(f"  {assumption.name}", promised, obtained, _signed(assumption.effect_s))
+    return f"  {printable(assumption.name)}", promised, obtained, _signed(assumption.effect_s)
 
 
 def _signed(seconds: float) -> str:

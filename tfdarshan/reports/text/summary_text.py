@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +16,27 @@ from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData, slowed_cal
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
+from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
 from tfdarshan.reports.text.mapped_text import mapped_lines
 from tfdarshan.reports.text.process_text import kinds_text, process_lines
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout, begun, fact_lines
 from tfdarshan.terminal.paint import WIDTH
+from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural, shortened
 
 BAR_WIDTH = 16
 MOST_RANKS = 64
 TIMES = Columns("  ", -22, 17, 11, "   ", 0)
 SIZES = Columns(-22, 12, 9, " ", -BAR_WIDTH, "  ", 12, 9, " ", 0)
-PATTERN = Columns("  ", -20, 12, 9, " sequential", 9, " consecutive")
-SLOWEST = Columns(12, 11, 11, 12, 11)
-MOST_READ = Columns(12, 11, 11, 12, 11)
-EMPTY_READS = Columns("  ", -20, 12, "   ", 0)
+PATTERN = 20
+FILES = Columns(12, 11, 11, 12, 11, "   ", 0)
 FAILURES = Columns("  ", -12, " ", -34, " ", 0)
-COVERAGE = Columns("  ", -9, 0)
+COVERAGE = 40
 DIFFERENCES = Columns("    ", -18, 0)
-COVERAGE_PARTS = Columns("    ", -38, 0)
 
 # The rank of what all ranks of a Darshan log share.
 SHARED = -1
@@ -46,6 +46,14 @@ NOT_SEEN = 0.1
 WORTH_SAYING = 0.001
 RARE_CALLS = ("  of them zero-length", "seeks", "stats", "syncs and flushes")
 
+PATTERN_WORDS = (
+    "sequential: after the last byte accessed, consecutive: right after it; the first access after an open "
+    "is neither, so a file read whole at once shows none"
+)
+UNSEEN = (
+    "Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late, programs "
+    "that are not Python (charged when they are waited for), pages touched through mmap."
+)
 KIND_NAMES = {
     "excluded": "files left out by patterns",
     "pipe": "pipes",
@@ -57,30 +65,31 @@ KIND_NAMES = {
 }
 
 
-def render(data: SummaryData, answer: Sequence[str] = ()) -> str:
+def render(data: SummaryData, answer: Sequence[str] = (), width: int = WIDTH) -> str:
     """Gives all of the summary as text, ending in a newline.
 
     Args:
         data: What it says.
         answer: The lines that come first.
+        width: How many characters its tables may be wide.
     """
     sections = [
         list(answer),
         _header(data),
-        rank_lines(data.ranks, MOST_RANKS),
-        _calls(data),
-        _time(data),
-        process_lines(data.process_list),
-        _sizes(data.sizes),
-        _pattern(data),
-        _slowest(data),
-        _most_read(data),
-        mapped_lines(data.mapped),
-        _failures(data),
+        rank_lines(data.ranks, MOST_RANKS, width),
+        _calls(data, width),
+        _time(data, width),
+        process_lines(data.process_list, width),
+        _sizes(data.sizes, width),
+        _pattern(data, width),
+        _slowest(data, width),
+        _most_read(data, width),
+        mapped_lines(data.mapped, width),
+        _failures(data, width),
         # Nothing says what the kernel charged to the job of an imported log.
-        _coverage(data.coverage) if not data.not_known else [],
+        _coverage(data.coverage, width) if not data.not_known else [],
         _verify(data),
-        layer_lines(data.log),
+        layer_lines(data.log, width),
         _notes(data),
         _not_known(data),
     ]
@@ -105,9 +114,7 @@ def _header(data: SummaryData) -> list[str]:
         *textwrap.wrap(", ".join(filter(None, counts)), WIDTH, break_on_hyphens=False),
     ]
     if data.command:
-        command = printable(data.command)
-        command = command if len(command) < WIDTH else command[: WIDTH - 4] + " ..."
-        lines.append(command)
+        lines.append(begun(printable(as_typed(data.command)), WIDTH))
     lines.append(f"in {printable(data.path)}")
     lines += overlap_lines([Path(path) for path in data.overlapping_sessions])
     if data.emulation is not None:
@@ -146,7 +153,7 @@ def emulated_times(emulation: dict[str, Any]) -> str:
     return f"{times}: {delayed} waited, {waited} over all threads."
 
 
-def _calls(data: SummaryData) -> list[str]:
+def _calls(data: SummaryData, width: int) -> list[str]:
     in_kernel = bool(data.copies.get("reads") or data.copies.get("writes"))
     rows: list[tuple[str, list[int | None]]] = [
         (
@@ -169,14 +176,15 @@ def _calls(data: SummaryData) -> list[str]:
     # A column of zeros would say that a module which the log does not have had no calls.
     kept = [place for place, head in enumerate(heads) if not data.log.modules or head in data.log.modules]
     columns = Columns(-22, *([19] * len(kept)), "   ", 0)
-    lines = [columns.row("Calls", *(heads[place] for place in kept))]
+    table: list[list[int | str]] = [["Calls", *(heads[place] for place in kept), ""]]
     for label, counts in rows:
         if label in RARE_CALLS and not any(counts):
             continue
         total = sum(count or 0 for count in counts)
         in_all = f"{human_bytes(total)} in all" if label.startswith("bytes") and total else ""
         cells = ("" if (count := counts[place]) is None else count for place in kept)
-        lines.append(columns.row(f"  {label}", *cells, in_all))
+        table.append([f"  {label}", *cells, in_all])
+    lines = Layout(columns, table, width, least=[len(kept) + 1]).all_lines(table)
     mapped = "" if data.mmap_bytes is None else f" of {exact_bytes(data.mmap_bytes)}"
     extra = [
         (data.mmaps, "mmap", mapped),
@@ -188,10 +196,10 @@ def _calls(data: SummaryData) -> list[str]:
     return [*lines, f"  also {', '.join(said)}"] if said else lines
 
 
-def _time(data: SummaryData) -> list[str]:
+def _time(data: SummaryData, width: int) -> list[str]:
     clock = data.wall_clock
     if clock.io_s is None:
-        return _file_time(data)
+        return _file_time(data, width)
     read, written = _moved(data, "read"), _moved(data, "write")
     rows = (
         ("any call", clock.io_s, ""),
@@ -199,41 +207,43 @@ def _time(data: SummaryData) -> list[str]:
         ("writes", clock.write_s, _at_rate(written, clock.write_s, clock.at_rate)),
         ("open, stat, close ...", clock.meta_s, ""),
     )
-    lines = ["Time in I/O (wall clock: at least one such call was running)"]
-    for label, seconds, moved in rows:
-        lines.append(_wall_time_row(label, seconds, clock, moved))
+    table = [_wall_time_row(label, seconds, clock, moved) for label, seconds, moved in rows]
     if clock.io_s > 0 and clock.thread_s is not None:
         concurrency = f"{clock.at_least}{clock.thread_s / clock.io_s:.1f} calls at a time on average"
-        lines.append(TIMES.row("summed over threads", human_seconds(clock.thread_s), "", concurrency))
-    return lines
+        table.append(("summed over threads", human_seconds(clock.thread_s), "", concurrency))
+    title = wrap("Time in I/O (wall clock: at least one such call was running)", width, hang="  ")
+    return [*title, *Layout(TIMES, table, width).all_lines(table)]
 
 
-def _file_time(data: SummaryData) -> list[str]:
+def _file_time(data: SummaryData, width: int) -> list[str]:
     """Words what an imported log says: times per file, and wall-clock time where its trace is complete."""
     clock, files = data.wall_clock, data.file_time
     read, written = _moved(data, "read"), _moved(data, "write")
-    lines = ["Time in calls (summed over files: a moment counts as often as files were busy in it)"]
+    said = "Time in calls (summed over files: a moment counts as often as files were busy in it)"
+    table = []
     for label, seconds, moved in (
         ("reads", files.read_s, _of_files(read, files.read_s, data)),
         ("writes", files.write_s, _of_files(written, files.write_s, data)),
         ("open, stat, close ...", files.meta_s, ""),
     ):
-        lines.append(TIMES.row(label, human_seconds(seconds), "", moved if seconds else ""))
+        table.append((label, human_seconds(seconds), "", moved if seconds else ""))
     for label, wall_s, moved in (
         ("reads, wall clock", clock.read_s, _at_rate(read, clock.read_s, clock.at_rate)),
         ("writes, wall clock", clock.write_s, _at_rate(written, clock.write_s, clock.at_rate)),
     ):
         if wall_s:
-            lines.append(_wall_time_row(label, wall_s, clock, moved))
-    return lines
+            table.append(_wall_time_row(label, wall_s, clock, moved))
+    return [*wrap(said, width, hang="  "), *Layout(TIMES, table, width).all_lines(table)]
 
 
-def _wall_time_row(label: str, seconds: float | None, clock: WallClock, moved: str) -> str:
+def _wall_time_row(
+    label: str, seconds: float | None, clock: WallClock, moved: str
+) -> tuple[str, str, str, str]:
     if seconds is None:
-        return TIMES.row(label, "unknown")
+        return label, "unknown", "", ""
     share = percent(seconds, clock.duration_s)
     bound = clock.at_most if seconds else ""
-    return TIMES.row(label, bound + human_seconds(seconds), share, moved if seconds else "")
+    return label, bound + human_seconds(seconds), share, moved if seconds else ""
 
 
 def _at_rate(moved: int, seconds: float | None, at: str = " at ") -> str:
@@ -257,16 +267,16 @@ def _moved(data: SummaryData, direction: str) -> int:
     return moved + data.copies.get(f"{direction}_bytes", 0)
 
 
-def _sizes(buckets: Sequence[SizeBucket]) -> list[str]:
+def _sizes(buckets: Sequence[SizeBucket], width: int) -> list[str]:
     reads, writes = sum(bucket.reads for bucket in buckets), sum(bucket.writes for bucket in buckets)
     if not reads and not writes:
         return []
-    lines = [SIZES.row("Access sizes (POSIX)", "reads", "", "", "writes")]
+    table: list[tuple[int | str, ...]] = [("Access sizes (POSIX)", "reads", "", "", "writes", "", "")]
     for bucket in buckets:
         if bucket.reads or bucket.writes:
             cells = (*_bar_cells(bucket.reads, reads), *_bar_cells(bucket.writes, writes))
-            lines.append(SIZES.row(f"  {bucket.label}", *cells))
-    return lines
+            table.append((f"  {bucket.label}", *cells))
+    return Layout(SIZES, table, width, least=(6, 3)).all_lines(table)
 
 
 def _bar_cells(count: int, total: int) -> tuple[int | str, str, str]:
@@ -275,67 +285,65 @@ def _bar_cells(count: int, total: int) -> tuple[int | str, str, str]:
     return count, percent(count, total), "#" * max(1, round(BAR_WIDTH * count / total))
 
 
-def _pattern(data: SummaryData) -> list[str]:
+def _pattern(data: SummaryData, width: int) -> list[str]:
     pattern = data.pattern
     if not pattern.reads_with_data and not pattern.writes and not pattern.zero_length_reads:
         return []
-    lines = ["Access pattern (POSIX; sequential: after the last byte accessed, consecutive: right after it)"]
+    facts = []
     reads = "reads with data" if pattern.zero_length_reads is not None else "reads, empty too"
     for label, total, sequential, consecutive in (
         (reads, pattern.reads_with_data, pattern.sequential_reads, pattern.consecutive_reads),
         ("writes", pattern.writes, pattern.sequential_writes, pattern.consecutive_writes),
     ):
         if total:
-            lines.append(PATTERN.row(label, total, percent(sequential, total), percent(consecutive, total)))
-    lines.append("  the first access after an open is neither, so a file read whole at once shows none")
+            shares = f"{percent(sequential, total)} sequential, {percent(consecutive, total)} consecutive"
+            facts.append((label, f"{total:,}, {shares}"))
     if pattern.zero_length_reads:
-        about = "a class of their own: probes for the end of a file"
-        lines.append(EMPTY_READS.row("zero-length reads", pattern.zero_length_reads, about))
-    return lines
+        probes = "a class of their own: probes for the end of a file"
+        facts.append(("zero-length reads", f"{pattern.zero_length_reads:,}, {probes}"))
+    lines = ["Access pattern (POSIX)", *fact_lines(facts, width, PATTERN, "  ")]
+    return [*lines, *wrap(PATTERN_WORDS, width, "  ")]
 
 
-def _slowest(data: SummaryData) -> list[str]:
-    head = SLOWEST.row("time", "read", "write", "open, stat", "bytes")
-    return _entries(
-        "Slowest files",
-        head,
-        data.slowest_files,
-        data,
-        lambda entry: SLOWEST.row(
-            *map(human_seconds, (entry.time_s, entry.read_s, entry.write_s, entry.meta_s)),
-            human_bytes(entry.bytes_read + entry.bytes_written),
+def _slowest(data: SummaryData, width: int) -> list[str]:
+    table: list[tuple[int | str, ...]] = [("time", "read", "write", "open, stat", "bytes", "path")]
+    for entry in data.slowest_files:
+        times = map(human_seconds, (entry.time_s, entry.read_s, entry.write_s, entry.meta_s))
+        table.append((*times, human_bytes(entry.bytes_read + entry.bytes_written), _name(entry, data)))
+    return _files("Slowest files", table, width)
+
+
+def _most_read(data: SummaryData, width: int) -> list[str]:
+    table: list[tuple[int | str, ...]] = [
+        ("bytes read", "reads", "time", "bandwidth", "file size", "path"),
+        *(
+            (
+                human_bytes(entry.bytes_read),
+                entry.reads,
+                human_seconds(entry.read_s),
+                human_rate(entry.bytes_read, entry.read_s),
+                human_bytes(entry.size_bytes) if entry.size_bytes >= 0 else "-",
+                _name(entry, data),
+            )
+            for entry in data.most_read_files
         ),
-    )
+    ]
+    return _files("Most-read files", table, width)
 
 
-def _most_read(data: SummaryData) -> list[str]:
-    head = MOST_READ.row("bytes read", "reads", "time", "bandwidth", "file size")
-    return _entries(
-        "Most-read files",
-        head,
-        data.most_read_files,
-        data,
-        lambda entry: MOST_READ.row(
-            human_bytes(entry.bytes_read),
-            entry.reads,
-            human_seconds(entry.read_s),
-            human_rate(entry.bytes_read, entry.read_s),
-            human_bytes(entry.size_bytes) if entry.size_bytes >= 0 else "-",
-        ),
-    )
+def _files(title: str, table: Sequence[tuple[int | str, ...]], width: int) -> list[str]:
+    if len(table) == 1:
+        return []
+    return [title, *Layout(FILES, table, width, cut=shortened).all_lines(table)]
 
 
-def _entries(
-    title: str, head: str, entries: Iterable[FileEntry], data: SummaryData, cells: Callable[[FileEntry], str]
-) -> list[str]:
-    lines, labels = [], labels_by_pid(data.process_list)
-    for entry in entries:
-        where = " (STDIO)" if entry.module == "STDIO" else ""
-        if data.processes > 1:
-            where += f" ({printable(labels.get(entry.pid) or process_words(entry.pid))})"
-        row = f"{cells(entry)}   "
-        lines.append(row + shortened(printable(entry.path), WIDTH - len(row) - len(where)) + where)
-    return [title, f"{head}   path", *lines] if lines else []
+def _name(entry: FileEntry, data: SummaryData) -> str:
+    """Names a file, with what tells it from another of that name."""
+    where = " (STDIO)" if entry.module == "STDIO" else ""
+    if data.processes > 1:
+        label = labels_by_pid(data.process_list).get(entry.pid) or process_words(entry.pid)
+        where += f" ({printable(label)})"
+    return printable(entry.path) + where
 
 
 def process_words(pid: int) -> str:
@@ -343,84 +351,83 @@ def process_words(pid: int) -> str:
     return "all ranks" if pid == SHARED else f"process {pid}"
 
 
-def _failures(data: SummaryData) -> list[str]:
+def _failures(data: SummaryData, width: int) -> list[str]:
     if not data.failures:
         return []
-    lines = ["Failed calls"]
-    for failure in data.failures:
-        calls = ", ".join(f"{count:,} {operation}" for operation, count in failure.calls.items())
-        lines.append(FAILURES.row(failure.name, os.strerror(failure.error), calls))
-    return lines
+    table = [
+        (
+            failure.name,
+            os.strerror(failure.error),
+            ", ".join(f"{count:,} {operation}" for operation, count in failure.calls.items()),
+        )
+        for failure in data.failures
+    ]
+    return ["Failed calls", *Layout(FAILURES, table, width).all_lines(table)]
 
 
-def _coverage(coverage: Coverage) -> list[str]:
+def _coverage(coverage: Coverage, width: int) -> list[str]:
     if coverage.read.kernel is None:
         return ["Coverage: not known, the kernel's figures are missing"]
-    lines = ["Coverage (what was seen, against what the kernel counted for the job)"]
+    title = "Coverage (what was seen, against what the kernel counted for the job)"
+    lines = wrap(title, width, hang="  ")
     for label, direction, counter, storage in (
         ("read", coverage.read, "rchar", "read_bytes"),
         ("written", coverage.written, "wchar", "write_bytes"),
     ):
         of_programs = coverage.programs.bytes_read if label == "read" else 0
         bounded = coverage.processes_left_out > 0
-        lines += _direction(label, direction, counter, storage, of_programs, bounded=bounded)
+        parts = _direction(label, direction, counter, storage, of_programs, bounded=bounded)
+        lines += fact_lines(parts, width, COVERAGE, "  ")
     if coverage.processes_left_out:
-        lines += _left_out(coverage)
+        lines += wrap(_left_out(coverage), width, "  ")
     if coverage.programs.made:
-        sentence = coverage.programs.sentence
-        lines += textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
-    if not _is_missed(coverage.read) and not _is_missed(coverage.written):
-        return lines
-    return [
-        *lines,
-        "  Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late,",
-        "  programs that are not Python (charged when they are waited for), pages touched through mmap.",
-    ]
+        lines += wrap(coverage.programs.sentence, width, "  ")
+    missed = _is_missed(coverage.read) or _is_missed(coverage.written)
+    return [*lines, *(wrap(UNSEEN, width, "  ") if missed else [])]
 
 
 def _is_missed(direction: Direction) -> bool:
     return (direction.unseen or 0) > WORTH_SAYING * (direction.kernel or 0)
 
 
-def _left_out(coverage: Coverage) -> list[str]:
+def _left_out(coverage: Coverage) -> str:
     """Words why the bytes not seen are a lower bound."""
     one = coverage.processes_left_out == 1
     children = plural(coverage.processes_left_out, "child process", "child processes")
     moved = f"{exact_bytes(coverage.read.uncharged)} read, {exact_bytes(coverage.written.uncharged)} written"
-    return [
-        f"  No figure counts {children}: {'it was' if one else 'they were'} still running, or had become",
-        "  another program by exec, and nobody had waited for it." if one else
-        "  other programs by exec, and nobody had waited for them.",
-        f"  The comparison leaves out what {'it' if one else 'they'} recorded ({moved}).",
-    ]  # fmt: skip
+    running = (
+        "it was still running, or had become another program by exec, and nobody had waited for it"
+        if one
+        else "they were still running, or had become other programs by exec, and nobody had waited for them"
+    )
+    left_out = f"The comparison leaves out what {'it' if one else 'they'} recorded ({moved})."
+    return f"No figure counts {children}: {running}. {left_out}"
 
 
 def _direction(
     label: str, direction: Direction, counter: str, storage: str, of_programs: int, *, bounded: bool
-) -> list[str]:
+) -> list[tuple[str, str]]:
+    """Gives what was seen of the bytes read or written, and the parts of it."""
     kernel = direction.kernel or 0
     if not kernel and not direction.accounted:
-        return [COVERAGE.row(label, f"nothing ({counter})")]
+        return [(label, f"nothing ({counter})")]
     bound = "at most " if bounded and direction.unseen else ""
     share = percent(min(direction.accounted, kernel), kernel)
     share = f"{bound}{share} of {exact_bytes(kernel)} ({counter})" if kernel else f"nothing ({counter})"
-    lines = [
-        COVERAGE.row(label, share),
-        COVERAGE_PARTS.row("in the tables", exact_bytes(direction.in_tables)),
-    ]
+    rows = [(label, share), ("  in the tables", exact_bytes(direction.in_tables))]
     if of_programs:
-        lines.append(COVERAGE_PARTS.row("  of it modules, libraries, system", exact_bytes(of_programs)))
+        rows.append(("    of it modules, libraries, system", exact_bytes(of_programs)))
     for kind, count in sorted(direction.elsewhere.items(), key=lambda item: -item[1]):
-        lines.append(COVERAGE_PARTS.row(KIND_NAMES.get(kind, kind), exact_bytes(count)))
+        rows.append((f"  {KIND_NAMES.get(kind, kind)}", exact_bytes(count)))
     if direction.unseen and direction.unseen >= NOT_SEEN * kernel:
-        lines.append(COVERAGE_PARTS.row("not seen, at least", exact_bytes(direction.unseen)))
+        rows.append(("  not seen, at least", exact_bytes(direction.unseen)))
     if direction.mapped is None or direction.mapped:
         known = "unknown (see mapped=True)" if direction.mapped is None else exact_bytes(direction.mapped)
-        lines.append(COVERAGE_PARTS.row("also, through mappings", known))
+        rows.append(("  also, through mappings", known))
     if direction.storage is not None:
         verb = "from" if label == "read" else "to"
-        lines.append(COVERAGE_PARTS.row(f"{verb} storage ({storage})", exact_bytes(direction.storage)))
-    return lines
+        rows.append((f"  {verb} storage ({storage})", exact_bytes(direction.storage)))
+    return rows
 
 
 def _verify(data: SummaryData) -> list[str]:

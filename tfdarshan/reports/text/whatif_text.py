@@ -9,7 +9,8 @@ from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.whatif import Parts, Question, WhatIf
-from tfdarshan.terminal.columns import Columns, fitted
+from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, human_times, plural
@@ -17,6 +18,7 @@ from tfdarshan.units import human_bytes, human_seconds, human_times, plural
 # More than this, in bytes per second, is what is left where all time is waiting.
 MOST_BANDWIDTH_BYTES = 1e13
 PARTS = Columns("  ", -24, 14, 14)
+QUESTIONS = Columns("  ", -30, 10, "  ", 0)
 LABELS = (
     ("storage (T_s)", "storage_s"),
     ("pipeline's other work", "other_s"),
@@ -35,13 +37,14 @@ def whatif_text(found: WhatIf, width: int = WIDTH) -> str:
         if found.unit == "step"
         else f"The session: {plural(round(found.requests), 'read')} of {human_bytes(size)}"
     )
-    lines = [head, PARTS.row("", "now", "then")]
+    table = [("", "now", "then")]
     for label, name in LABELS:
         if getattr(found.before, name) is None:
             continue
         label = found.unit if label == "step" else label
         now, then = (human_seconds(getattr(parts, name)) for parts in (found.before, found.after))
-        lines.append(PARTS.row(label, now, then))
+        table.append((label, now, then))
+    lines = [*wrap(head, width, hang="  "), *Layout(PARTS, table, width).all_lines(table)]
     lines += [f"  {_speedup(found.gain)}", "", "Storage", *_storage(found, width), "", "Assumptions"]
     for text in found.assumptions:
         lines += wrap(printable(text), width, "  - ", "    ")
@@ -59,12 +62,12 @@ def questions_text(
         (question.options, human_seconds(question.answer.after.step_s), _speedup(question.answer.gain))
         for question in questions
     ]
-    lines += [f"  {line}" for line in fitted(rows)]
+    lines += Layout(QUESTIONS, rows, width).all_lines(rows)
     if span is not None:
         lines += ["", *wrap(span.sentence, width)]
     lines += ["", "One of them with what it assumes, or another one:"]
     lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
-    lines.append("Also --fast DIR: everything on the device of DIR, which is measured.")
+    lines += wrap("Also --fast DIR: everything on the device of DIR, which is measured.", width, hang="  ")
     return "\n".join(lines) + "\n"
 
 

@@ -11,15 +11,21 @@ MOST_CHARACTERS = 200
 
 
 def emulation_banner(*sources: Source) -> list[Panel]:
-    """Gives a warning for each of a view's sessions whose storage was emulated."""
-    several = len(sources) > 1
-    return [_warning(source, named=several) for source in sources if source.emulation is not None]
+    """Gives a warning for each of a view's sessions whose storage was emulated, one if all were alike."""
+    said = [(source, _title(source)) for source in sources if source.emulation is not None]
+    if len(sources) > 1 and len(said) == len(sources) and len({title for _, title in said}) == 1:
+        times = emulated_times(said[0][0].emulation or {}).partition(":")[0].rstrip(".")
+        return [Text([f"{times}."], f"{said[0][1]} in both", tone="warning", inline=True)]
+    return [_warning(source, title, named=len(sources) > 1) for source, title in said]
 
 
-def _warning(source: Source, *, named: bool) -> Text:
+def _title(source: Source) -> str:
     emulation = source.emulation
     assert emulation is not None
-    title = f"{emulated_title(emulation)}, {emulated_as(emulation, MOST_CHARACTERS)}"
-    if named:
-        title = f"{source.whole.path.name}: {title}"
-    return Text([emulated_times(emulation)], title, tone="warning", inline=True)
+    return f"{emulated_title(emulation)}, {emulated_as(emulation, MOST_CHARACTERS)}"
+
+
+def _warning(source: Source, title: str, *, named: bool) -> Text:
+    assert source.emulation is not None
+    title = f"{source.whole.path.name}: {title}" if named else title
+    return Text([emulated_times(source.emulation)], title, tone="warning", inline=True)

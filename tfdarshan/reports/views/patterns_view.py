@@ -64,11 +64,13 @@ def _panel_of_the_paper(data: SummaryData) -> Table:
         [Cell("bytes read"), size(posix.bytes_read), size(stdio.bytes_read)],
         [Cell("bytes written"), size(posix.bytes_written), size(stdio.bytes_written)],
     ]
-    note = (
-        f"Bandwidth while reading {clock.at_least}{rate(read, clock.read_s).text}, while writing "
-        f"{clock.at_least}{rate(written, clock.write_s).text}; over the session "
-        f"{rate(read + written, data.duration_s).text}."
-    )
+    meanwhile = [
+        f"while {what} {clock.at_least}{rate(moved, seconds).text}"
+        for what, moved, seconds in (("reading", read, clock.read_s), ("writing", written, clock.write_s))
+        if moved and seconds
+    ]
+    over_all = f"over the session {rate(read + written, data.duration_s).text}"
+    note = f"Bandwidth {'; '.join(filter(None, (', '.join(meanwhile), over_all)))}."
     columns = [("calls", "text"), ("POSIX", "number"), ("STDIO", "number")]
     return Table("operations", "Operations and bandwidth", columns, rows, note)
 
