@@ -32,13 +32,14 @@ from tfdarshan.native.call_sums import UNION, UNITED
 from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL, Runner, answered
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.units import plural
 
 
 @dataclass(frozen=True)
 class CallAnswers:
     """What calls were; tables as the functions of their names describe them.
 
-    `left_out` names the windows of calls that are in none of them: each process that read one ended.
+    `left_out` says what they lack, as each process that read some of the calls ended.
     """
 
     clock: WallClock
@@ -77,7 +78,6 @@ def call_answers(
     totals = gathered.partial
     shown, threads = busiest_threads(totals), threads_of(totals, processes)
     again = runner.gather(CallDetails(wanted_cells(totals.durations), shown, bins), windows)
-    lost = tuple(sorted({*gathered.lost, *again.lost}))
     # Of a window that was read once only, nothing is known exactly.
     details = again.partial if again.lost <= gathered.lost else None
     unions = Gathered(_unions(totals, processes), gathered.lost)
@@ -94,8 +94,26 @@ def call_answers(
         by_directory=io_time_by(totals, "folder"),
         latency=latency_of(totals.durations, _operations(processes), details),
         metadata=metadata_share_of(totals, clock),
-        left_out=lost,
+        left_out=_words(gathered.lost, again.lost),
     )
+
+
+def _words(lost: tuple[str, ...], lost_again: tuple[str, ...]) -> tuple[str, ...]:
+    """Says what was left out: of windows that nobody read, and of those that were read once only."""
+    once = tuple(name for name in lost_again if name not in lost)
+    ended = "each process that read them ended"
+    said = [f"{_named(lost)} are missing from what is said of calls: {ended}"] if lost else []
+    if once:
+        said.append(
+            f"percentiles are too low by one part in 512 at most, and {_named(once)} are missing from what "
+            f"threads did when: {ended}"
+        )
+    return tuple(said)
+
+
+def _named(windows: tuple[str, ...]) -> str:
+    more = f" and {plural(len(windows) - 1, 'more window')}" if len(windows) > 1 else ""
+    return f"{windows[0]}{more}"
 
 
 def latency_by_windows(processes: Sequence[ProcessData]) -> pd.DataFrame:
