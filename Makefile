@@ -132,7 +132,10 @@ bench: $(STAMPS)/extra-bench
 	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/orbax || \
 	    echo "tfdarshan: Orbax could not be installed; its rows are left out" >&2
+	@$(MAKE) --no-print-directory $(STAMPS)/readers || \
+	    echo "tfdarshan: DuckDB and Polars could not be installed; their rows are left out" >&2
 	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python ORBAX_PYTHON=$(CURDIR)/$(VENV)-orbax/bin/python \
+	    READERS_PYTHON=$(VENV)-readers/bin/python \
 	    $(BIN)/python -m tests.perf $(BENCH)
 
 findings: $(STAMPS)/extra-test
@@ -152,7 +155,7 @@ clean:
 	@find csrc tensorboard_plugin tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-orbax $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-orbax $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 
@@ -199,6 +202,12 @@ $(STAMPS)/dftracer: | $(STAMPS)/venv
 	@$(PYTHON) -m venv $(VENV)-dftracer
 	@$(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) --only-binary :all: dftracer==2.2.0 2>/dev/null || \
 	    $(VENV)-dftracer/bin/python -m pip $(PIP_INSTALL) --only-binary :all: dftracer
+	@touch $@
+
+$(STAMPS)/readers: | $(STAMPS)/venv
+	@echo "making $(VENV)-readers, where DuckDB and Polars read tables for comparison"
+	@$(PYTHON) -m venv $(VENV)-readers
+	@$(VENV)-readers/bin/python -m pip $(PIP_INSTALL) --only-binary :all: duckdb polars pyarrow
 	@touch $@
 
 # It sees the packages of $(VENV), TensorFlow among them, and adds Orbax with what that needs.

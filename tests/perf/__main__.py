@@ -25,6 +25,7 @@ from tests.perf.list_cost import list_cost
 from tests.perf.lmdb_cost import lmdb_cost
 from tests.perf.mapped_cost import mapped_cost
 from tests.perf.partials_cost import partials_cost
+from tests.perf.readers_cost import readers_cost
 from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.start_cost import start_cost
@@ -45,6 +46,7 @@ PART_NAMES = (
     "disk",
     "analysis",
     "partials",
+    "readers",
     "findings",
     "list",
     "tab",
@@ -133,6 +135,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "partials": partial(
             partials_cost, events=repetitions.added_up_events, compared=repetitions.added_up_events[0]
         ),
+        "readers": partial(readers_cost, events=repetitions.added_up_events[0]),
         "findings": partial(findings_cost, files=repetitions.analysed_files),
         "list": partial(list_cost, rounds=repetitions.processes),
         "tab": partial(tab_cost, files=repetitions.analysed_files),
