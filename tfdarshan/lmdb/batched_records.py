@@ -21,6 +21,8 @@ from tfdarshan.lmdb.shared_choice import turn
 # A read ahead is of so much, so that neighbours are merged and all threads have something to do.
 READ_BYTES = 16 << 20
 READS_AHEAD = 2
+# Of a device that seeks, more at a time has more neighbours in it: a jump takes as long as a megabyte.
+SEEKING_READ_BYTES = 64 << 20
 # What the page cache has is copied when it is asked for. NumPy asks for huge pages from 4 MiB on; much more
 # has left the processor's cache before it is used.
 CACHED_READ_BYTES = 5 << 20
@@ -104,7 +106,10 @@ class Records:
     @property
     def most_read_bytes(self) -> int:
         """How much is read at a time, in bytes."""
-        return READ_BYTES if self.read_bytes is None else self.read_bytes
+        if self.read_bytes is not None:
+            return self.read_bytes
+        jumps = self.shuffle == "exact" and self.index.reading.takes_turns
+        return SEEKING_READ_BYTES if jumps else READ_BYTES
 
     def _reads(self, order: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.uint64], bool]]:
         """Parts an order into reads of whole batches; says of each whether the page cache should have it."""

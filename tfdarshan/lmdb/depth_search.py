@@ -206,8 +206,11 @@ class DepthSearch:
     def _following(self, pair: _Pair, ratio: float, *, was_low: bool) -> _Pair | None:
         """Gives what to compare next; None where the search ends."""
         if was_low and self.depth == pair.high:
-            higher = min(2 * pair.high, self.most)
-            return _Pair(pair.high, higher, {pair.high: pair.sums[pair.high]}) if higher > pair.high else None
+            higher = self.most if pair.expected else min(2 * pair.high, self.most)
+            known = {pair.high: pair.sums[pair.high]}
+            return _Pair(pair.high, higher, known, pair.expected) if higher > pair.high else None
+        if pair.expected and was_low and 1 < 2 * pair.low < pair.high:
+            return _Pair(pair.low, 2 * pair.low)
         if not was_low and self.depth == pair.low:
             self.harmed = self.harmed and pair.low == 1
             return _Pair(pair.low // 2, pair.low) if pair.low > 1 else None

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from tfdarshan.native.residency import PAGE, is_resident
 
-# A page is read, one behind it, and then so many at once.
+# A page is read, one behind it, one elsewhere, and then so many at once.
 AT_ONCE = 2
-PLACES = 1 + AT_ONCE
+PLACES = 2 + AT_ONCE
 # So many pages behind it are tried, as a machine may stall.
 NEXT_PAGES = 3
 # How many places are asked for.
@@ -27,7 +27,7 @@ LATE_S = 1e-3
 # A head that is there already reads on in less of the time.
 NEXT_SHARE = 0.5
 # What answers one call after the other takes so many times as long for two.
-IN_TURN = 1.7
+IN_TURN = 1.5
 
 # Reads a page at each of the places at once; gives how long the longest lasted, in seconds.
 ReadSeconds = Callable[[list[int]], float]
@@ -74,7 +74,8 @@ def judge(places: list[int], read_s: ReadSeconds) -> Answers | None:
     following = (places[0] + (1 + number) * PAGE for number in range(NEXT_PAGES))
     if all(read_s([page]) > NEXT_SHARE * alone_s for page in following):
         return Answers.TOGETHER
-    return Answers.IN_TURN if read_s(places[1:]) >= IN_TURN * alone_s else Answers.TOGETHER
+    alone_s = min(alone_s, read_s(places[1:2]))
+    return Answers.IN_TURN if read_s(places[2:]) >= IN_TURN * alone_s else Answers.TOGETHER
 
 
 def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.lmdb.cold_run import run_cold, warm_tensorflow
 from tfdarshan.lmdb.data_path import DataPath
 from tfdarshan.lmdb.dataset import Framework, dataset
 from tfdarshan.lmdb.held_snapshot import py_lmdb
@@ -83,7 +82,7 @@ class Trial:
         shuffle: In which order; py-lmdb gets the keys in such an order and reads each as it comes.
         most_bytes: What a run reads at most, in bytes of values.
         framework: "python" or "tensorflow": in whose data set.
-        cold: Has the page cache forget the file before each run.
+        cold: Has the page cache forget the file before each run, each in a process of its own.
     """
 
     path: DataPath
@@ -118,8 +117,8 @@ def measure_speed(trial: Trial, runs: int) -> list[Speed]:
     readers = _readers(trial)
     taken: dict[str, list[Run]] = {name: [] for name in readers}
     for _ in range(runs):
-        for name, reader in readers.items():
-            taken[name].append(_timed(reader, trial))
+        for name in readers:
+            taken[name].append(_measured(name, trial))
     if not all(run.value_bytes for made in taken.values() for run in made):
         raise ConfigurationError("the database has no values to read.")
     return [Speed(name, tuple(made)) for name, made in taken.items()]
@@ -137,24 +136,25 @@ def _readers(trial: Trial) -> dict[str, Reader]:
     return readers
 
 
-def _timed(reader: Reader, trial: Trial) -> Run:
-    if trial.cold:
-        _forget(trial.path.data)
+def _measured(name: str, trial: Trial) -> Run:
+    """Reads once; from storage in a process of its own, as what is mapped here stays in the page cache."""
+    return run_cold(trial.path.data, _run_alone, name, trial) if trial.cold else _timed(name, trial)
+
+
+def _run_alone(name: str, trial: Trial) -> Run:
+    if trial.framework == "tensorflow":
+        warm_tensorflow()
+    return _timed(name, trial)
+
+
+def _timed(name: str, trial: Trial) -> Run:
+    reader = _readers(trial)[name]
     start_s = time.perf_counter()
     read = reader(trial)
     opened_s, processor_s = time.perf_counter(), time.process_time()
     value_bytes, reading = read()
     elapsed_s, processor_s = time.perf_counter() - opened_s, time.process_time() - processor_s
     return Run(value_bytes, opened_s - start_s, elapsed_s, processor_s, reading)
-
-
-def _forget(data: Path) -> None:
-    """Has the page cache drop a file's pages, as far as nobody has them mapped."""
-    number = os.open(data, os.O_RDONLY)
-    try:
-        os.posix_fadvise(number, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(number)
 
 
 def _open_ours(trial: Trial, *, strings: bool = False) -> Read:

@@ -41,6 +41,10 @@ def test_no_stall_of_the_machine_makes_late_storage_a_disk(stalls):
     assert judge(PLACES_ASKED, answers("late", stalls=stalls)) is not Answers.IN_TURN
 
 
+def test_a_stall_of_the_first_read_makes_a_disk_no_late_storage():
+    assert judge(PLACES_ASKED, answers("disk", stalls=(0.02,))) is Answers.IN_TURN
+
+
 def test_what_the_page_cache_has_tells_nothing(tmp_path):
     # GIVEN a file that was just written
     path = tmp_path / "cached"
