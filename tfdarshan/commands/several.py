@@ -54,13 +54,20 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
         metavar="LOGDIR",
         nargs="+",
         help="a logdir, of which the newest session is read, a session, LOGDIR:RUN for one below it, or a "
-        "Darshan log (.darshan); of several, the worst comes first",
+        "Darshan log (.darshan), or a URL that fsspec knows; of several, the worst comes first",
     )
     parser.add_argument(
         "--skip-damaged",
         action="store_true",
         help="leave out processes whose data cannot be read, and say so",
     )
+
+
+def is_copy(path: str) -> bool:
+    """Says whether what a path names is read from a temporary folder: a log, or what a URL names."""
+    from tfdarshan.sessions.session_directory import REMOTE_URL
+
+    return REMOTE_URL.match(path) is not None or is_log(path)
 
 
 def is_log(path: str) -> bool:
@@ -70,14 +77,21 @@ def is_log(path: str) -> bool:
 
 @contextmanager
 def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
-    """Opens a session; a Darshan log is imported into a temporary folder that is removed again.
+    """Opens a session; a Darshan log is imported, and what a URL names copied, to a folder removed again.
 
     Raises:
-        ConfigurationError: PyDarshan is not installed.
+        ConfigurationError: PyDarshan, or what reads such a URL, is not installed.
         SessionDataError: There is no such session or log, or it is damaged.
     """
     from tfdarshan.session import open_session
+    from tfdarshan.sessions.session_directory import REMOTE_URL
 
+    if REMOTE_URL.match(path):
+        from tfdarshan.sessions.remote_session import copied_session
+
+        with copied_session(path) as copy:
+            yield open_session(copy, skip_damaged=skip_damaged)
+        return
     if not is_log(path):
         yield open_session(path, skip_damaged=skip_damaged)
         return

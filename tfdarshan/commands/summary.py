@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
-from tfdarshan.commands.several import add_sessions, is_log, opened, plain, ranked
+from tfdarshan.commands.several import add_sessions, is_copy, opened, plain, ranked
 from tfdarshan.commands.workers import USUAL, add_runner, check_runner, runner_of, runner_of_calls
 from tfdarshan.file_name import exact_name
 
@@ -80,8 +80,8 @@ def _print(session: Session, arguments: argparse.Namespace, top: int, runner: Ru
     from tfdarshan.terminal.paint import paint_for
 
     data, diagnosis = summary_and_diagnosis(session, top, runner)
-    if is_log(arguments.paths[0]):
-        # Where it was imported to is removed in the end.
+    if is_copy(arguments.paths[0]):
+        # Where it was imported or copied to is removed in the end.
         data = dataclasses.replace(data, path=arguments.paths[0])
     paint = paint_for(sys.stdout)
     if arguments.json:

@@ -35,12 +35,20 @@ def check_runner(arguments: argparse.Namespace) -> None:
     """Checks them.
 
     Raises:
-        ConfigurationError: Both are given, or there are less than one process.
+        ConfigurationError: Both are given, there are less than one process, or workers do not see a copy.
     """
     if arguments.processes is not None:
         check_least("--processes", arguments.processes, 1)
         if arguments.cluster is not None:
             raise ConfigurationError("--processes and --cluster exclude each other: local:N is N processes.")
+    if arguments.cluster is not None and not arguments.cluster.startswith("local:"):
+        from tfdarshan.sessions.session_directory import REMOTE_URL
+
+        for path in getattr(arguments, "paths", ()):
+            if REMOTE_URL.match(path):
+                raise ConfigurationError(
+                    f"{path} is copied to this machine, where workers of {arguments.cluster} do not see it."
+                )
 
 
 @contextmanager
