@@ -74,17 +74,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     beside = measures.pace_beside(*(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
     gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=(low, likely, most), beside=beside)
     longest = bursts.iloc[int(np.argmax(stalls))]
-    saves = len(bursts) if windows is not None else int(bursts["files"].sum())
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"each checkpoint holds {measures.loop.replace('the training loop', 'training')} up for "
-        f"{human_seconds(stall_s / saves)}",
-        what=f"{plural(saves, 'checkpoint')} of {human_bytes(moved / saves)} took "
-        f"{human_seconds(stall_s)}, "
-        f"in which {'it' if windows is None else 'steps'} stood still.",
+        title=_title(measures, bursts, stall_s),
+        what=f"{_written(measures, bursts)} took {human_seconds(stall_s)}, in which "
+        f"{measures.loop if windows is None else 'steps'} stood still.",
         evidence=(
-            Evidence("checkpoints", f"{saves:,}", saves),
+            Evidence("checkpoints" if windows is not None else "bursts", f"{len(bursts):,}", len(bursts)),
             Evidence("written", human_bytes(moved), moved),
             Evidence("held up", human_seconds(stall_s), stall_s),
             Evidence("writing", human_seconds(float(bursts["write_ns"].sum()) / 1e9)),
@@ -98,6 +95,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
+
+
+def _title(measures: Measures, bursts, stall_s: float) -> str:  # type: ignore[no-untyped-def]
+    """Words what holds up what: without steps saves that follow each other closely cannot be counted."""
+    if measures.windows is None:
+        return f"checkpoints hold {measures.loop} up for {human_seconds(stall_s)} in all"
+    return f"each checkpoint holds training up for {human_seconds(stall_s / len(bursts))}"
+
+
+def _written(measures: Measures, bursts) -> str:  # type: ignore[no-untyped-def]
+    moved = float(bursts["bytes"].sum())
+    if measures.windows is None:
+        return f"{human_bytes(moved)} in {plural(int(bursts['files'].sum()), 'file')} named alike"
+    return f"{plural(len(bursts), 'checkpoint')} of {human_bytes(moved / len(bursts))}"
 
 
 def _alike(bursts) -> bool:  # type: ignore[no-untyped-def]
