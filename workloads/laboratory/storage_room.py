@@ -23,6 +23,8 @@ from .storage_kind import MEDIA, Medium
 UNLIMITED = 10**12
 IOPS_LIMITS = ("blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device")
 WARMING_THREADS = 16
+# Below the fast folder: where a printed burst buffer writes.
+BURST = "burst"
 
 
 class StorageRoom:
@@ -73,7 +75,7 @@ class StorageRoom:
     @contextmanager
     def ready(self) -> Iterator[None]:
         """Has the storage as the draw says for one run: nothing cached, or all of it."""
-        for out in (self.backing / "out", self.folder / "fast" / "out"):
+        for out in (self.backing / "out", self.folder / "fast" / "out", self.folder / "fast" / BURST):
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir(parents=True)
         data = [path for path in (self.backing / "data").rglob("*") if path.is_file()]

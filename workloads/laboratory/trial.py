@@ -18,7 +18,7 @@ from .judgement import Judgement, Said, judge, leaves_open, said_in
 from .program import Program
 from .program_source import source
 from .storage_kind import REAL
-from .storage_room import StorageRoom
+from .storage_room import BURST, StorageRoom
 from .timed_run import Runner, TimedRun, run_commands
 from .trial_record import Printed, Trial, save_trial
 from .truth import LEAST_TRAINED_S, MOST_RUNS, TooShortError, Truth, agree, find_truth
@@ -211,7 +211,7 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
 def _places(runner: Runner, program: Program, truth: Truth) -> dict[str, str]:
     """Says what the placeholders of a printed line stand for."""
     fast = runner.room.folder / "fast"
-    return {"FAST": str(fast / "burst"), "SLOW": str(program.folders.out), "DIR": str(fast / "staged"),
+    return {"FAST": str(fast / BURST), "SLOW": str(program.folders.out), "DIR": str(fast / "staged"),
             "LOGDIR": str(truth.before[0].logdir)}  # fmt: skip
 
 
