@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import os
 import re
 import signal
@@ -51,6 +49,12 @@ def main() -> int:
     )
     parser.add_argument("--page", type=Path, help="fill the table of this page")
     parser.add_argument("--json", type=Path, help="write the outcomes here")
+    parser.add_argument(
+        "--go-on",
+        type=Path,
+        metavar="FILE",
+        help="go on with a draw that was stopped, whose --json this is, up to --fresh jobs",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the jobs, and run nothing")
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="keep programs, sessions and the truth in this folder"
@@ -68,8 +72,8 @@ def main() -> int:
         "--cold", action="store_true", help="import TensorFlow anew for each run; slower by some hours"
     )
     arguments = parser.parse_args()
-    if arguments.page and (arguments.seeds or arguments.judge_again):
-        parser.error("--page is for fresh draws: leave --seeds out")
+    if (arguments.page or arguments.go_on) and (arguments.seeds or arguments.judge_again):
+        parser.error("--page and --go-on are for fresh draws: leave --seeds out")
     # What is mounted is taken down whichever way it ends.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -79,20 +83,25 @@ def main() -> int:
         except ConfigurationError as error:
             _say(f"laboratory: {error}")
             return WRONG_USE
-    first = DEVELOPMENT_SEEDS + time.time_ns() // 1000 % 10**9
-    seeds = arguments.seeds or range(first, first + arguments.fresh)
+    try:
+        before = _drawn_before(arguments.go_on)
+    except ConfigurationError as error:
+        _say(f"laboratory: {error}")
+        return WRONG_USE
+    first = before[-1].seed + 1 if before else DEVELOPMENT_SEEDS + time.time_ns() // 1000 % 10**9
+    seeds = arguments.seeds or range(first, first + arguments.fresh - len(before))
     media = _media(parser, arguments.kinds)
     if arguments.dry_run:
         for seed in seeds:
             print(f"seed {seed}: {draw(seed, media).words}")
         return 0
     print(f"seeds {seeds[0]}-{seeds[-1]} on {', '.join(media)}", flush=True)
-    drawn = _drawn()
+    drawn = _drawn() if not before else f"in parts, the last of {len(seeds)} {_drawn()}"
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-laboratory-"))
         warm = None if arguments.cold else _warm(stack)
         folder = (arguments.keep or Path(scratch)).absolute()
-        outcomes = _run(seeds, media, folder, arguments, warm)
+        outcomes = _run(seeds, media, folder, arguments, warm, before)
     return _ended(outcomes, arguments, drawn)
 
 
@@ -155,17 +164,30 @@ def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:
 
 
 def _write_json(outcomes: list[Judgement], path: Path | None) -> None:
+    from .outcome_file import write_outcomes
+
     if path is not None:
-        plain = [dataclasses.asdict(one) for one in outcomes]
-        path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        write_outcomes(outcomes, path)
+
+
+def _drawn_before(path: Path | None) -> list[Judgement]:
+    """Gives the outcomes of the draw that goes on, none of a new one."""
+    from .outcome_file import read_outcomes
+
+    return [] if path is None else read_outcomes(path)
 
 
 def _run(
-    seeds: range, media: list[Medium], folder: Path, arguments: argparse.Namespace, warm: WarmPython | None
+    seeds: range,
+    media: list[Medium],
+    folder: Path,
+    arguments: argparse.Namespace,
+    warm: WarmPython | None,
+    before: list[Judgement],
 ) -> list[Judgement]:
     from .laboratory_table import job_line
 
-    outcomes: list[Judgement] = []
+    outcomes = list(before)
     until_s = time.monotonic() + 60 * arguments.minutes
     for seed in seeds:
         if time.monotonic() >= until_s:

@@ -1,0 +1,25 @@
+"""Outcomes are read as they were written."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tests.unit.laboratory.test_judgement import outcomes
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.workloads.laboratory.outcome_file import read_outcomes, write_outcomes
+
+
+def test_what_was_written_is_read_again(tmp_path):
+    made = [dataclasses.replace(one, contradictions=("one", "other")) for one in outcomes()]
+    write_outcomes(made, tmp_path / "out.json")
+    assert read_outcomes(tmp_path / "out.json") == made
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", "[{}]", '[{"said": {"state": "slow"}}]', "[3]"])
+def test_what_holds_no_outcomes_is_said_in_a_sentence(tmp_path, text):
+    if text is not None:
+        (tmp_path / "out.json").write_text(text)
+    with pytest.raises(ConfigurationError, match="holds no outcomes to go on from"):
+        read_outcomes(tmp_path / "out.json")
