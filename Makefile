@@ -14,8 +14,8 @@ PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
 C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -fvisibility=hidden -ftls-model=initial-exec \
     -Icsrc -Itests/native
-JOIN_FILES := csrc/python/tfdarshan_join.py csrc/python/tfdarshan_join.pth
-CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) $(JOIN_FILES) setup.py pyproject.toml
+JOIN_FILE := csrc/python/tfdarshan_join.pth
+CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) $(JOIN_FILE) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
@@ -169,7 +169,7 @@ $(STAMPS)/venv:
 $(STAMPS)/core: $(CORE_INPUTS) | $(STAMPS)/venv
 	@echo "building tfdarshan"
 	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable .
-	@$(BIN)/python tools/install_join_files.py
+	@$(BIN)/python tools/install_join_file.py
 	@touch $@
 
 $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core

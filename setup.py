@@ -7,8 +7,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
-# The interpreter looks for them where packages are installed, not in one of them.
-JOIN = ("tfdarshan_join.pth", "tfdarshan_join.py")
+# The interpreter looks for it where packages are installed, not in one of them.
+JOIN = "tfdarshan_join.pth"
 CORE = runpy.run_path("csrc/build_core.py")
 PROGRAMS = "tfdarshan.native.libtfdarshan_programs"
 WAITING = "tfdarshan.native.libtfdarshan_waiting"
@@ -17,16 +17,15 @@ LIBRARIES = (PROGRAMS, WAITING, TF_DATA)
 
 
 class BuildPy(build_py):
-    """Also builds the two files of a process that joins a session."""
+    """Also builds what a process runs that joins a session."""
 
     def run(self):
         super().run()
         if not self.editable_mode:
-            for name in JOIN:
-                self.copy_file(str(Path("csrc/python") / name), str(Path(self.build_lib) / name))
+            self.copy_file(str(Path("csrc/python") / JOIN), str(Path(self.build_lib) / JOIN))
 
     def get_outputs(self, include_bytecode=1):
-        return [*super().get_outputs(include_bytecode), *(str(Path(self.build_lib) / name) for name in JOIN)]
+        return [*super().get_outputs(include_bytecode), str(Path(self.build_lib) / JOIN)]
 
 
 class BuildExt(build_ext):

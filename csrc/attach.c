@@ -181,10 +181,10 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
 static void offer_to_programs(const struct tfd_options *options)
 {
     char core[TFD_SPOOL_PATH_MAX];
-    snprintf(core, sizeof core, "%s/" TFD_JOIN_CORE_NAME, options->spool_directory);
-    if (!options->follow_children || access(core, F_OK) || tfd_join_offer_write(options))
+    if (!options->follow_children || !tfd_join_offer_core(options->spool_directory, core, sizeof core) ||
+        tfd_join_offer_write(options))
         return;
-    tfd_environment_offer(options->spool_directory, options->program_library);
+    tfd_environment_offer(core, options->spool_directory, options->program_library);
     if (tfd_job_page_open())
         tfd_rendezvous_announce(options->spool_directory);
 }
@@ -248,7 +248,7 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
     if (status)
         return status;
     tfd_redirect_join(options->spool_directory);
-    tfd_environment_offer(options->spool_directory, options->program_library);
+    tfd_environment_offer(NULL, options->spool_directory, options->program_library);
     return 0;
 }
 
@@ -360,10 +360,10 @@ static void prepare_children(void)
 void tfd_job_wait_for_sessions(const void *interpreter)
 {
     pthread_mutex_lock(&tfd_attach_lock);
-    bool is_new = !trigger_is_known;
-    find_trigger(interpreter);
-    if (is_new && trigger_is_known && watch_page())
+    if (!trigger_is_known && watch_page()) {
+        find_trigger(interpreter);
         tfd_trigger_arm();
+    }
     pthread_mutex_unlock(&tfd_attach_lock);
 }
 

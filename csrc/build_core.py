@@ -72,6 +72,7 @@ def program_library_sources() -> list[Path]:
 WAITING_LIBRARY_SOURCES = (
     "base/kernel_io.c",
     "base/process_identity.c",
+    "base/session_name.c",
     "hooks/elf_image.c",
     "hooks/protected_range.c",
     "hooks/reading_library.c",

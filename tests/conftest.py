@@ -21,7 +21,7 @@ LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
 
 # What tests start waits for no session of the process that runs them: those that are about it name their own
 # jobs.
-os.environ.pop("TFDARSHAN_RENDEZVOUS", None)
+os.environ.pop("TFDARSHAN_SESSION", None)
 
 # A shell without job control starts what goes to its background with SIGINT ignored, which every program that
 # a test starts, and interrupts, would inherit.

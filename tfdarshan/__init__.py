@@ -1,7 +1,7 @@
 """tfdarshan: see a job's file I/O with one line, counted by Darshan's definitions.
 
 Importing this package records and patches nothing, and imports no TensorFlow. It names the job in the
-environment (TFDARSHAN_RENDEZVOUS), so that workers which are started before a session can join it.
+environment (TFDARSHAN_SESSION), so that workers which are started before a session can join it.
 """
 
 from __future__ import annotations

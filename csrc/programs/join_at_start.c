@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/own_environment.h"
 #include "base/preload_list.h"
+#include "base/session_name.h"
 #include "mapping/mappings.h"
 #include "programs/leave_program.h"
 #include "recorder/session.h"
@@ -59,7 +59,7 @@ __attribute__((constructor)) static void join_at_start(void)
 {
     int saved_errno = errno;
     hide_from_program(environ);
-    const char *directory = getenv(TFD_SESSION_VARIABLE);
+    const char *directory = tfd_named_spool_folder();
     enum tfd_program why = directory && *directory ? join(directory) : TFD_PROGRAM_NONE;
     if (why != TFD_PROGRAM_NONE &&
         !dlsym(RTLD_DEFAULT, "Py_Initialize")) /* an interpreter joins by itself later */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/own_environment.h"
+#include "base/session_name.h"
 #include "python/take_over.h"
 #include "tfdarshan.h"
 
@@ -16,19 +16,15 @@ static const void *interpreter(void)
     return (const void *)PyModuleDef_Init;
 }
 
-/* tfdarshan._joiner, of a program that starts. */
-static int join(PyObject *module)
+static void join(void)
 {
-    const char *directory = getenv(TFD_SESSION_VARIABLE);
-    (void)module;
-    if (directory) {
-        tfd_library_leaves(
-            false); /* what it has is the interpreter's own start, as it is left out without it */
-        tfd_session_join(directory);
+    const char *folder = tfd_named_spool_folder();
+    if (folder) {
+        /* what it has is the interpreter's own start, as it is left out without it */
+        tfd_library_leaves(false);
+        tfd_session_join(folder);
     }
-    if (getenv(TFD_RENDEZVOUS_VARIABLE))
-        tfd_job_wait_for_sessions(interpreter());
-    return 0;
+    tfd_job_wait_for_sessions(interpreter());
 }
 
 /* tfdarshan._job, of a process that may record later; `name` is what its environment says. */
@@ -37,19 +33,20 @@ static int begin_job(PyObject *module)
     if (tfd_waiting_library_leaves())
         tfd_job_meet(interpreter());
     tfd_job_begin(interpreter());
-    const char *name = getenv(TFD_RENDEZVOUS_VARIABLE);
+    const char *name = getenv(TFD_SESSION_VARIABLE);
     return name ? PyModule_AddStringConstant(module, "name", name) : 0;
 }
 
-static PyModuleDef_Slot join_slots[] = {{Py_mod_exec, (void *)join}, {0, NULL}};
-static struct PyModuleDef joiner = {
-    .m_base = PyModuleDef_HEAD_INIT,
-    .m_name = "_joiner",
-    .m_slots = join_slots,
-};
+static struct PyModuleDef joiner = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_joiner"};
 
+/* Of a program that starts: tfdarshan_join.pth loads it. An interpreter may come here twice, as in a virtual
+ * environment. */
 PyMODINIT_FUNC PyInit__joiner(void)
 {
+    static bool has_begun;
+    if (!has_begun)
+        join();
+    has_begun = true;
     return PyModuleDef_Init(&joiner);
 }
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/session_name.h"
 #include "programs/leave_program.h"
-#include "spool/job_page.h"
 #include "tfdarshan.h"
 #include "waiting/handover.h"
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/own_environment.h"
 #include "base/process_identity.h"
+#include "base/session_name.h"
 
 static struct tfd_job_page *page;
 static const char *page_folder;
@@ -27,11 +27,11 @@ static bool is_here(const struct tfd_job *job)
     return job->pid_namespace == tfd_own_pid_namespace();
 }
 
-/* "pid-start-namespace:core:library that waits". */
-static bool read_name(struct tfd_job *job, const char **core)
+/* The job is "pid-start-namespace". */
+static bool read_job(const struct tfd_session_name *name, struct tfd_job *job)
 {
     uint64_t numbers[3];
-    const char *text = getenv(TFD_RENDEZVOUS_VARIABLE);
+    const char *text = name->job_length ? name->job : NULL;
     for (int i = 0; text && i < 3; i++) {
         char *end;
         numbers[i] = strtoull(text, &end, 10);
@@ -40,25 +40,29 @@ static bool read_name(struct tfd_job *job, const char **core)
     if (!text || numbers[0] > INT32_MAX)
         return false;
     *job = (struct tfd_job){(int32_t)numbers[0], numbers[1], numbers[2]};
-    *core = text;
     return true;
+}
+
+static bool read_own_name(struct tfd_session_name *name, struct tfd_job *job)
+{
+    return tfd_session_name_read(getenv(TFD_SESSION_VARIABLE), name) && read_job(name, job);
 }
 
 bool tfd_job_named(struct tfd_job *job)
 {
-    const char *core;
-    return read_name(job, &core) && is_here(job);
+    struct tfd_session_name name;
+    return read_own_name(&name, job) && is_here(job);
 }
 
 bool tfd_job_core(char *path, size_t capacity)
 {
     struct tfd_job job;
-    const char *core, *end;
-    if (!read_name(&job, &core) || !(end = strchr(core, ':')) || (size_t)(end - core) >= capacity)
+    struct tfd_session_name name;
+    if (!read_own_name(&name, &job) || !name.core_length || (size_t)name.core_length >= capacity)
         return false;
-    memcpy(path, core, (size_t)(end - core));
-    path[end - core] = '\0';
-    return end != core;
+    memcpy(path, name.core, (size_t)name.core_length);
+    path[name.core_length] = '\0';
+    return true;
 }
 
 bool tfd_job_is_living(const struct tfd_job *job)
@@ -139,8 +143,8 @@ static const char folders[][16] = {"/dev/shm", "/tmp"};
 struct tfd_job_page *tfd_job_page_open(void)
 {
     struct tfd_job job;
-    const char *core;
-    if (page || !read_name(&job, &core))
+    struct tfd_session_name name;
+    if (page || !read_own_name(&name, &job))
         return page;
     for (size_t i = 0; i < FOLDERS && !page; i++)
         open_in(folders[i], &job, 0);

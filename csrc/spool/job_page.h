@@ -1,10 +1,9 @@
 /* The page that the processes of a job share: a counter that changes whenever a session begins or ends, and the
  * sessions that record now (spool/rendezvous.h).
  *
- * The environment names the job (TFDARSHAN_RENDEZVOUS): the process that imported tfdarshan first, the core, and the
- * library that its programs load while no session records. The page is a file named after that process, made by who first needs it; a page of zeros is one in
- * which no session was announced. That process removes it at its end, or, where it was killed, the next job that
- * announces a session. */
+ * The environment names the job (base/session_name.h): the process that imported tfdarshan first. The page is a file
+ * named after that process, made by who first needs it; a page of zeros is one in which no session was announced. That
+ * process removes it at its end, or, where it was killed, the next job that announces a session. */
 #ifndef TFD_JOB_PAGE_H
 #define TFD_JOB_PAGE_H
 
@@ -16,7 +15,6 @@
 #include "spool/spool.h"
 
 #define TFD_JOB_SESSIONS 15
-#define TFD_WAITING_LIBRARY "libtfdarshan_waiting.so" /* in the core's folder */
 
 struct tfd_announced {
     _Atomic int32_t owner_pid; /* 0: free */

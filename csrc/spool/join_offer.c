@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +52,16 @@ static void fill_numbers(struct tfd_join_offer *offer, const struct tfd_options 
     offer->exclude_count = (uint32_t)options->exclude_count;
     offer->exclude_followed = (uint32_t)options->exclude_followed;
     offer->mapped = (uint32_t)options->mapped;
+}
+
+bool tfd_join_offer_core(const char *directory, char *path, size_t capacity)
+{
+    char link[TFD_SPOOL_PATH_MAX];
+    snprintf(link, sizeof link, "%s/" TFD_JOIN_CORE_NAME, directory);
+    ssize_t length = readlink(link, path, capacity - 1);
+    if (length > 0)
+        path[length] = '\0';
+    return length > 0 && !access(path, F_OK);
 }
 
 int tfd_join_offer_write(const struct tfd_options *options)

@@ -2,6 +2,7 @@
 #ifndef TFD_JOIN_OFFER_H
 #define TFD_JOIN_OFFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,8 @@ struct tfd_join_offer {
         text[]; /* each with its NUL: the patterns, included ones first, and the library for programs or "" */
 };
 
+/* Finds the library that is to be loaded; false where none was put there. */
+bool tfd_join_offer_core(const char *directory, char *path, size_t capacity);
 /* Writes it into the spool folder, under another name first. 0 or -errno with tfd_last_error(). */
 int tfd_join_offer_write(const struct tfd_options *options);
 /* Maps it; NULL where there is none that can be taken: it is damaged, another version's or of another namespace. */

@@ -17,22 +17,18 @@
 
 void tfd_rendezvous_name_job(const char *core_path)
 {
-    char value[2 * TFD_SPOOL_PATH_MAX];
+    char text[64];
     struct tfd_job job;
     if (tfd_job_named(&job) && tfd_job_is_living(&job)) {
         tfd_job_note(&job);
         return;
     }
-    const char *name = strrchr(core_path, '/');
-    if (!name || strchr(core_path, ':'))
+    if (strchr(core_path, ':'))
         return;
     job = tfd_job_of_this_process();
-    int length =
-        snprintf(value, sizeof value, "%d-%" PRIu64 "-%" PRIu64 ":%s:%.*s/" TFD_WAITING_LIBRARY, (int)job.pid,
-                 job.start, job.pid_namespace, core_path, (int)(name - core_path), core_path);
-    if (length <= 0 || (size_t)length >= sizeof value || !tfd_environment_set(TFD_RENDEZVOUS_VARIABLE, value))
-        return;
-    tfd_job_note(&job);
+    snprintf(text, sizeof text, "%d-%" PRIu64 "-%" PRIu64, (int)job.pid, job.start, job.pid_namespace);
+    if (tfd_environment_name_job(text, core_path))
+        tfd_job_note(&job);
 }
 
 static void sweep(void)

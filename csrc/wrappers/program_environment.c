@@ -5,6 +5,7 @@
 
 #include "base/own_environment.h"
 #include "base/preload_list.h"
+#include "base/session_name.h"
 
 /* A larger environment stays as it is, and so does a longer list of libraries: a thread's stack may be small. */
 #define MOST_VARIABLES 4096u

@@ -37,16 +37,22 @@ static bool records_programs(void)
     return is_offered() && tfd_environment_library();
 }
 
+/* Of a program that is given the process's own. */
+static bool changes_environment(void)
+{
+    return is_offered() && (tfd_environment_library() || tfd_environment_lacks_offer());
+}
+
 static void note_unseen(enum tfd_program why, const char *path)
 {
-    const char *offered = tfd_environment_offered();
+    const char *folder = tfd_environment_offered_folder();
     char opened[PATH_MAX];
     ssize_t length =
         strncmp(path, DESCRIPTORS, strlen(DESCRIPTORS)) ? 0 : readlink(path, opened, sizeof opened - 1);
     if (length > 0)
         opened[length] = '\0';
-    if (offered)
-        tfd_note_unseen_program(offered + sizeof TFD_SESSION_VARIABLE, why, length > 0 ? opened : path);
+    if (folder)
+        tfd_note_unseen_program(folder, why, length > 0 ? opened : path);
 }
 
 /* The library for a program; NULL: it takes none. */
@@ -117,7 +123,7 @@ int tfd_wrap_execvpe(const char *file, char *const arguments[], char *const envi
 
 int tfd_wrap_execv(const char *path, char *const arguments[])
 {
-    if (!records_programs()) {
+    if (!changes_environment()) {
         note_other_user(AT_FDCWD, path);
         return TFD_NEXT(execv)(path, arguments);
     }
@@ -127,7 +133,7 @@ int tfd_wrap_execv(const char *path, char *const arguments[])
 
 int tfd_wrap_execvp(const char *file, char *const arguments[])
 {
-    if (!records_programs()) {
+    if (!changes_environment()) {
         note_other_user(AT_FDCWD, file);
         return TFD_NEXT(execvp)(file, arguments);
     }

@@ -23,9 +23,9 @@
 
 static void note_unseen(enum tfd_program why)
 {
-    const char *offered = tfd_environment_offered();
-    if (offered)
-        tfd_note_unseen_program(offered + sizeof TFD_SESSION_VARIABLE, why, SHELL);
+    const char *folder = tfd_environment_offered_folder();
+    if (folder)
+        tfd_note_unseen_program(folder, why, SHELL);
 }
 
 static const char *library_for_shell(void)

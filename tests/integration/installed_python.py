@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-JOIN = tuple(ROOT / "csrc" / "python" / name for name in ("tfdarshan_join.py", "tfdarshan_join.pth"))
+JOIN = ROOT / "csrc" / "python" / "tfdarshan_join.pth"
 
 
 def make_environment(folder: Path) -> Path:
@@ -20,5 +20,4 @@ def install(packages: Path) -> None:
     """Puts into a folder of packages what is of tfdarshan there, and the way to what it needs."""
     ours = [path for path in sys.path if path.endswith("site-packages")]
     (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
-    for path in JOIN:
-        shutil.copy(path, packages)
+    shutil.copy(JOIN, packages)

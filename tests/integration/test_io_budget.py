@@ -218,9 +218,9 @@ def test_the_plugin_imports_nothing_of_tfdarshan(tmp_path):
     code = (
         "import os, sys, pytest, tfdarshan.pytest_plugin\n"
         "print(sorted(n for n in sys.modules if n.startswith('tfdarshan') or n in ('numpy', 'pandas')))\n"
-        "assert 'TFDARSHAN_RENDEZVOUS' not in os.environ"
+        "assert 'TFDARSHAN_SESSION' not in os.environ"
     )
-    environment = {name: value for name, value in os.environ.items() if name != "TFDARSHAN_RENDEZVOUS"}
+    environment = {name: value for name, value in os.environ.items() if name != "TFDARSHAN_SESSION"}
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=environment,

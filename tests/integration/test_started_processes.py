@@ -14,9 +14,11 @@ import tfdarshan
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.native._extension import extension_path
 from tfdarshan.storage_model import find_model
 
 ROOT = Path(__file__).parents[2]
+CORE = extension_path()
 FILES = 20
 LUSTRE = find_model("lustre")
 # A program that opens each file once, in the shortest words: also what an exec'd one runs.
@@ -70,6 +72,7 @@ WAYS = {
     "subprocess": "subprocess.run(PYTHON, check=True)",
     "subprocess, an empty environment": "subprocess.run(PYTHON, env={}, check=True)",
     "subprocess, the job's environment": "subprocess.run(PYTHON, env=dict(os.environ), check=True)",
+    "subprocess, the job's environment, which it has cleared": "os.environ.clear()\nsubprocess.run(PYTHON, check=True)",
     "subprocess, without vfork": "subprocess.run(PYTHON, preexec_fn=os.getpid, check=True)",
     "an isolated interpreter": "subprocess.run([sys.executable, '-I', *PYTHON[1:]], check=True)",
     "a shell": "subprocess.run(['/bin/sh', '-c', 'exec \"$0\" \"$@\"', *PYTHON], check=True)",
@@ -102,8 +105,7 @@ def python(tmp_path_factory):
     packages = next(folder.glob("lib/python3*/site-packages"))
     ours = [path for path in sys.path if path.endswith("site-packages")]
     (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
-    for name in ("tfdarshan_join.py", "tfdarshan_join.pth"):
-        shutil.copy(ROOT / "csrc" / "python" / name, packages)
+    shutil.copy(ROOT / "csrc" / "python" / "tfdarshan_join.pth", packages)
     return folder / "bin" / "python"
 
 
@@ -231,7 +233,8 @@ def test_what_starts_after_the_session_is_as_without_it(python, data):
     # WHEN a program is started when the session has ended, and another prints its environment
     after = """\
 subprocess.run(PYTHON, check=True)
-assert b"TFDARSHAN_SESSION" not in subprocess.run(["env"], capture_output=True, check=True).stdout
+told = subprocess.run(["env"], capture_output=True, text=True, check=True).stdout
+assert "TFDARSHAN_SESSION=" in told and "/tfdarshan-" not in told, told
 """
     session = job(python, data, WAYS["subprocess"], after)
 
@@ -240,15 +243,18 @@ assert b"TFDARSHAN_SESSION" not in subprocess.run(["env"], capture_output=True, 
 
 
 def test_a_program_sees_one_variable_more_and_nothing_else(python, data):
-    # WHEN programs print their environment, descriptors and modules, with a session and without one
+    # WHEN programs print their environment, descriptors and modules, with a session, in a job and without us
     code = (
         "import os, sys; print(sorted(os.environ), sorted(os.listdir('/proc/self/fd')), sorted(sys.modules), "
         "sys.path, sys.flags)"
     )
     prints = f'subprocess.run([sys.executable, "-c", {code!r}], capture_output=True, check=True).stdout'
     after = f"""\
+waiting = {prints}
+del os.environ["TFDARSHAN_SESSION"]
 without = {prints}
 assert b"TFDARSHAN_SESSION" not in without
+assert recorded == waiting
 assert recorded.replace(b"'TFDARSHAN_SESSION', ", b"") == without, (recorded, without)
 assert recorded != without
 """
@@ -262,11 +268,12 @@ def test_what_cannot_join_goes_on(python, data, tmp_path):
     damaged.mkdir()
     (damaged / "core").symlink_to(sys.executable)
     (damaged / "join").write_bytes(os.urandom(100))
-    for folder in ("", "/nowhere", str(tmp_path / "empty"), str(damaged), sys.executable):
+    folders = ("", "/nowhere", str(tmp_path / "empty"), str(damaged), sys.executable)
+    for name in ("", "junk", *(f"{core}:{folder}" for folder in folders for core in (":", f"1-2-3:{CORE}"))):
         # WHEN
         ran = subprocess.run(
             [python, "-W", "error", "-c", "print('done')"],
-            env={**os.environ, "TFDARSHAN_SESSION": folder},
+            env={**os.environ, "TFDARSHAN_SESSION": name},
             capture_output=True,
             text=True,
         )
@@ -462,7 +469,7 @@ def main():
             # A program that is running when the session ends has read some of its files.
             assert read.POSIX_OPENS.le(1).all()
         storm.result()
-    assert os.listdir("/proc/self/fd") and "TFDARSHAN_SESSION" not in subprocess.run(
+    assert os.listdir("/proc/self/fd") and "/tfdarshan-" not in subprocess.run(
         ["env"], capture_output=True, text=True).stdout
 
 main()

@@ -48,7 +48,7 @@ def test_what_make_adds_to_an_editable_installation_goes_with_it(environment, tm
     before = files_of(environment)
     pip(environment, "install", "--no-deps", "--no-index", wheel_of(tmp_path))
     for _ in range(2):
-        tool = [environment / "bin" / "python", ROOT / "tools" / "install_join_files.py"]
+        tool = [environment / "bin" / "python", ROOT / "tools" / "install_join_file.py"]
         subprocess.run(tool, check=True)
     assert {path.name for path in files_of(environment)} >= NAMES
 

@@ -50,8 +50,7 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
 
     # THEN
     # ... but for what a starting interpreter runs, which looks for it beside the package
-    joins = {"tfdarshan_join.pth", "tfdarshan_join.py"}
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan", *joins}
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan", "tfdarshan_join.pth"}
     for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "native/_lmdb.abi3.so",
                    "native/_core.pyi", "py.typed", "native/libtfdarshan_programs.so",
                    "native/libtfdarshan_waiting.so", "native/libtfdarshan_tf_data.so",

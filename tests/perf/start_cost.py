@@ -19,14 +19,13 @@ from tests.perf.row import Row, added_row
 from tests.perf.timing import Timing
 
 GROUP = "starting Python in a job"
-NAME = "TFDARSHAN_RENDEZVOUS"
-SESSION = "TFDARSHAN_SESSION"
-JOIN_FILES = ("tfdarshan_join.py", "tfdarshan_join.pth")
+NAME = "TFDARSHAN_SESSION"
+JOIN_FILE = ROOT / "csrc" / "python" / "tfdarshan_join.pth"
 UNUSED_AT_MOST_NS = 200_000
 JOIN_AT_MOST_NS = 3_000_000
 STARTS_OF_A_RUN = 10
 
-# Says where its spools are, which only the C library's environment knows, and records until its input ends.
+# Names its session, which only the C library's environment does, and records until its input ends.
 OWNER = """
 import ctypes, sys, tfdarshan
 with tfdarshan.profile(sys.argv[1]):
@@ -46,7 +45,7 @@ def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
     """
     if NAME not in os.environ:
         return [], ["starting Python: this process could not name its job"]
-    with_us, without_us = _environment(folder / "with", *JOIN_FILES), _environment(folder / "without")
+    with_us, without_us = _environment(folder / "with", JOIN_FILE), _environment(folder / "without")
     waiting = dict(os.environ)
     alone = {name: value for name, value in waiting.items() if name != NAME}
     kinds: dict[str, Start] = {
@@ -58,8 +57,8 @@ def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
     taken: list[dict[str, Timing]] = []
     for number in range(runs):
         progress.show(f"starting Python, run {number + 1} of {runs}")
-        with _recording(folder / "logs") as spool_folder:
-            taken.append(_shortest({**kinds, "joins": (with_us, {**waiting, SESSION: spool_folder})}))
+        with _recording(folder / "logs") as session:
+            taken.append(_shortest({**kinds, "joins": (with_us, {**waiting, NAME: session})}))
         shutil.rmtree(folder / "logs")
     return [
         _row(taken, "none", "unused", "with tfdarshan_join.pth, no variable", UNUSED_AT_MOST_NS),
@@ -70,9 +69,11 @@ def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
 
 @contextmanager
 def _recording(logdir: Path) -> Iterator[str]:
-    """Has another process record; gives its spool folder. What this process starts is not its child."""
+    """Has another job record; gives its session's name. What this process starts is not its child."""
     command = [sys.executable, "-c", OWNER, str(logdir)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    environment = {name: value for name, value in os.environ.items() if name != NAME}
+    with subprocess.Popen(command, env=environment, **pipes) as owner:
         yield owner.stdout.readline().strip()
         owner.communicate()
     if owner.returncode:
@@ -84,11 +85,11 @@ def _row(taken: list[dict[str, Timing]], base: str, name: str, subject: str, wan
     return added_row(GROUP, "python -c ''", pairs, subject=subject, wanted=wanted)
 
 
-def _environment(folder: Path, *files: str) -> Path:
+def _environment(folder: Path, *files: Path) -> Path:
     venv.create(folder, symlinks=True, with_pip=False)
     packages = next(folder.glob("lib/python3*/site-packages"))
-    for name in files:
-        shutil.copy(ROOT / "csrc" / "python" / name, packages)
+    for file in files:
+        shutil.copy(file, packages)
     return folder / "bin" / "python"
 
 

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 
-VARIABLE = b"TFDARSHAN_RENDEZVOUS"
+VARIABLE = b"TFDARSHAN_SESSION"
 
 
 def begin_job() -> None:

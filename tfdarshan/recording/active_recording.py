@@ -370,7 +370,7 @@ def _program_library(spool_directory: Path) -> Path:
 
 def joined_session() -> Path | None:
     """Gives the directory of the session that this process joined when it was started, None if it did not."""
-    folder = os.environ.get(SESSION_VARIABLE)
+    folder = "".join(os.environ.get(SESSION_VARIABLE, "").split(":", 2)[2:])  # see csrc/base/session_name.h
     if not folder or not (_bridge.session_active() or _bridge.take_over_session(Path(folder))):
         return None
     try:

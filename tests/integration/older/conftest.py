@@ -34,7 +34,7 @@ def spools(tmp_path):
 @pytest.fixture
 def environment(data, spools):
     """What jobs run in: no job's name, their data, and where spools are."""
-    kept = {name: value for name, value in os.environ.items() if name != "TFDARSHAN_RENDEZVOUS"}
+    kept = {name: value for name, value in os.environ.items() if name != "TFDARSHAN_SESSION"}
     return {**kept, "JOB_DATA": str(data), "TFDARSHAN_SPOOL_DIR": str(spools)}
 
 

@@ -120,7 +120,7 @@ def test_workers_stay_out_where_children_are_not_followed(run, data):
 
 def test_nothing_waits_where_the_name_is_taken_away(run, data):
     # WHEN a job takes its name out of the environment, and its workers are older than a session
-    body = 'del os.environ["TFDARSHAN_RENDEZVOUS"]\n'
+    body = 'del os.environ["TFDARSHAN_SESSION"]\n'
     run(body + TWO_SESSIONS + "assert not PAGES()\n", "fork")
 
     # THEN they are in none
@@ -138,8 +138,8 @@ code = (
 )
 program = {"args": [sys.executable, "-c", code], "capture_output": True, "check": True}
 waiting = subprocess.run(**program).stdout
-without = subprocess.run(**program, env={**os.environ, "TFDARSHAN_RENDEZVOUS": ""}).stdout
-assert b"'TFDARSHAN_RENDEZVOUS'" in waiting and waiting == without, (waiting, without)
+without = subprocess.run(**program, env={**os.environ, "TFDARSHAN_SESSION": ""}).stdout
+assert b"'TFDARSHAN_SESSION'" in waiting and waiting == without, (waiting, without)
 """
     run(body)
 

@@ -8,6 +8,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.older.jobs import per_file
+from tfdarshan.native._extension import extension_path
 
 # The page of a job is there.
 pytestmark = pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="/dev/shm cannot be written")
@@ -204,7 +205,7 @@ with tfdarshan.profile("logs"):
     assert not session_of(data, "logs").files["path"].str.startswith(f"{data}/").any()
 
 
-LIBRARY = Path(tfdarshan.__file__).parent / "native" / "libtfdarshan_waiting.so"
+CORE = extension_path()
 
 
 @pytest.mark.parametrize(
@@ -213,17 +214,18 @@ LIBRARY = Path(tfdarshan.__file__).parent / "native" / "libtfdarshan_waiting.so"
         "",
         "nonsense",
         "::",
-        "1-2-3:/nowhere/core:/nowhere/libtfdarshan_waiting.so",
-        f"junk:{LIBRARY}",
-        f"1-2-:/nowhere/core:{LIBRARY}",
-        f"4194303-1-4026531836:/nowhere/core:{LIBRARY}",
+        "1-2-3:/nowhere/core",
+        f"junk:{CORE}",
+        f"1-2-:{CORE}",
+        f"4194303-1-4026531836:{CORE}",
+        f"4194303-1-4026531836:{CORE}:/nowhere",
     ],
 )
 def test_a_name_that_means_no_job_is_nothing_to_a_program(python, environment, name):
     # WHEN
     ran = subprocess.run(
         [python, "-c", "print(open('/proc/self/comm').read() != '')"],
-        env={**environment, "TFDARSHAN_RENDEZVOUS": name},
+        env={**environment, "TFDARSHAN_SESSION": name},
         capture_output=True,
         text=True,
         timeout=200,

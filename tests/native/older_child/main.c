@@ -142,9 +142,9 @@ int main(int argc, char **argv)
     check_make_file(path, argv[1], "data", 100);
     make_spool_folder(first, argv[1], "first");
     make_spool_folder(second, argv[1], "second");
-    CHECK(unsetenv("TFDARSHAN_RENDEZVOUS") == 0);
+    CHECK(unsetenv("TFDARSHAN_SESSION") == 0);
     tfd_job_begin((const void *)main);
-    CHECK(getenv("TFDARSHAN_RENDEZVOUS"));
+    CHECK(getenv("TFDARSHAN_SESSION"));
     recording = mmap(NULL, sizeof *recording, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(recording != MAP_FAILED);
     CHECK(pthread_create(&walker, NULL, walk_the_list, NULL) == 0);
