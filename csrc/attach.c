@@ -36,6 +36,7 @@
 #include "spool/rendezvous.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
+#include "spool/unseen_program.h"
 #include "tfdarshan.h"
 #include "wrappers/redirect.h"
 #include "wrappers/wrap_loader.h"
@@ -282,7 +283,7 @@ static int join_in(const char *directory)
     size_t mapped_bytes = 0;
     const struct tfd_join_offer *offer = tfd_join_offer_map(directory, &mapped_bytes);
     if (!offer)
-        return tfd_fail(ENOENT, "no session can be joined in %s", directory);
+        return tfd_fail(errno == ESRCH ? ESRCH : ENOENT, "no session can be joined in %s", directory);
     int status = join_offered(directory, offer);
     munmap((void *)offer, mapped_bytes);
     return status;
@@ -314,7 +315,9 @@ static void leave_and_join(void)
         tfd_abandon();
     if (tfd_session.active || !tfd_rendezvous_find(directory, sizeof directory) || !leave_last_spool())
         return;
-    join_in(directory);
+    int status = join_in(directory);
+    if (status && status != -ESRCH)
+        tfd_note_unseen_self(directory, TFD_PROGRAM_NOT_JOINED);
 }
 
 /* A session began or ended. What comes while this looks is seen at the next call. */

@@ -4,10 +4,12 @@
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/session_name.h"
 #include "python/take_over.h"
+#include "spool/unseen_program.h"
 #include "tfdarshan.h"
 
 /* An address in the interpreter, which an executable may hold, or a library. */
@@ -22,7 +24,9 @@ static void join(void)
     if (folder) {
         /* what it has is the interpreter's own start, as it is left out without it */
         tfd_library_leaves(false);
-        tfd_session_join(folder);
+        int status = tfd_session_join(folder);
+        if (status && status != -ESRCH)
+            tfd_note_unseen_self(folder, TFD_PROGRAM_NOT_JOINED);
     }
     tfd_job_wait_for_sessions(interpreter());
 }

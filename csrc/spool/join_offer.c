@@ -100,16 +100,19 @@ static bool is_whole(const struct tfd_join_offer *offer, size_t bytes)
     return ended && ends == (uint64_t)offer->include_count + offer->exclude_count + 1;
 }
 
-static bool is_owner_there(const struct tfd_join_offer *offer)
+/* 0: the owner is there. In another namespace its number means nobody. */
+static int why_no_owner(const struct tfd_join_offer *offer)
 {
-    return offer->pid_namespace == tfd_own_pid_namespace() &&
-           tfd_process_start(offer->owner_pid) == offer->owner_start && offer->owner_start;
+    if (offer->pid_namespace != tfd_own_pid_namespace())
+        return ENOENT;
+    return offer->owner_start && tfd_process_start(offer->owner_pid) == offer->owner_start ? 0 : ESRCH;
 }
 
 const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *mapped_bytes)
 {
     char path[TFD_SPOOL_PATH_MAX];
     struct stat status;
+    errno = ENOENT;
     if ((size_t)snprintf(path, sizeof path, "%s/" TFD_JOIN_OFFER_NAME, directory) >= sizeof path)
         return NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -122,9 +125,11 @@ const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *m
     if (mapped == MAP_FAILED)
         return NULL;
     *mapped_bytes = (size_t)status.st_size;
-    if (is_whole(mapped, *mapped_bytes) && is_owner_there(mapped))
+    int error = is_whole(mapped, *mapped_bytes) ? why_no_owner(mapped) : ENOENT;
+    if (!error)
         return mapped;
     munmap(mapped, *mapped_bytes);
+    errno = error;
     return NULL;
 }
 

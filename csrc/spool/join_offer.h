@@ -31,7 +31,8 @@ struct tfd_join_offer {
 bool tfd_join_offer_core(const char *directory, char *path, size_t capacity);
 /* Writes it into the spool folder, under another name first. 0 or -errno with tfd_last_error(). */
 int tfd_join_offer_write(const struct tfd_options *options);
-/* Maps it; NULL where there is none that can be taken: it is damaged, another version's or of another namespace. */
+/* Maps it; NULL where there is none that can be taken: it is damaged, another version's or of another namespace; errno is
+ * ESRCH where its owner has ended. */
 const struct tfd_join_offer *tfd_join_offer_map(const char *directory, size_t *mapped_bytes);
 /* Fills an array of the offer's include and then exclude patterns; returns the library for programs, or NULL. */
 const char *tfd_join_offer_patterns(const struct tfd_join_offer *offer, const char **patterns);

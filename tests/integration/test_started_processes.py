@@ -72,7 +72,7 @@ WAYS = {
     "subprocess": "subprocess.run(PYTHON, check=True)",
     "subprocess, an empty environment": "subprocess.run(PYTHON, env={}, check=True)",
     "subprocess, the job's environment": "subprocess.run(PYTHON, env=dict(os.environ), check=True)",
-    "subprocess, the job's environment, which it has cleared": "os.environ.clear()\nsubprocess.run(PYTHON, check=True)",
+    "subprocess, an environment that was cleared": "os.environ.clear()\nsubprocess.run(PYTHON, check=True)",
     "subprocess, without vfork": "subprocess.run(PYTHON, preexec_fn=os.getpid, check=True)",
     "an isolated interpreter": "subprocess.run([sys.executable, '-I', *PYTHON[1:]], check=True)",
     "a shell": "subprocess.run(['/bin/sh', '-c', 'exec \"$0\" \"$@\"', *PYTHON], check=True)",

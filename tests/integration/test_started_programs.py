@@ -410,7 +410,7 @@ def test_what_cannot_be_recorded_runs_and_is_named(tools, tmp_path, kind):
     assert not any("LD_PRELOAD" in text or not text.endswith("none 0") for _, text, _ in out)
     session = tfdarshan.open_session(tmp_path / "logs")
     assert session.meta[0]["programs"]["unseen"] == [{"program": str(program), "why": why, "starts": 2}]
-    said = f"2 programs that the job started could not be recorded: {program} ({why}, 2 times)"
+    said = f"2 processes that the job started could not be recorded: {program} ({why}, 2 times)"
     assert said in session.meta[0]["bounds"]
     assert said in session.summary(verbose=True)
 

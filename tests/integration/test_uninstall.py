@@ -12,7 +12,7 @@ from tests.integration.installed_python import JOIN, ROOT
 INFO = "tfdarshan-0.1.0.dist-info"
 METADATA = "Metadata-Version: 2.1\nName: tfdarshan\nVersion: 0.1.0\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-NAMES = {path.name for path in JOIN}
+NAMES = {JOIN.name}
 
 
 @pytest.fixture

@@ -317,7 +317,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         _bridge.emulate(model, options.as_if_patterns())
         if options.follow_children:
             offer_to_programs(spool.directory, directory)
-        library = _program_library(spool.directory) if options.programs else None
+        library = _extension.program_library() if options.programs else None
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,
@@ -349,23 +349,13 @@ def _begin_clock(directory: Path, identity: JobIdentity | None) -> ClockExchange
 
 
 def offer_to_programs(spool_directory: Path, directory: Path) -> None:
-    """Puts into the spool folder what a program needs that is started meanwhile."""
+    """Puts into the spool folder what started processes need, and a list of those that cannot join."""
     with suppress(OSError):  # then none joins
+        unseen = spool_directory / UNSEEN
+        unseen.touch(mode=0o600)
+        unseen.write_text(UNSEEN_HEAD, encoding="ascii")
         (spool_directory / "core").symlink_to(_extension.extension_path())
         (spool_directory / "session").symlink_to(directory)
-
-
-def _program_library(spool_directory: Path) -> Path:
-    """Gives what programs without Python are recorded by, and makes the list of those that cannot be.
-
-    Raises:
-        TfdarshanError: There is none here.
-    """
-    library = _extension.program_library()
-    unseen = spool_directory / UNSEEN
-    unseen.touch(mode=0o600)
-    unseen.write_text(UNSEEN_HEAD, encoding="ascii")
-    return library
 
 
 def joined_session() -> Path | None:

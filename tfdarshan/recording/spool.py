@@ -18,10 +18,10 @@ ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
 SHARED_MEMORY = Path("/dev/shm")
 # In a spool directory as long as the process that recorded it means to write the session itself.
 HELD = "held"
-# In a spool directory of a session that records programs: the list of those that it cannot record.
+# In a spool directory whose session follows children: the list of those that it cannot record.
 UNSEEN = "unseen"
 # Its first line, which takes room for the others before the spools fill the folder.
-UNSEEN_HEAD = "programs that are not recorded\n"
+UNSEEN_HEAD = "processes that are not recorded\n"
 MIB = 1 << 20
 # How folders beside the spools are named in which a recording is read before it has ended.
 SO_FAR_PREFIX = "tfdarshan-so-far-"

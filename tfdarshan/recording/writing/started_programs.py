@@ -1,4 +1,4 @@
-"""Which programs without Python a job started: those that recorded themselves, and those that could not."""
+"""Which programs without Python a job started, and which processes of it could not be recorded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StartedPrograms:
     """Gathers what became of the programs of one session.
 
     Args:
-        spool_directory: Where the list of those is that could not be recorded.
+        spool_directory: Where the list of the processes is that could not be recorded.
     """
 
     def __init__(self, spool_directory: Path) -> None:
@@ -58,7 +58,7 @@ class StartedPrograms:
         """Says of those that could not be recorded which they are, or how many."""
         said = []
         if self._unseen:
-            total = plural(sum(self._unseen.values()), "program")
+            total = plural(sum(self._unseen.values()), "process", "processes")
             said.append(f"{total} that the job started could not be recorded: {_named(self._unseen.items())}")
         if self._other_user:
             total = plural(self._other_user, "program")
@@ -67,7 +67,7 @@ class StartedPrograms:
 
 
 def read_unseen(path: Path) -> Counter[tuple[str, str]]:
-    """Gives how often each program was started that could not be recorded, by its path and the reason.
+    """Gives how many processes could not be recorded, by the path of their program and the reason.
 
     Args:
         path: The list; one that is not there is empty, and lines that say nothing are left out.
