@@ -235,6 +235,7 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
 static int join(const struct tfd_options *options, int32_t owner_pid)
 {
     struct tfd_attach_report report = {0};
+    char core[TFD_SPOOL_PATH_MAX];
     int status = tfd_emulation_join(options->spool_directory);
     if (!status)
         status = prepare_session(options, owner_pid);
@@ -249,7 +250,8 @@ static int join(const struct tfd_options *options, int32_t owner_pid)
     if (status)
         return status;
     tfd_redirect_join(options->spool_directory);
-    tfd_environment_offer(NULL, options->spool_directory, options->program_library);
+    if (tfd_join_offer_core(options->spool_directory, core, sizeof core))
+        tfd_environment_offer(core, options->spool_directory, options->program_library);
     return 0;
 }
 
@@ -325,7 +327,7 @@ static void meet_sessions(void)
 {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (tfd_attach_lock_to_join()) {
+    if (tfd_attach_lock_with_patience()) {
         uint32_t counter = atomic_load(&tfd_job_page()->counter);
         leave_and_join();
         tfd_trigger_set_seen(counter);

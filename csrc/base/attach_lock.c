@@ -6,7 +6,6 @@
 #include <time.h>
 
 #define LOCK_PATIENCE_NS 50000000
-#define JOIN_PATIENCE_NS 500000000
 #define FORK_PATIENCE_NS 1000000000
 #define MAKE_WAY_NS 1000000
 
@@ -56,12 +55,6 @@ bool tfd_attach_lock_with_patience(void)
 {
     make_way_for_forks();
     return lock_within(LOCK_PATIENCE_NS);
-}
-
-bool tfd_attach_lock_to_join(void)
-{
-    make_way_for_forks();
-    return lock_within(JOIN_PATIENCE_NS);
 }
 
 /* On a busy machine a thread that holds the lock may not run for a while, and

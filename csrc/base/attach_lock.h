@@ -7,12 +7,10 @@
 
 extern pthread_mutex_t tfd_attach_lock;
 
-/* Waits a while for whoever attaches, never for good: that may in turn wait
- * for the loader's lock, which the caller holds inside a dlopen. Makes way for
- * threads that fork. */
+/* Waits for whoever attaches, 50 ms at most: that may in turn wait for the
+ * loader's lock, which the caller holds inside a dlopen, and a call of the
+ * host's waits meanwhile. Makes way for threads that fork. */
 bool tfd_attach_lock_with_patience(void);
-/* The same, longer, for a caller that holds none of the loader's: so that what it does next is recorded. */
-bool tfd_attach_lock_to_join(void);
 
 /* Around fork: a child inherits the lock of the loader's list as it is, and
  * nobody there would release it (glibc resets its other locks only): none of

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/own_environment.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,25 +71,36 @@ static bool put(char *setting)
     return true;
 }
 
-static void set_core(struct tfd_session_name *name, const char *path)
+static void set_library(struct tfd_session_name *name, const char *path)
 {
-    name->core = path;
-    name->core_length = strchr(path, ':') ? 0 : (int)strlen(path);
+    name->library = path;
+    name->library_length = strchr(path, ':') ? 0 : (int)strlen(path);
+}
+
+/* Interpreters that start are to wait for the next session. */
+static void name_waiting_library(struct tfd_session_name *name, char *path, size_t capacity)
+{
+    set_library(name, tfd_session_name_beside(name, TFD_WAITING_LIBRARY, path, capacity) ? path : "");
 }
 
 bool tfd_environment_name_job(const char *job, const char *core_path)
 {
+    char path[PATH_MAX];
     struct tfd_session_name name;
     tfd_session_name_read(getenv(TFD_SESSION_VARIABLE), &name);
     name.job = job;
     name.job_length = (int)strlen(job);
-    set_core(&name, core_path);
+    set_library(&name, core_path);
+    if (!name.spool_folder)
+        name_waiting_library(&name, path, sizeof path);
     return put(tfd_session_name_setting(&name));
 }
 
 static char *without_session(struct tfd_session_name name)
 {
+    char path[PATH_MAX];
     name.spool_folder = NULL;
+    name_waiting_library(&name, path, sizeof path);
     return name.job_length ? tfd_session_name_setting(&name) : NULL;
 }
 
@@ -99,8 +111,7 @@ bool tfd_environment_offer(const char *core_path, const char *spool_folder, cons
     tfd_session_name_read(getenv(TFD_SESSION_VARIABLE), &name);
     char *alone = without_session(name);
     name.spool_folder = spool_folder;
-    if (core_path)
-        set_core(&name, core_path);
+    set_library(&name, core_path);
     char *setting = tfd_session_name_setting(&name);
     if (!put(setting)) {
         free(alone);

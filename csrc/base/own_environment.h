@@ -6,10 +6,9 @@
 
 #include <stdbool.h>
 
-/* Names the job and its core, before or in a session that is named already. False where there is no memory. */
+/* Names the job, before or in a session that is named already. False where there is no memory. */
 bool tfd_environment_name_job(const char *job, const char *core_path);
-/* Names the spool folder behind the job. `core_path` is that of the session's owner, NULL in who joins it: what its
- * environment says stays. `library` may be NULL. False where there is no memory. */
+/* Names the session's core and spool folder behind the job. `library` may be NULL. False where there is no memory. */
 bool tfd_environment_offer(const char *core_path, const char *spool_folder, const char *library);
 /* Leaves the job's name alone there, as it was before; where there was none, nothing. */
 void tfd_environment_withdraw(void);

@@ -41,17 +41,17 @@ static int begin_job(PyObject *module)
     return name ? PyModule_AddStringConstant(module, "name", name) : 0;
 }
 
-static struct PyModuleDef joiner = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_joiner"};
+static struct PyModuleDef start = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_start"};
 
 /* Of a program that starts: tfdarshan_join.pth loads it. An interpreter may come here twice, as in a virtual
  * environment. */
-PyMODINIT_FUNC PyInit__joiner(void)
+PyMODINIT_FUNC PyInit__start(void)
 {
     static bool has_begun;
     if (!has_begun)
         join();
     has_begun = true;
-    return PyModuleDef_Init(&joiner);
+    return PyModuleDef_Init(&start);
 }
 
 static PyModuleDef_Slot job_slots[] = {{Py_mod_exec, (void *)begin_job}, {0, NULL}};

@@ -58,11 +58,7 @@ bool tfd_job_core(char *path, size_t capacity)
 {
     struct tfd_job job;
     struct tfd_session_name name;
-    if (!read_own_name(&name, &job) || !name.core_length || (size_t)name.core_length >= capacity)
-        return false;
-    memcpy(path, name.core, (size_t)name.core_length);
-    path[name.core_length] = '\0';
-    return true;
+    return read_own_name(&name, &job) && tfd_session_name_beside(&name, TFD_CORE_LIBRARY, path, capacity);
 }
 
 bool tfd_job_is_living(const struct tfd_job *job)

@@ -36,7 +36,7 @@ struct tfd_job {
 struct tfd_job tfd_job_of_this_process(void);
 /* The job that the environment names; false where there is none, or where its number means another process. */
 bool tfd_job_named(struct tfd_job *job);
-/* The core's path in its name; false where there is none. */
+/* The path of the core that its name leads to; false where it leads to none. */
 bool tfd_job_core(char *path, size_t capacity);
 bool tfd_job_is_living(const struct tfd_job *job);
 /* This process removes the job's page when it ends, if the job is its own. */

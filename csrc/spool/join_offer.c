@@ -59,9 +59,13 @@ bool tfd_join_offer_core(const char *directory, char *path, size_t capacity)
     char link[TFD_SPOOL_PATH_MAX];
     snprintf(link, sizeof link, "%s/" TFD_JOIN_CORE_NAME, directory);
     ssize_t length = readlink(link, path, capacity - 1);
-    if (length > 0)
-        path[length] = '\0';
-    return length > 0 && !access(path, F_OK);
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    bool is_there = !access(path, F_OK);
+    if (strchr(path, ':'))
+        snprintf(path, capacity, "%s", link);
+    return is_there;
 }
 
 int tfd_join_offer_write(const struct tfd_options *options)

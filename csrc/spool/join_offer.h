@@ -27,7 +27,8 @@ struct tfd_join_offer {
         text[]; /* each with its NUL: the patterns, included ones first, and the library for programs or "" */
 };
 
-/* Finds the library that is to be loaded; false where none was put there. */
+/* Finds the library that is to be loaded: where its path cannot be named, by the link to it. False where none was put
+ * there. */
 bool tfd_join_offer_core(const char *directory, char *path, size_t capacity);
 /* Writes it into the spool folder, under another name first. 0 or -errno with tfd_last_error(). */
 int tfd_join_offer_write(const struct tfd_options *options);

@@ -15,7 +15,7 @@
 #include "spool/spool_file.h"
 
 #define FIRST_RESERVE_BYTES (128u << 10)
-#define RESERVE_STEP_BYTES (512u << 10)
+#define RESERVE_STEP_BYTES (512u << 10) /* at most; a short program needs little, and pages cost time */
 #define LARGE_BYTES (64u << 10)
 #define ALIGNMENT 16u
 #define MOST_PROGRAMS 1000 /* that one process runs, one after the other by exec */
@@ -71,7 +71,7 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
         return false;
     pthread_mutex_lock(&reserve_lock);
     uint64_t reserved = atomic_load(&header->reserved_bytes);
-    uint64_t step = reserved < RESERVE_STEP_BYTES ? reserved : RESERVE_STEP_BYTES;
+    uint64_t step = reserved / 4 < RESERVE_STEP_BYTES ? reserved / 4 : RESERVE_STEP_BYTES;
     bool done =
         end <= reserved || reserve_until(spool, reserved, end + step) || reserve_until(spool, reserved, end);
     if (!done)

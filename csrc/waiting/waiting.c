@@ -17,7 +17,7 @@
 #include "spool/job_page.h"
 #include "waiting/handover.h"
 
-#define PATIENCE_NS 1000000000 /* since loading began: a thread that comes later does not wait at all */
+#define PATIENCE_NS 50000000 /* since loading began: a thread that comes later does not wait at all */
 
 static char core_path[TFD_SPOOL_PATH_MAX];
 static bool forks_alone; /* the process that forks has one thread */
@@ -115,10 +115,10 @@ __attribute__((visibility("default"))) int tfdarshan_leave_waiting(void)
     return leave();
 }
 
-static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_waiting"};
+static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_start"};
 
 /* An interpreter may come here twice, as in a virtual environment. */
-PyMODINIT_FUNC PyInit__waiting(void)
+PyMODINIT_FUNC PyInit__start(void)
 {
     static bool has_begun;
     if (!has_begun)

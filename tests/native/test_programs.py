@@ -47,6 +47,7 @@ HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "append_kill": {"plain": "", "sanitize": "", "thread": ""},
     "attach_cycles": {"plain": "10000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
+    "attach_patience": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},

@@ -1,6 +1,7 @@
 """Programs that know nothing of tfdarshan wait for a session: a small library loads the core for it."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -151,6 +152,70 @@ with tfdarshan.profile("logs"):
     assert (mine["POSIX_BYTES_READ"] == 100 * mine["POSIX_OPENS"]).all()
 
 
+# Loading the core lasts until a thread has read its data; how often threads sleep is told at the end.
+SLOW_LOADER = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic int sleeps;
+
+static int sleep_as_ever(const struct timespec *time, struct timespec *left)
+{
+    return ((int (*)(const struct timespec *, struct timespec *))dlsym(RTLD_NEXT, "nanosleep"))(time, left);
+}
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    atomic_fetch_add(&sleeps, 1);
+    return sleep_as_ever(time, left);
+}
+
+void *dlopen(const char *file, int mode)
+{
+    while (file && strstr(file, "/_core.") && access("done", F_OK))
+        sleep_as_ever(&(struct timespec){0, 1000000}, NULL);
+    return ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(file, mode);
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+    FILE *file = fopen("sleeps", "w");
+    fprintf(file, "%d", atomic_load(&sleeps));
+    fclose(file);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_threads_do_not_wait_for_a_core_that_takes_long_to_load(orders, data):
+    # GIVEN a loader that loads the core only when a thread has done all of its work
+    folder = data.parent
+    (folder / "slow.c").write_text(SLOW_LOADER)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "slow.so", folder / "slow.c"], check=True)
+
+    # WHEN eight threads open files as soon as a session has begun
+    orders(f"""\
+program.stdin.close()
+environment = os.environ | {{"LD_PRELOAD": "{folder}/slow.so"}}
+program = subprocess.Popen([sys.executable, "program.py"], env=environment, **arguments)
+order("start_threads")
+with tfdarshan.profile("logs"):
+    open("go", "w").close()
+    while not os.path.exists("done"):
+        pass
+    program.stdin.close()
+    assert program.wait() == 0
+""")
+
+    # THEN each has waited a little, for 50 ms at most, and not for the core
+    assert 0 < int((folder / "sleeps").read_text()) <= 9 * 50
+
+
 def test_children_of_a_program_that_waits_join_too(orders, data):
     # WHEN a child is forked before a session, and reads in it; its parent does nothing
     orders("""\
@@ -206,6 +271,7 @@ with tfdarshan.profile("logs"):
 
 
 CORE = extension_path()
+LIBRARY = Path(CORE).with_name("libtfdarshan_waiting.so")
 
 
 @pytest.mark.parametrize(
@@ -215,8 +281,9 @@ CORE = extension_path()
         "nonsense",
         "::",
         "1-2-3:/nowhere/core",
-        f"junk:{CORE}",
-        f"1-2-:{CORE}",
+        f"junk:{LIBRARY}",
+        f"1-2-:{LIBRARY}",
+        f"4194303-1-4026531836:{LIBRARY}",
         f"4194303-1-4026531836:{CORE}",
         f"4194303-1-4026531836:{CORE}:/nowhere",
     ],
