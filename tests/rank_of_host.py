@@ -1,11 +1,13 @@
 """One rank, for tests of several hosts: records reads until all ranks have begun, and ends with all.
 
-Called as `rank_of_host LOGDIR MEETING DATA`: MEETING is a folder in which ranks say how far they are.
+Called as `rank_of_host LOGDIR MEETING DATA`: MEETING is a folder in which ranks say how far they are. A rank
+that RANK_IS_KILLED names dies in its session, when it has asked for the clock of the first.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -25,6 +27,18 @@ def meet(folder: Path, what: str) -> None:
         time.sleep(0.1)
 
 
+def die(meeting: Path) -> None:
+    """Waits until each rank knows what its clock is off, and dies."""
+    until_s = time.monotonic() + LONGEST_WAIT_S
+    spools = Path(os.environ["TFDARSHAN_SPOOL_DIR"])
+    while len(list(spools.glob("*/clock.json"))) < int(os.environ["TFDARSHAN_WORLD_SIZE"]):
+        if time.monotonic() > until_s:
+            raise SystemExit("no clock was asked for")
+        time.sleep(0.1)
+    (meeting / f"ended-{os.environ['TFDARSHAN_RANK']}").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def main() -> None:
     """Records."""
     logdir, meeting, data = map(Path, sys.argv[1:])
@@ -35,6 +49,8 @@ def main() -> None:
         # All clocks drift by then.
         time.sleep(1)
         data.read_bytes()
+        if os.environ.get("RANK_IS_KILLED") == os.environ["TFDARSHAN_RANK"]:
+            die(meeting)
     meet(meeting, "ended")
 
 

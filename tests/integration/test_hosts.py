@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -79,7 +80,8 @@ def run_hosts(folder, library, clocks, **environment):
             )
         )
     said = [rank.communicate(timeout=1_000)[0] for rank in ranks]
-    assert [rank.returncode for rank in ranks] == [0] * len(ranks), said
+    codes = [-signal.SIGKILL if str(n) == environment.get("RANK_IS_KILLED") else 0 for n in range(len(ranks))]
+    assert [rank.returncode for rank in ranks] == codes, said
     return tfdarshan.open_session(folder / "logs")
 
 
@@ -131,6 +133,25 @@ def test_hosts_ask_for_the_first_ones_clock(other_clock, tmp_path, capsys):
     assert "clock" in session.summary(verbose=True)
     # ... and nothing of it is in the job's files
     assert not [path for path in session.files["path"] if "clock.json" in path or "boot_id" in path]
+
+
+def test_a_killed_rank_is_put_on_the_first_one_s_clock(other_clock, tmp_path):
+    # GIVEN two hosts whose clocks differ, and drift; the second's rank is killed while it records
+    clocks = [(0, 0, 0), (40_000_000, -30_000_000, 80)]
+    spools = tmp_path / "spools"
+    spools.mkdir()
+    session = run_hosts(tmp_path, other_clock, clocks, RANK_IS_KILLED="1", TFDARSHAN_SPOOL_DIR=str(spools))
+    assert session.joint.missing == (1,)
+
+    # WHEN it is recovered on its host
+    words = [sys.executable, "-m", "tfdarshan", "recover", tmp_path / "logs"]
+    subprocess.run(
+        [*UNSHARED, tmp_path / "boot-1", "n1", *words],
+        env={**os.environ, "OTHER_CLOCK": ""}, cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+
+    # THEN it knows what its clock is off, within an error that has the drift until its end in it
+    assert_within_stated_errors(tfdarshan.open_session(tmp_path / "logs"), clocks)
 
 
 def test_hosts_that_must_not_ask_say_so(other_clock, tmp_path):

@@ -8,16 +8,14 @@ from dataclasses import replace
 import pytest
 
 from tfdarshan.recording import clock_exchange
+from tfdarshan.recording.asked_clock import DRIFT_PPM, Asked, keep, kept, summed
 from tfdarshan.recording.clock_exchange import (
-    DRIFT_PPM,
-    Asked,
     ClockExchange,
     ask,
     begin_exchange,
     best_of,
     look_up,
     publish,
-    summed,
 )
 from tfdarshan.recording.clock_service import REST_S, OfferedClock, _Answering, own_addresses
 from tfdarshan.recording.job_identity import JobIdentity
@@ -126,7 +124,7 @@ def test_a_host_that_does_not_answer_keeps_nobody_waiting(tmp_path, monkeypatch)
     (tmp_path / "clock.json").write_text(
         f'{{"boot_id": "other", "addresses": ["127.0.0.1"], "port": {port}, "token": "{"00" * 16}"}}'
     )
-    exchange = ClockExchange(tmp_path / "clock.json")
+    exchange = ClockExchange(tmp_path / "clock.json", tmp_path)
     waited = []
     monkeypatch.setattr("threading.Thread.join", lambda thread, timeout=None: waited.append(timeout))
 
@@ -143,7 +141,7 @@ def test_a_host_that_does_not_answer_keeps_nobody_waiting(tmp_path, monkeypatch)
 def test_a_file_that_says_nothing_is_no_answer(tmp_path, monkeypatch):
     monkeypatch.setattr(clock_exchange, "TRYING_S", 0.1)
     (tmp_path / "clock.json").write_text("[]")
-    exchange = ClockExchange(tmp_path / "clock.json")
+    exchange = ClockExchange(tmp_path / "clock.json", tmp_path)
     exchange.begin()
     exchange.thread.join()
     assert exchange.end() is None
@@ -162,7 +160,7 @@ def test_a_file_that_says_nothing_is_no_answer(tmp_path, monkeypatch):
 )
 def test_only_who_may_have_ranks_elsewhere_asks(tmp_path, monkeypatch, identity, switch, begins):
     monkeypatch.setenv("TFDARSHAN_CLOCK", switch)
-    exchange = begin_exchange(tmp_path / "rank-00001", identity)
+    exchange = begin_exchange(tmp_path / "rank-00001", tmp_path, identity)
     assert (exchange is not None) is begins
     if exchange is not None:
         exchange.thread.join()
@@ -202,3 +200,23 @@ def test_a_job_without_descriptors_is_not_asked_without_end(monkeypatch):
             with pytest.raises(Enough):
                 _Answering(listening, b"").run()
     assert rests == [REST_S] * 3
+
+
+def test_what_a_killed_rank_had_learnt_is_known_with_the_drift_since(tmp_path):
+    # GIVEN a rank that asked once, 2 s after its beginning, and ended 30 s after that
+    asked = Asked(2 * SECOND_NS, 7_000, 50)
+    keep(tmp_path, "there", [asked], 0)
+
+    # THEN clocks may have drifted for 32 s
+    found = kept(tmp_path, "here", 32 * SECOND_NS)
+    assert found == {"reference": "there", "offset_ns": 7_000, "error_ns": 50 + 32_000 * DRIFT_PPM}
+    # ... and the host that others ask knows its own
+    keep(tmp_path, "here", [], 0)
+    assert kept(tmp_path, "here", SECOND_NS) == {"reference": "here", "offset_ns": 0, "error_ns": 0}
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"reference": "a", "begin_ns": 1, "asked": [[1]]}'])
+def test_what_says_nothing_is_not_known(tmp_path, text):
+    if text is not None:
+        (tmp_path / "clock.json").write_text(text)
+    assert kept(tmp_path, "here", 0) is None

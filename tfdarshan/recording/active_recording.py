@@ -18,6 +18,7 @@ from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
+from tfdarshan.recording.asked_clock import KEPT
 from tfdarshan.recording.child_names import child_names
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, JobIdentity, job_identity
@@ -335,17 +336,17 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         if spool is not None:
             remove_spool(spool.directory)
         raise
-    clock = _begin_clock(directory, identity)
+    clock = _begin_clock(directory, spool.directory, identity)
     return Recording(directory, marker, attached, engine, options, clock=clock)
 
 
-def _begin_clock(directory: Path, identity: JobIdentity | None) -> ClockExchange | None:
+def _begin_clock(directory: Path, spool: Path, identity: JobIdentity | None) -> ClockExchange | None:
     """Begins to compare clocks with a job's other hosts: only such a job imports what talks to them."""
     if identity is None:
         return None
     from tfdarshan.recording.clock_exchange import begin_exchange
 
-    return begin_exchange(directory, identity)
+    return begin_exchange(directory, spool, identity)
 
 
 def offer_to_programs(spool_directory: Path, directory: Path) -> None:
@@ -375,6 +376,7 @@ def _excluded(options: Options) -> tuple[str, ...]:
         *options.exclude_patterns(),
         "*/tfdarshan-*/*.spool",
         "*/tfdarshan-*/core",
+        f"*/tfdarshan-*/{KEPT}*",
         f"*/{SO_FAR_PREFIX}*",
         f"*/plugins/tfdarshan/*/{CLOCK_FILE}*",
     )

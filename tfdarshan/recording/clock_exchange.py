@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.recording.asked_clock import Asked, keep, summed
 from tfdarshan.recording.clock_service import (
     ANSWER,
     ClockService,
@@ -30,18 +31,7 @@ QUESTIONS = 200
 # Only WAITING_S, twice at most, is time of the job: the rest is a thread's own.
 ASKING_S, ANSWERING_S, TRYING_S, WAITING_S = 0.25, 1.0, 10.0, 0.5
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
-# What a clock may drift where it was asked at one end alone: crystals keep to less.
-DRIFT_PPM = 100
 Question = Callable[[], int]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the other clock was ahead of CLOCK_MONOTONIC here at a moment, within `error_ns`."""
-
-    at_ns: int
-    offset_ns: int
-    error_ns: int
 
 
 @dataclass
@@ -50,6 +40,7 @@ class ClockExchange:
 
     Attributes:
         path: The file that says whom to ask.
+        spool: The spool folder, where what was learnt is kept.
         reference: The host that is asked, by the identifier of its boot; "" before it is known.
         asked: What was learnt.
         begin_ns: When it began, by this host's CLOCK_MONOTONIC.
@@ -58,6 +49,7 @@ class ClockExchange:
     """
 
     path: Path
+    spool: Path
     reference: str = ""
     asked: list[Asked] = field(default_factory=list)
     begin_ns: int = field(default_factory=host_monotonic_ns)
@@ -100,6 +92,7 @@ class ClockExchange:
             self.reference = boot_id()
         else:
             self._ask()
+        keep(self.spool, self.reference, self.asked, self.begin_ns)
 
     def _ask(self) -> None:
         if self.service is None:
@@ -108,18 +101,19 @@ class ClockExchange:
             self.asked.append(ask(self.service))
 
 
-def begin_exchange(directory: Path, identity: JobIdentity | None) -> ClockExchange | None:
+def begin_exchange(directory: Path, spool: Path, identity: JobIdentity | None) -> ClockExchange | None:
     """Begins an exchange for a rank that may have others on other hosts; None if it has none, or must not.
 
     Args:
         directory: The rank's folder.
+        spool: Its spool folder.
         identity: Which rank it is.
     """
     if identity is None or os.environ.get(SWITCH_VARIABLE) == "0":
         return None
     if identity.world_size is not None and identity.world_size <= (identity.local_size or 1):
         return None
-    exchange = ClockExchange(directory.parent / CLOCK_FILE)
+    exchange = ClockExchange(directory.parent / CLOCK_FILE, spool)
     exchange.begin()
     return exchange
 
@@ -192,21 +186,6 @@ def best_of(question: Question, own: Callable[[], int] = host_monotonic_ns) -> A
             break
     assert found is not None
     return found
-
-
-def summed(reference: str, asked: list[Asked], begin_ns: int, end_ns: int) -> dict[str, Any] | None:
-    """Gives one offset for all of a session, within an error that has the drift of the clocks in it.
-
-    Between two moments the drift is what it was seen to be; before the first and after the last, DRIFT_PPM.
-    """
-    if not asked:
-        return None
-    least = min(one.offset_ns - one.error_ns for one in asked)
-    most = max(one.offset_ns + one.error_ns for one in asked)
-    moments_ns = [one.at_ns for one in asked]
-    unseen_ns = max(min(moments_ns) - begin_ns, 0) + max(end_ns - max(moments_ns), 0)
-    error_ns = (most - least + 1) // 2 + -(-unseen_ns * DRIFT_PPM // 1_000_000)
-    return {"reference": reference, "offset_ns": (least + most) // 2, "error_ns": error_ns}
 
 
 def _one_answer(peer: socket.socket) -> int:

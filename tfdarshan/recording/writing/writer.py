@@ -21,6 +21,7 @@ from tfdarshan.native.process_identity import ProcessIdentity, process_identity
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
+from tfdarshan.recording.asked_clock import kept
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.file_format import formats_of_faults
 from tfdarshan.recording.writing.gathering import FewRows, Gathering
@@ -91,7 +92,7 @@ def write_session(
     spool_directory = Path(marker.spool_directory)
     owner = spool_directory / f"{marker.pid}.spool"
     with SpoolReader(owner) as reader:
-        marker = dataclasses.replace(marker, start_realtime_ns=reader.info().start_realtime_ns)
+        marker = _with_clock(marker, reader.info())
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         unmet = UnmetPatterns(marker.options)
         programs = StartedPrograms(spool_directory)
@@ -112,6 +113,19 @@ def write_session(
         write_process(directory, marker, reader, entries, darshan, about=about)
     sync_folder(directory)
     return dataclasses.replace(written, unmet=said)
+
+
+def _with_clock(marker: Marker, info: SpoolInfo) -> Marker:
+    """Gives the marker with the recording's start and what a killed rank knew of the others' clocks."""
+    marker = dataclasses.replace(marker, start_realtime_ns=info.start_realtime_ns)
+    clock = (marker.job or {}).get("clock")
+    if not clock or clock.get("peer"):
+        return marker
+    begun_ns = info.start_realtime_ns - clock["realtime_ns"] + clock["monotonic_ns"]
+    peer = kept(Path(marker.spool_directory), marker.boot_id, begun_ns + info.duration_ns)
+    if peer is None:
+        return marker
+    return dataclasses.replace(marker, job={**(marker.job or {}), "clock": {**clock, "peer": peer}})
 
 
 @dataclass(frozen=True)
