@@ -71,9 +71,10 @@ def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
 def _recording(logdir: Path) -> Iterator[str]:
     """Has another job record; gives its session's name. What this process starts is not its child."""
     command = [sys.executable, "-c", OWNER, str(logdir)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     environment = {name: value for name, value in os.environ.items() if name != NAME}
-    with subprocess.Popen(command, env=environment, **pipes) as owner:
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
         yield owner.stdout.readline().strip()
         owner.communicate()
     if owner.returncode:
