@@ -188,8 +188,12 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
         lower, higher = sorted((ours[0], theirs[0]))
         as_certain = not finding.gain.supported or lower > NOTHING or higher <= SOMETHING
         # All files may give a little more than the few that are staged.
-        most = max(ours[2], AS_SHORT * ours[1])
-        if not (inside(ours[1], theirs) and inside(theirs[1], (ours[0], ours[1], most)) and as_certain):
+        most, least = max(ours[2], AS_SHORT * ours[1]), theirs[0] / AS_SHORT
+        if not (
+            inside(ours[1], (least, theirs[1], theirs[2]))
+            and inside(theirs[1], (ours[0], ours[1], most))
+            and as_certain
+        ):
             yield f"staging gives {words_of(ours)} by findings and {words_of(theirs)} by {name}"
 
 
