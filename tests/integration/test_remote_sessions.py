@@ -54,13 +54,15 @@ def test_a_url_is_read_as_its_folder(logdir, capsys, part, kind):
 
 def test_only_one_session_is_copied(logdir, monkeypatch, capsys):
     # GIVEN
-    copied = []
-    original = fsspec.filesystem("memory").get_file
-    monkeypatch.setattr(
-        type(fsspec.filesystem("memory")),
-        "get_file",
-        lambda _self, name, to, **more: copied.append(Path(name)) or original(name, to, **more),
-    )
+    copied: list[Path] = []
+    memory = fsspec.filesystem("memory")
+    original = memory.get_file
+
+    def noted(_self, name, to, **more):
+        copied.append(Path(name))
+        return original(name, to, **more)
+
+    monkeypatch.setattr(type(memory), "get_file", noted)
 
     # WHEN
     said(capsys, ROOT)
