@@ -9,6 +9,7 @@ from pathlib import Path
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
+from tfdarshan.staging.plan import read_plan
 
 from .applied import PLACEHOLDERS, CannotTypeError, apply_lines, filled_command, is_command
 from .check_contradiction import check_contradictions
@@ -29,6 +30,7 @@ PRINTED, PLAN = "printed", "plan.json"
 NOT_RUN = "can be typed, not run"
 DATA_FOLDERS = ("backing", "slow", "fast", "device")
 AIMED_S = 1.25 * LEAST_TRAINED_S  # what a job that was too short is to train for
+STAGED_NOTHING = "typed, and changes nothing: advise measured the fast tier, and stages no file"
 COMMAND_FAILS = "cannot be typed: the command fails: {}"
 
 
@@ -95,6 +97,8 @@ def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line:
     same = printed.is_of(said)
     typed = printed.typed if same else how_typed(trial.truth.program, said)
     runs, again = (printed.runs if same else ()), None
+    if runs and _staged_nothing(folder):
+        typed, runs = STAGED_NOTHING, ()
     if runs:
         after = said_of(runs[0])
         again = after.offers(said) and not trial.more_is_worth_it(after)
@@ -139,6 +143,12 @@ def contradictions_of(runs: Path, say: Callable[[str], None] = lambda line: None
     for sentence in found:
         say(f"  contradiction in {sentence}")
     return found
+
+
+def _staged_nothing(folder: Path) -> bool:
+    """Says whether the printed commands made a plan of no files: they measured, and nothing was applied."""
+    plan = folder / PRINTED / PLAN
+    return plan.exists() and not read_plan(plan).files
 
 
 def _of_check(trial: Trial, folder: Path, say: Callable[[str], None]) -> list[str]:

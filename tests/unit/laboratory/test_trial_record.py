@@ -9,8 +9,11 @@ import pytest
 
 from tests.unit.laboratory.test_judgement import PROGRAM, said
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
+from tfdarshan.workloads.laboratory import trial as trial_module
 from tfdarshan.workloads.laboratory.known_cure import KnownCure
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
+from tfdarshan.workloads.laboratory.trial import judged
 from tfdarshan.workloads.laboratory.trial_record import RECORD, Printed, Trial, load_trial, save_trial
 from tfdarshan.workloads.laboratory.truth import Tried, Truth
 
@@ -67,3 +70,20 @@ def test_more_of_a_cure_is_worth_it_if_it_gave_more(tmp_path, more_s, worth):
     again = dataclasses.replace(said("read_parallelism"), line="ds.map(f, 16)")
     assert one.more_is_worth_it(again) is worth
     assert not one.more_is_worth_it(dataclasses.replace(again, line=one.printed.line))
+
+
+@pytest.mark.parametrize(("files", "again"), [((), None), ((PlannedFile("a", 1, 1),), True)])
+def test_commands_that_stage_no_file_have_applied_nothing(tmp_path, monkeypatch, files, again):
+    # GIVEN a printed copy whose commands measured the fast tier, and a job that is told of it twice
+    staging = dataclasses.replace(said("staging"), line="tfdarshan advise\ntfdarshan stage apply plan.json")
+    monkeypatch.setattr(trial_module, "said_of", lambda run: staging)
+    monkeypatch.setattr(trial_module, "_of_check", lambda *_: [])
+    one = trial(tmp_path)
+    printed = Printed("staging", staging.line, "", "as printed", one.printed.runs)
+    (tmp_path / "printed").mkdir()
+    write_plan(Plan("/slow", "/fast", files), tmp_path / "printed" / "plan.json")
+
+    # THEN it is offered again only if something was applied
+    judgement = judged(dataclasses.replace(one, printed=printed), tmp_path)
+    assert judgement.again is again
+    assert (judgement.typed == "as printed") == bool(files)
