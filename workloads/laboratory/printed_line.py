@@ -128,6 +128,9 @@ def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: as
 def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *, anything: bool) -> bool:
     if pattern.id in MODULES or hasattr(builtins, pattern.id):
         return isinstance(node, ast.Name) and node.id == pattern.id
+    if pattern.id[:1].isupper():
+        # A class is what it is called, with its module in front of it or without.
+        return ast.unparse(node).split(".")[-1] == pattern.id
     simple = isinstance(node, ast.Name | ast.Constant | ast.Lambda | ast.JoinedStr)
     if not anything and not simple and not (isinstance(node, ast.Attribute) and _is_path(node)):
         return False

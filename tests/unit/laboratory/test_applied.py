@@ -333,3 +333,17 @@ def test_what_is_printed_for_a_checkpoint_names_the_manager():
         "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
         "  # of tfdarshan.checkpoint"
     )
+
+
+def test_a_class_stands_for_itself():
+    # GIVEN another class that is called with one argument, in front of the one that is printed
+    program = ONE_BY_ONE.replace('names = ["a"]', 'DATA = "/d"\nnames = pathlib.Path(DATA)\npool = {}(1)')
+    line = ("pool = ThreadPoolExecutor(8)  # of concurrent.futures", "pool = ThreadPoolExecutor(1)")
+
+    # THEN
+    for name in ("ThreadPoolExecutor", "concurrent.futures.ThreadPoolExecutor"):
+        text = applied(program.format(name), *line)
+        assert "pathlib.Path(DATA)" in text
+        assert "pool = ThreadPoolExecutor(8)" in text
+    with pytest.raises(CannotTypeError, match="the program has no `pool = ThreadPoolExecutor"):
+        applied(program.format("Pool"), *line)
