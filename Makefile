@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 # What only root runs (mkfs, losetup) may be missing in PATH where root did not log in.
 export PATH := $(PATH):/usr/sbin:/sbin
-PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -54,7 +54,7 @@ help:
 	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
 	@echo "LABORATORY=... gives make laboratory options, such as '--fresh 60', '--seeds 0-19', --dry-run"
 	@echo "TESTS=... names the folders of tests that make test runs, then without counting lines"
-	@echo "PYTHON=... names another Python (3.10 to 3.13), VENV=... another folder than .venv"
+	@echo "PYTHON=... names another Python (3.10 to 3.14), VENV=... another folder than .venv"
 
 demo: $(STAMPS)/extra-demo
 	@$(BIN)/python -m tfdarshan.workloads.demo

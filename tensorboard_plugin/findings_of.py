@@ -5,9 +5,11 @@ All findings of ten million calls take a gigabyte for some ten seconds. TensorBo
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import OrderedDict
@@ -26,6 +28,7 @@ from .session_store import MOST_CALLS_KEPT, Listed, age, open_readable
 
 KEPT = 16
 LONGEST_S = 600
+END_WITH_PARENT = 1
 
 
 class FindingsOf:
@@ -81,6 +84,15 @@ def _answer(session: Session) -> dict[str, Any]:
     return {"panels": as_json(findings_panels(diagnosis)), "verdict": dataclasses.asdict(verdict)}
 
 
+def _end_with_parent() -> None:
+    """Has this process end when TensorBoard does.
+
+    Source: prctl(2), PR_SET_PDEATHSIG.
+    """
+    ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGTERM)
+
+
 if __name__ == "__main__":
+    _end_with_parent()
     os.nice(10)  # whoever looks at the session meanwhile comes first
     json.dump(_answer(open_readable(Path(sys.argv[1]))), sys.stdout)

@@ -24,7 +24,7 @@ from .tab_names import NAME, TAB
 
 LOGGER = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"
-OWN_FILES = ("index.js", "app.js", "picker.js")
+OWN_FILES = ("index.js", "app.js", "picker.js", "plotly_loader.js")
 SHARED_FILES = ("panels.js", "style.css")
 KINDS = {".js": "text/javascript", ".css": "text/css"}
 HINTS = {

@@ -14,7 +14,7 @@ from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.comparison_view import compare_view
 from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table, files_view
 from tfdarshan.reports.views.overlap_view import overlap_banner
-from tfdarshan.reports.views.overview_view import first_panels
+from tfdarshan.reports.views.overview_view import bandwidth_panels, beginning_panels
 from tfdarshan.reports.views.panel import Panel, Text, as_json
 from tfdarshan.reports.views.process_choice import process_choices
 from tfdarshan.reports.views.staging_view import TIERS, StagingQuery, staging_view
@@ -33,8 +33,10 @@ Arguments = Mapping[str, str]
 Answer = dict[str, Any]
 LONGEST_TEXT = 4_096
 FILE_ROWS = 50
-# The overview of more processes is drawn first with what needs no look at their tables of files.
+# Of a long session or of more processes the overview comes in parts, each with all that came before it.
 MOST_PROCESSES = 16
+BEGINNING, BANDWIDTH, ALL = "beginning", "bandwidth", "all"
+PARTS: dict[str, Callable[[Source], list[Panel]]] = {BEGINNING: beginning_panels, BANDWIDTH: bandwidth_panels}
 HOW_TO = 'import tfdarshan\n\nwith tfdarshan.profile("{logdir}"):\n    model.fit(dataset)'
 
 
@@ -96,7 +98,7 @@ class Routes:
         if listed.state == "interrupted":
             return {"state": "interrupted", "processes": [], "panels": as_json(_interrupted(listed.path))}
         source, lock = self.store.source(listed.id, arguments.get("process") or None)
-        first = name == "overview" and _text(arguments, "first", "") == "1" and _takes_long(source)
+        part = _part(arguments, source) if name == "overview" else ALL
         with lock:
             if name == "timeline":
                 panels = timeline_view(source, _window(arguments, groupings(source.processes)[0]))
@@ -106,13 +108,14 @@ class Routes:
                 panels = files_view(source, _file_query(arguments))
             elif name == "steps":
                 panels = steps_view(source, _step_query(arguments))
-            elif first:
-                panels = first_panels(source)
+            elif part != ALL:
+                panels = PARTS[part](source)
             else:
                 panels = source.cached(f"_view_{name}", lambda: VIEWS[name][1](source))
         return {
             "state": "complete",
-            **({"more": True} if first else {}),
+            **({"more": _after(part)} if part != ALL else {}),
+            **({"verdict": as_json(self._list.verdict(listed.path))} if part == BEGINNING else {}),
             "processes": source.cached(
                 "_choices", lambda: process_choices(source.whole.processes, source.named)
             ),
@@ -175,6 +178,19 @@ def _takes_long(source: Source) -> bool:
     """Says whether the overview is not known yet and has to be added up from many calls or processes."""
     many = source.calls > MOST_CALLS_KEPT or len(source.processes) > MOST_PROCESSES
     return "_view_overview" not in source.__dict__ and many
+
+
+def _part(arguments: Arguments, source: Source) -> str:
+    """Gives the part of the overview to answer with: all of it if that takes no longer."""
+    found = _text(arguments, "part", ALL)
+    if found not in (*PARTS, ALL):
+        raise ConfigurationError(f"part must be one of {', '.join((*PARTS, ALL))}, not {found!r}.")
+    return found if _takes_long(source) else ALL
+
+
+def _after(part: str) -> str:
+    order = [*PARTS, ALL]
+    return order[order.index(part) + 1]
 
 
 def _recording(path: Path) -> list[Panel]:

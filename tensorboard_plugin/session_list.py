@@ -16,7 +16,14 @@ from tfdarshan.errors import SessionDataError
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts, kept_verdict
 from tfdarshan.reports.text.list_text import why
-from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, groups_in_time, list_sessions
+from tfdarshan.reports.views.panel import Headline, Panel
+from tfdarshan.sessions.catalogue import (
+    COMPLETE,
+    ListedSession,
+    groups_in_time,
+    list_session,
+    list_sessions,
+)
 from tfdarshan.units import human_seconds, human_times, percent, started_at
 
 from .session_store import LIST_SECONDS, SessionStore, open_readable
@@ -57,12 +64,20 @@ class SessionList:
 
     def keep(self, path: Path, verdict: KeptVerdict) -> None:
         """Keeps a verdict that was worked out for a view."""
+        session = list_session(path, self._logdir)
+        if session is None:
+            return
         with self._looking:
             kept = KeptVerdicts(self._logdir)
-            for session in self._sessions([path]):
-                if kept.get(session) is None:
-                    kept.put(session, verdict)
+            if kept.get(session) is None:
+                kept.put(session, verdict)
             kept.save()
+
+    def verdict(self, path: Path) -> list[Panel]:
+        """Gives the verdict that is kept of a session, until its findings are there; nothing if none is."""
+        session = list_session(path, self._logdir)
+        found = None if session is None else KeptVerdicts(self._logdir).get(session)
+        return [] if found is None else [Headline(found.sentence, found.state)]
 
     def _sessions(self, shown: Container[Path]) -> list[ListedSession]:
         """Lists those that the tab shows: a link in the logdir may lead to others."""

@@ -57,8 +57,8 @@ setup_build() {
             return 1
         fi
     fi
-    if ! "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))'; then
-        say "$python is $("$python" -V 2>&1), and 3.10 to 3.13 is needed; name another one with PYTHON=..."
+    if ! "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))'; then
+        say "$python is $("$python" -V 2>&1), and 3.10 to 3.14 is needed; name another one with PYTHON=..."
         return 1
     fi
     missing=$(missing_for_build "$python")

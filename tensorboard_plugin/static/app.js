@@ -1,6 +1,7 @@
 // The tab: which session, which view, which part of it. All of that is in the address, so that links work.
 import { drawPanels, element, replaceTable, restyle } from "./panels.js";
 import { buildPicker } from "./picker.js";
+import { loadPlotly } from "./plotly_loader.js";
 
 const KEYS = ["session", "view", "process", "by", "measure", "start", "end", "search", "sort", "order", "offset",
   "path", "other", "tier", "capacity", "step_sort", "step_order", "step_offset"];
@@ -17,17 +18,16 @@ let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned 
 const parts = { matching: 0 };
 let found = { key: "", panels: null };
 
-export async function start(url) {
-  performance.mark("tfdarshan:scripts");
+// `given` has the first answers, which were asked for before this file was there.
+export async function start(url, given) {
   root = url;
   buildFrame();
-  page = await ask("page");
-  theme = { mode: "light", templates: page.templates, config: page.config };
+  [page, { sessions, how_to: howTo }] = await Promise.all([answerOf(given.page), answerOf(given.sessions)]);
+  theme = { mode: "light", templates: page.templates, config: page.config, loadPlotly: () => loadPlotly(root) };
   watchDarkMode();
   state = readState();
   parent.window.addEventListener("hashchange", () => { state = readState(); show(); });
   listenToReload();
-  await listSessions();
   await show();
 }
 
@@ -49,8 +49,11 @@ async function ask(route, query = {}) {
   for (const [name, value] of Object.entries(query)) {
     if (value !== "" && value !== undefined && value !== null) url.searchParams.set(name, value);
   }
-  const response = await fetch(url);
-  const answer = await response.json();
+  return answerOf(fetch(url));
+}
+
+async function answerOf(response) {
+  const answer = await (await response).json();
   if (answer.error) throw Object.assign(new Error(answer.error.message), { hint: answer.error.hint });
   return answer;
 }
@@ -183,15 +186,18 @@ async function show() {
   try {
     if (!session) hideFindings();
     if (!session) return await draw(mine, { panels: [state.session ? missing() : empty()] });
-    let shown = await answerFor(session, { first: 1 });
+    let shown = await answerFor(session, "beginning");
     if (mine !== asked) return undefined;
     fillFrame(session);
     buildControls(session);
-    if (shown.more) shown = await drawFirst(session, shown);
-    if (mine !== asked) return undefined;
-    const drawn = draw(mine, shown);
-    showFindings(session, drawn);
-    await drawn;
+    showFindings(session, shown.verdict);
+    while (shown.more) {
+      const rest = answerFor(session, shown.more);
+      drawPart(shown);
+      shown = await rest;
+      if (mine !== asked) return undefined;
+    }
+    await draw(mine, shown);
     if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
   } catch (error) {
     // Another choice may be one that can be shown.
@@ -203,30 +209,34 @@ async function show() {
   return undefined;
 }
 
-// The verdict stands above the Overview. It is worked out once, which for a long session takes a while.
-async function showFindings(session, drawn) {
+// The verdict stands above the Overview. It is worked out once, which for a long session takes a while; one that
+// was worked out before is shown until then. It waits for nothing of the view.
+function showFindings(session, kept = []) {
   const key = `${session.id} ${session.state}`;
   if (viewName() !== "overview" || session.state !== "complete") return hideFindings();
   parts.findings.hidden = false;
   if (found.key !== key) {
     found = { key, panels: null };
-    drawFindings([{ kind: "verdict", state: "pending", sentence: "Working out what costs time ..." }]);
-    const mine = found;
-    // The rest of the page does not wait for them.
-    await drawn.catch(() => undefined);
-    try {
-      mine.panels = (await ask("findings", { session: session.id })).panels;
-    } catch (error) {
-      mine.panels = [{ kind: "text", title: "No findings", lines: [error.message, error.hint || ""],
-        tone: "warning" }];
-    }
-    if (mine !== found || parts.findings.hidden) return undefined;
+    askFindings(session, found);
   }
-  if (found.panels) {
-    drawFindings(found.panels);
-    parts.findings.dataset.drawn = "findings";
+  if (found.panels) return drawFound();
+  delete parts.findings.dataset.drawn;
+  return drawFindings(kept.length ? kept
+    : [{ kind: "verdict", state: "pending", sentence: "Working out what costs time ..." }]);
+}
+
+async function askFindings(session, mine) {
+  try {
+    mine.panels = (await ask("findings", { session: session.id })).panels;
+  } catch (error) {
+    mine.panels = [{ kind: "text", title: "No findings", lines: [error.message, error.hint || ""], tone: "warning" }];
   }
-  return undefined;
+  if (mine === found && !parts.findings.hidden) drawFound();
+}
+
+function drawFound() {
+  drawFindings(found.panels);
+  parts.findings.dataset.drawn = "findings";
 }
 
 function drawFindings(panels) {
@@ -239,18 +249,20 @@ function hideFindings() {
   delete parts.findings.dataset.drawn;
 }
 
-// What is known at once of a long session; gives the rest.
-async function drawFirst(session, { banner, panels }) {
-  const rest = answerFor(session);
-  rest.catch(() => undefined);
-  hideFindings();
+// What is known of a long session so far. Its charts are drawn unless the rest is there sooner.
+function drawPart({ banner, panels }) {
   drawPanels(parts.banner, banner, theme);
-  await drawPanels(parts.view, panels, theme, ACTIONS);
-  performance.mark("tfdarshan:first");
-  return rest;
+  drawPanels(parts.view, panels, theme, ACTIONS).catch(() => undefined);
+  markPainted();
 }
 
-async function answerFor(session, more = {}) {
+// For whoever measures: when the first words of a view were on the screen.
+function markPainted() {
+  requestAnimationFrame(() => setTimeout(() => performance.mark("tfdarshan:painted"), 0));
+}
+
+// Gives the view's answer; of the overview of a long session a part, with the next one's name as `more`.
+async function answerFor(session, part) {
   const name = viewName(), common = { session: session.id, process: state.process };
   if (name === "compare") return ask("compare", { session: otherOf(session), other: session.id });
   if (name === "files" && state.path) return ask("file", { ...common, path: state.path });
@@ -258,7 +270,7 @@ async function answerFor(session, more = {}) {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
   } : {};
   const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
-    ...(name === "overview" ? more : {}),
+    ...(name === "overview" ? { part } : {}),
     ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}),
     ...(name === "files" ? { search: state.search, ...pageOf("files") } : {}),
     ...(name === "steps" ? pageOf("step-table") : {}) });
@@ -302,7 +314,9 @@ const ACTIONS = { link: follow, zoom, turn,
 async function draw(mine, { banner = [], panels }) {
   if (mine !== asked) return;
   drawPanels(parts.banner, banner, theme);
-  await drawPanels(parts.view, panels, theme, ACTIONS);
+  const charts = drawPanels(parts.view, panels, theme, ACTIONS);
+  markPainted();
+  await charts;
   if (mine !== asked) return;
   performance.mark("tfdarshan:drawn");
   parts.view.dataset.drawn = viewName();

@@ -1,25 +1,20 @@
-// The entry point: TensorBoard imports this module into the tab's frame and calls render().
+// The entry point: TensorBoard imports this module into the tab's frame and calls render(). All that the first words
+// need is asked for at once: a file that another one names would be asked for when that is there.
+const MODULES = ["panels.js", "picker.js", "plotly_loader.js"], ANSWERS = ["page", "sessions"];
+
 export async function render() {
   const root = new URL(".", import.meta.url);
-  document.head.append(Object.assign(document.createElement("link"), {
-    rel: "stylesheet", href: new URL("style.css", root).href,
-  }));
+  link("stylesheet", new URL("style.css", root));
+  for (const name of MODULES) link("modulepreload", new URL(name, root));
+  const asked = Object.fromEntries(ANSWERS.map((route) => [route, fetch(new URL(route, root))]));
   try {
-    await script(new URL("plotly.js", root));
     const { start } = await import("./app.js");
-    await start(root);
+    await start(root, asked);
   } catch (error) {
     document.body.textContent = `The I/O tab cannot be shown: ${error.message}`;
   }
 }
 
-function script(url) {
-  return new Promise((done, failed) => {
-    const made = document.createElement("script");
-    made.onload = done;
-    made.onerror = () => failed(new Error(
-      "plotly, which draws the charts, could not be loaded; install it with `pip install plotly`"));
-    made.src = url.href;
-    document.head.append(made);
-  });
+function link(rel, url) {
+  document.head.append(Object.assign(document.createElement("link"), { rel, href: url.href }));
 }

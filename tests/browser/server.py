@@ -17,11 +17,13 @@ ADDRESS = re.compile(r"http://[^\s/]+:(\d+)")
 
 
 @contextmanager
-def tensorboard(logdir: Path, *options: str, **environment: str) -> Iterator[str]:
+def tensorboard(
+    logdir: Path, *options: str, module: str = "tensorboard.main", **environment: str
+) -> Iterator[str]:
     """Runs it, and gives its address with its path prefix. Verdicts are kept in a cache folder of its own."""
     cache = tempfile.TemporaryDirectory(prefix="tfdarshan-cache-")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--host", "127.0.0.1",
+        [sys.executable, "-m", module, "--logdir", str(logdir), "--host", "127.0.0.1",
          "--port", "0", *options],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "XDG_CACHE_HOME": cache.name, **environment},

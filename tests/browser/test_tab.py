@@ -588,6 +588,32 @@ def test_tensorboard_starts_although_the_plugin_cannot_be_imported(logdir, tmp_p
         assert "pyarrow is broken here" in body.inner_text()
 
 
+def test_the_verdict_and_the_numbers_wait_for_no_chart(server, job):
+    # GIVEN a page whose plotly does not come
+    held = []
+    with browser_page(server) as watched:
+        watched.page.route("**/plotly.js", held.append)
+        watched.page.goto(f"{server}/#tfdarshan")
+        tab = Tab(watched)
+
+        # WHEN everything else is there
+        tab.frame.locator(".verdict:not(.pending)").wait_for()
+        tab.frame.locator("[data-label='Read'] .value").wait_for()
+
+        # THEN no chart is
+        assert len(held) == 1
+        assert tab.frame.locator(".main-svg").count() == 0
+        assert tab.frame.locator("#view[data-drawn]").count() == 0
+
+        # WHEN plotly comes at last
+        held[0].continue_()
+
+        # THEN charts are drawn
+        tab.drawn("overview")
+        assert tab.frame.locator(".chart .main-svg").count() >= CHARTS["overview"]
+        watched.check()
+
+
 def test_without_tensorflow(logdir, tmp_path):
     (tmp_path / "tensorflow.py").write_text("raise ImportError('no TensorFlow here')")
     with tensorboard(logdir, PYTHONPATH=str(tmp_path)) as url, browser_page(url) as watched:

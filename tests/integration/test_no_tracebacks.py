@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import lmdb
 import pytest
 
 import tfdarshan
 from tests.terminal import in_terminal
 from tfdarshan.commands import COMMANDS
 from tfdarshan.commands.exit_codes import BROKEN_PIPE
+
+lmdb = pytest.importorskip("lmdb")
 
 pytestmark = pytest.mark.long
 

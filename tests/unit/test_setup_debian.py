@@ -102,7 +102,7 @@ def test_building_without_compiler_fails_with_the_packages(machine):
     assert ran.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("version", [(3, 9), (3, 14)])
+@pytest.mark.parametrize("version", [(3, 9), (3, 15)])
 def test_python_of_another_version_is_refused(machine, version):
     # GIVEN a Python that says it is of that version
     code = f'"import sys; sys.version_info = {version}; $2"'
@@ -115,7 +115,7 @@ def test_python_of_another_version_is_refused(machine, version):
 
     # THEN one line says which versions will do
     assert ran.returncode == 1
-    assert f"python is Python {version[0]}.{version[1]}, and 3.10 to 3.13 is needed" in ran.stderr
+    assert f"python is Python {version[0]}.{version[1]}, and 3.10 to 3.14 is needed" in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 

@@ -17,6 +17,7 @@ from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.views import VIEWS, view_source
 from tfdarshan.session import open_session
+from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.tensorboard_plugin import findings_of, routes
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore
@@ -176,6 +177,7 @@ def test_one_process_of_several(tmp_path):
         ("/view", {"session": "x" * 10_000}, 400),
         ("/view", {"session": "a\0b"}, 400),
         ("/view", {"session": SESSION, "view": "../plugin"}, 400),
+        ("/view", {"session": SESSION, "view": "overview", "part": "half"}, 400),
         ("/view", {"session": SESSION, "view": "timeline", "by": "<script>"}, 400),
         ("/view", {"session": SESSION, "view": "timeline", "start_ns": "9" * 50, "end_ns": "1"}, 400),
         ("/view", {"session": SESSION, "view": "timeline", "start_ns": "-5", "end_ns": "1"}, 400),
@@ -386,38 +388,74 @@ def test_the_view_of_files_has_what_the_search_finds(logdir):
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST_CALLS_KEPT", 10), ("MOST_PROCESSES", 0)])
-def test_the_overview_of_a_long_session_begins_with_what_is_known_at_once(logdir, monkeypatch, limit, value):
-    # GIVEN a session that counts as long, of which neither calls nor files can be read
+def test_the_overview_of_a_long_session_comes_in_parts(logdir, monkeypatch, limit, value):
+    # GIVEN a session that counts as long, of which neither calls nor files can be read at first
     monkeypatch.setattr(routes, limit, value)
-    plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
+    looked_at = []
+    table = ProcessData.table
 
-    def view(**arguments):
-        response = Client(plugin.get_plugin_apps()["/view"]).get("/view", query_string=arguments)
-        assert response.status_code == 200, response.data
-        return json.loads(response.data)
+    def watched(process, name, *columns):
+        looked_at.append(name)
+        return table(process, name, *columns)
 
-    # WHEN
+    monkeypatch.setattr(ProcessData, "table", watched)
+    view = overview_of(logdir)
+
+    # WHEN the page asks for one part after the other
     with monkeypatch.context() as patch:
         patch.setattr(view_source, "summarize", None)
-        first = view(session=SESSION, view="overview", first="1")
-    whole = view(session=SESSION, view="overview")
-    again = view(session=SESSION, view="overview", first="1")
+        beginning = view(part="beginning")
+        looked_at_first = list(looked_at)
+        bandwidth = view(part="bandwidth")
+    whole = view(part="all")
+    again = view(part="beginning")
 
-    # THEN its figures are those of the whole view, which is known from then on
-    assert first["more"] is True
-    assert "more" not in whole
+    # THEN the first part needs no table, the second one the overview's, and that once
+    assert (looked_at_first, looked_at[:1], looked_at.count("overview")) == ([], ["overview"], 1)
+    assert (beginning["more"], bandwidth["more"], "more" in whole) == ("bandwidth", "all", False)
+    # and their figures are those of the whole view, which is known from then on
     assert again == whole
     tiles = {item["label"]: item["value"] for item in panel(whole, "tiles")["items"]}
-    shown = {item["label"]: item["value"] for item in panel(first, "tiles")["items"]}
-    assert shown == {label: tiles[label] for label in ("Session", "Files", "Calls")}
-    assert panel(first, "chart") == panel(whole, "chart")
-    assert panel(first, "text")["lines"] == ["Adding up the time and the files of 500 calls ..."]
+    for part in (beginning, bandwidth):
+        shown = {item["label"]: item["value"] for item in panel(part, "tiles")["items"]}
+        assert shown == {label: tiles[label] for label in ("Session", "Files", "Calls")}
+        assert panel(part, "text")["lines"] == ["Adding up the time and the files of 500 calls ..."]
+    assert "chart" not in [one["kind"] for one in beginning["panels"]]
+    assert panel(bandwidth, "chart") == panel(whole, "chart")
+
+
+def test_a_long_session_begins_with_the_verdict_that_is_known(logdir, monkeypatch):
+    # GIVEN a session that counts as long, at which nobody looked yet
+    monkeypatch.setattr(routes, "MOST_CALLS_KEPT", 0)
+    before = overview_of(logdir)(part="beginning")
+
+    # WHEN its findings were asked for
+    ask(logdir, "/findings", session=SESSION)
+    after = overview_of(logdir)(part="beginning")
+
+    # THEN
+    verdict = diagnose(open_session(logdir / "run")).verdict
+    assert before["verdict"] == []
+    assert [(one["kind"], one["state"], one["sentence"]) for one in after["verdict"]] == [
+        ("verdict", verdict.state, verdict.sentence)
+    ]
 
 
 def test_the_overview_of_a_short_session_is_given_at_once(logdir):
-    assert ask(logdir, "/view", session=SESSION, view="overview", first="1") == ask(
-        logdir, "/view", session=SESSION, view="overview"
-    )
+    assert overview_of(logdir)(part="beginning") == overview_of(logdir)()
+
+
+def overview_of(logdir):
+    """Gives what asks one server for the overview."""
+    plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
+
+    def view(**arguments):
+        query = {"session": SESSION, "view": "overview", **arguments}
+        response = Client(plugin.get_plugin_apps()["/view"]).get("/view", query_string=query)
+        assert response.status_code == 200, response.data
+        return json.loads(response.data)
+
+    return view
 
 
 def panel(answer, kind):

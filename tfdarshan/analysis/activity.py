@@ -105,6 +105,7 @@ def activity_of_overview(
     count: int = 512,
     most: int = 32,
     named: Callable[[Thread], str] | None = None,
+    beside: Callable[[OverviewPart], None] | None = None,
 ) -> Activity:
     """Gives the activity over the whole session from the overview tables.
 
@@ -114,6 +115,7 @@ def activity_of_overview(
         count: Parts of time.
         most: How many names are told apart.
         named: Names the row that a thread belongs to, in place of `by`.
+        beside: Is given each process's rows, too: tables that are read for one question are not for another.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -121,6 +123,8 @@ def activity_of_overview(
     bins = overview_bins(processes, count)
     rows: dict[str, Array] = {}
     for number, part in enumerate(overview_parts(processes)):
+        if beside is not None:
+            beside(part)
         place = part.places(bins)
         found = (
             _named_rows(part, by, several=len(processes) > 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,9 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import META, READ, WRITE, Segments
 from tfdarshan.analysis.time_bins import TimeBins, count_starts, spread, whole
 from tfdarshan.sessions.process_data import ProcessData
+
+if TYPE_CHECKING:
+    from tfdarshan.analysis.activity import OverviewPart
 
 NS_PER_S = 1e9
 
@@ -45,15 +49,34 @@ def bandwidth_of_overview(processes: Sequence[ProcessData], count: int = 512) ->
     """
     from tfdarshan.analysis.activity import overview_bins, overview_parts
 
-    bins = overview_bins(processes, count)
-    calls, moved = np.zeros(count), np.zeros((2, count))
+    sums = BandwidthSums(overview_bins(processes, count))
     for part in overview_parts(processes):
-        place = part.places(bins)
-        calls += np.bincount(place, part.count, minlength=count)
+        sums.add(part)
+    return sums.table()
+
+
+class BandwidthSums:
+    """Adds up the calls and bytes of overview tables in parts of time.
+
+    Args:
+        bins: The parts of time.
+    """
+
+    def __init__(self, bins: TimeBins) -> None:
+        self._bins = bins
+        self._calls, self._moved = np.zeros(bins.count), np.zeros((2, bins.count))
+
+    def add(self, part: OverviewPart) -> None:
+        """Adds a process's rows."""
+        place, count = part.places(self._bins), self._bins.count
+        self._calls += np.bincount(place, part.count, minlength=count)
         for io_class in (READ, WRITE):
             chosen = part.io_class == io_class
-            moved[io_class] += np.bincount(place[chosen], part.bytes_moved[chosen], minlength=count)
-    return bandwidth_table(bins, calls.astype(np.int64), moved.astype(np.int64))
+            self._moved[io_class] += np.bincount(place[chosen], part.bytes_moved[chosen], minlength=count)
+
+    def table(self) -> pd.DataFrame:
+        """Gives `bandwidth_table` of what was added."""
+        return bandwidth_table(self._bins, self._calls.astype(np.int64), self._moved.astype(np.int64))
 
 
 def _inside(segments: Segments, bins: TimeBins, moving: Array) -> Array:

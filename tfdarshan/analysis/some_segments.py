@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import overview_parts
+from tfdarshan.analysis.activity import OverviewPart, overview_parts
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import WRITE, SegmentLoader, Segments
@@ -68,21 +68,36 @@ def write_spans(processes: Sequence[ProcessData], gap_ns: int, least_bytes: int)
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    starts, ends, moved = [], [], []
+    writes = OverviewWrites()
     for part in overview_parts(processes):
+        writes.add(part)
+    return writes.spans(gap_ns, least_bytes)
+
+
+class OverviewWrites:
+    """Takes the writes out of overview tables."""
+
+    def __init__(self) -> None:
+        self._starts, self._ends, self._moved = ([np.zeros(0, np.int64)] for _ in range(3))
+
+    def add(self, part: OverviewPart) -> None:
+        """Adds a process's rows."""
         chosen = part.io_class == WRITE
-        starts.append(part.start_ns[chosen])
-        ends.append(part.start_ns[chosen] + part.bin_ns)
-        moved.append(part.bytes_moved[chosen])
-    start, end, size = (np.concatenate([np.zeros(0, np.int64), *a]) for a in (starts, ends, moved))
-    order = np.argsort(start, kind="stable")
-    start, end, size = start[order], end[order], size[order]
-    reached = np.maximum.accumulate(end)
-    heads = np.flatnonzero(np.concatenate([[True], start[1:] - reached[:-1] >= gap_ns]))[: len(start)]
-    tails = np.append(heads[1:], len(start))[: len(heads)] - 1
-    moved_in = np.add.reduceat(size, heads) if len(heads) else size
-    table = pd.DataFrame({"start_ns": start[heads], "end_ns": reached[tails], "bytes": moved_in})
-    return table[table["bytes"] >= least_bytes].reset_index(drop=True)
+        self._starts.append(part.start_ns[chosen])
+        self._ends.append(part.start_ns[chosen] + part.bin_ns)
+        self._moved.append(part.bytes_moved[chosen])
+
+    def spans(self, gap_ns: int, least_bytes: int) -> pd.DataFrame:
+        """Gives `write_spans` of what was added."""
+        start, end, size = map(np.concatenate, (self._starts, self._ends, self._moved))
+        order = np.argsort(start, kind="stable")
+        start, end, size = start[order], end[order], size[order]
+        reached = np.maximum.accumulate(end)
+        heads = np.flatnonzero(np.concatenate([[True], start[1:] - reached[:-1] >= gap_ns]))[: len(start)]
+        tails = np.append(heads[1:], len(start))[: len(heads)] - 1
+        moved_in = np.add.reduceat(size, heads) if len(heads) else size
+        table = pd.DataFrame({"start_ns": start[heads], "end_ns": reached[tails], "bytes": moved_in})
+        return table[table["bytes"] >= least_bytes].reset_index(drop=True)
 
 
 def _windows(process: ProcessData, spans: pd.DataFrame) -> list[tuple[int, int]]:

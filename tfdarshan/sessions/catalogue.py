@@ -82,8 +82,13 @@ def list_sessions(logdir: Path) -> list[ListedSession]:
     """
     if not logdir.is_dir():
         raise no_logdir(logdir)
-    found = (_listed_whole(path, _run_of(path.parent, logdir)) for path in walk_sessions(logdir))
+    found = (list_session(path, logdir) for path in walk_sessions(logdir))
     return [session for session in found if session is not None]
+
+
+def list_session(path: Path, logdir: Path) -> ListedSession | None:
+    """Lists one session of a logdir, of a joint one all its ranks together; None if there is nothing."""
+    return _listed_whole(path, _run_of(path.parent, logdir))
 
 
 def groups_in_time(sessions: Sequence[ListedSession]) -> list[list[ListedSession]]:

@@ -23,6 +23,7 @@ from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.latency import latency
+from tfdarshan.analysis.overview_times import overview_times
 from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.segments import load_segments
@@ -509,3 +510,7 @@ def test_bursts_of_large_sessions_are_those_of_all_segments(loaded, monkeypatch)
     pd.testing.assert_frame_equal(bursts, checkpoint_bursts(segments, files))
     assert len(bursts) == 4
     np.testing.assert_allclose(spans["start_ns"], bursts["start_ns"], atol=20_000 * MS / 2048)
+    # and one look at the overview tables gives the same as one for each question
+    times = overview_times(session.processes, 64)
+    pd.testing.assert_frame_equal(times.marks, spans)
+    pd.testing.assert_frame_equal(times.bandwidth, bandwidth_of_overview(session.processes, 64))

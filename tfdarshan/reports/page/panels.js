@@ -12,12 +12,13 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// `theme` is {mode, templates, config}. `actions` may have link(kind, value), zoom(startS, endS),
-// turn(key, {sort, descending, offset}) for another page of a table, choose(argument, value).
+// `theme` is {mode, templates, config}, and loadPlotly() where that is not there yet. `actions` may have
+// link(kind, value), zoom(startS, endS), turn(key, {sort, descending, offset}) for another page of a table,
+// choose(argument, value). What is given comes when all charts are drawn; all else is there at once.
 export function drawPanels(container, panels, theme, actions = {}) {
   const focused = container.contains(document.activeElement) && document.activeElement.matches("input[type=range]")
     ? document.activeElement.getAttribute("aria-label") : null;
-  for (const chart of container.querySelectorAll(".chart")) Plotly.purge(chart);
+  for (const chart of container.querySelectorAll(".chart")) if (chart.panelData) Plotly.purge(chart);
   container.replaceChildren();
   container.classList.add("panels");
   const drawn = [];
@@ -33,7 +34,7 @@ export function drawPanels(container, panels, theme, actions = {}) {
 }
 
 export function restyle(container, theme) {
-  const charts = [...container.querySelectorAll(".chart")];
+  const charts = [...container.querySelectorAll(".chart")].filter((chart) => chart.panelData);
   return Promise.all(charts.map((chart) => {
     const layout = { ...chart.layout, template: theme.templates[theme.mode] };
     return Plotly.react(chart, chart.panelData, layout, theme.config);
@@ -87,7 +88,7 @@ function buildSlider(slider, chart, actions) {
   const say = () => { said.textContent = point().text; range.setAttribute("aria-valuetext", point().text); };
   range.addEventListener("input", () => {
     say();
-    Plotly.restyle(chart, { x: [[point().x]], y: [[point().y]] }, [slider.marker]);
+    if (chart.panelData) Plotly.restyle(chart, { x: [[point().x]], y: [[point().y]] }, [slider.marker]);
   });
   range.addEventListener("change", () => actions.choose?.(slider.argument, point().value));
   say();
@@ -278,6 +279,14 @@ function spaceUnits(chart) {
 }
 
 async function drawChart(chart, panel, theme, actions) {
+  try {
+    await theme.loadPlotly?.();
+  } catch (error) {
+    chart.replaceChildren(element("p", { class: "note" }, error.message));
+    return;
+  }
+  // Meanwhile other panels may have taken its place.
+  if (!chart.isConnected) return;
   const layout = { ...panel.figure.layout, template: theme.templates[theme.mode] };
   chart.panelData = panel.figure.data;
   await Plotly.newPlot(chart, panel.figure.data, layout, theme.config);

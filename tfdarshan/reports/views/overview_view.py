@@ -57,17 +57,31 @@ def overview_view(source: Source) -> list[Panel]:
     return panels
 
 
-def first_panels(source: Source) -> list[Panel]:
-    """Gives what of it neither calls nor files have to be read for."""
+def beginning_panels(source: Source) -> list[Panel]:
+    """Gives what of it no table has to be read for."""
     metas = source.session.meta
     start_ns = min(meta["start_ns"] for meta in metas)
     end_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
     tiles = [
-        Tile("Session", duration((end_ns - start_ns) / 1e9)),
+        Tile("Session", duration((end_ns - start_ns) / 1e9), _whose(source)),
         Tile("Files", number(sum(int(meta["counts"]["files"]) for meta in metas))),
         Tile("Calls", number(source.calls)),
     ]
-    return [Text([ADDING_UP.format(calls=plural(source.calls, "call"))]), Tiles(tiles), _bandwidth(source)]
+    return [Text([ADDING_UP.format(calls=plural(source.calls, "call"))]), Tiles(tiles)]
+
+
+def bandwidth_panels(source: Source) -> list[Panel]:
+    """Gives what of it neither calls nor files have to be read for."""
+    return [*beginning_panels(source), _bandwidth(source)]
+
+
+def _whose(source: Source) -> str:
+    """Counts the processes; of a job the ranks and their hosts, too."""
+    counted = plural(len(source.processes), "process", "processes")
+    joint = source.session.joint
+    if joint is None:
+        return counted
+    return f"{plural(len(joint.ranks), 'rank')} on {plural(len(joint.hosts), 'host')}, {counted}"
 
 
 def _mapped(mapped: MappedReads) -> list[Panel]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import Activity, Blocks, activity, activity_by_name, activity_of_overview
+from tfdarshan.analysis.activity import Activity, Blocks, activity, activity_by_name
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.file_names import Named
@@ -158,8 +158,7 @@ def _whole(source: Source, by: str) -> Activity:
         return source.cached(  # type: ignore[no-any-return]
             "_by_directory", lambda: _by_directory(source.blocks, source.files, bins)
         )
-    named = source.row_names.get(by)
-    return activity_of_overview(source.processes, by, TIME_PARTS, named=named)
+    return source.activity(by)
 
 
 def session_window(source: Source) -> tuple[int, int]:

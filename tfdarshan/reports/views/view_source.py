@@ -8,18 +8,19 @@ from typing import Any
 
 import pandas as pd
 
-from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.activity import Activity, activity_of_overview
 from tfdarshan.analysis.call_answers import latency_by_windows
-from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, load_bursts
+from tfdarshan.analysis.checkpoint_bursts import load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.overview_times import OverviewSums, OverviewTimes, overview_times
 from tfdarshan.analysis.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, Thread, load_segments, segment_blocks
-from tfdarshan.analysis.some_segments import load_window, write_spans
+from tfdarshan.analysis.some_segments import load_window
 from tfdarshan.analysis.step_time import step_time, step_times_of
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
@@ -187,15 +188,31 @@ class Source:
             return f"{thread.host}:{thread.pid}"
         return self.labels[thread.process]
 
-    @cached_property
+    @property
     def marks(self) -> pd.DataFrame:
         """Where checkpoints began (`start_ns`), to within a bin of the overview: no calls are read for it."""
-        return write_spans(self.processes, GAP_NS, LEAST_BYTES)
+        return self._times.marks
 
-    @cached_property
+    @property
     def bandwidth(self) -> pd.DataFrame:
         """Bandwidth over the whole session."""
-        return bandwidth_of_overview(self.processes, TIME_PARTS)
+        return self._times.bandwidth
+
+    @cached_property
+    def _times(self) -> OverviewTimes:
+        return overview_times(self.processes, TIME_PARTS)
+
+    def activity(self, by: str) -> Activity:
+        """Gives the activity over the whole session by "thread", "process", "role", "rank" or "operation"."""
+        return self.cached(f"_activity_by_{by}", lambda: self._activity(by))  # type: ignore[no-any-return]
+
+    def _activity(self, by: str) -> Activity:
+        sums = OverviewSums(self.processes, TIME_PARTS)
+        found = activity_of_overview(
+            self.processes, by, TIME_PARTS, named=self.row_names.get(by), beside=sums.add
+        )
+        self.cached("_times", sums.times)
+        return found
 
     @property
     def traced(self) -> bool:
