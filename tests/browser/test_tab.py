@@ -592,7 +592,7 @@ def test_the_verdict_and_the_numbers_wait_for_no_chart(server, job):
     # GIVEN a page whose plotly does not come
     held = []
     with browser_page(server) as watched:
-        watched.page.route("**/plotly.js", held.append)
+        watched.page.route("**/plotly.js", lambda route: held.append(route))
         watched.page.goto(f"{server}/#tfdarshan")
         tab = Tab(watched)
 

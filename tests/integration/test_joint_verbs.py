@@ -51,6 +51,29 @@ def test_json_has_all_ranks(two_hosts, capsys):
     assert ranks[1]["wait_s"] > 4 * ranks[0]["wait_s"]
 
 
+@pytest.mark.parametrize("world", [4, 6])
+def test_summary_and_list_speak_of_ranks(tmp_path, capsys, world):
+    # GIVEN
+    ranks = [MadeUpRank([[48 * rank + step] for step in range(48)]) for rank in range(world)]
+    session = joint_training(tmp_path / "logs", ranks)
+    capsys.readouterr()
+
+    # WHEN
+    main(["summary", str(session.path)])
+    summary = capsys.readouterr().out
+    main(["list", str(tmp_path / "logs")])
+    listed = capsys.readouterr().out
+
+    # THEN the processes are ranks, and no line says that there is one more that it has no room for
+    assert f"{world} processes ({world} ranks)" in summary
+    assert f", {world} ranks" in listed
+    assert "processes" not in listed
+    rows = summary.partition("rank  host")[2].splitlines()[1:]
+    shown = [line for line in rows if line[:1].isdigit()]
+    assert "and 1 more rank" not in summary
+    assert len(shown) + (0 if len(shown) == world else int(rows[len(shown)].split()[1])) == world
+
+
 def test_compare_names_the_rank_that_changed_most(two_hosts, tmp_path, capsys):
     # GIVEN a run in which rank 1 is as fast as rank 0, and there is another rank
     dealt = [[[2 * step + rank * 24, 2 * step + rank * 24 + 1] for step in range(12)] for rank in range(3)]

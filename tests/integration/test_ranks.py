@@ -208,6 +208,7 @@ def test_a_killed_rank_is_recovered_alone(job, tmp_path, capsys):
     session = tfdarshan.open_session(tmp_path / "logs")
     assert (code, session.joint.missing, len(sessions(tmp_path))) == (0, (), 1)
     assert not list((tmp_path / "logs").rglob(MARKER))
+    assert "! Rank 1 ended without stopping the session: this is what it had" in session.summary()
     read = session.files[session.files["path"].str.endswith(".bin")].groupby("path")["POSIX_BYTES_READ"].sum()
     assert read.to_dict() == {
         str(tmp_path / "data" / f"{number:02}.bin"): 1_357 * (number + 1) for number in range(FILES)

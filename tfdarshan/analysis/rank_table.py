@@ -12,6 +12,7 @@ import pandas as pd
 
 from tfdarshan.analysis.file_table import FileTable, load_files
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.step_windows import step_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.sessions.joint_session import Rank
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # A file counts as read whole so many times if the bytes read are within this of that.
 WHOLE = 0.05
+# Of a rank's files, one of so many may stall without the rank being slow.
+SLOWEST_OF = 20
 # Of such file systems all hosts see the same files.
 SHARED = ("nfs", "lustre", "gpfs", "beegfs", "ceph", "fuse", "cifs", "smb", "9p", "afs", "pvfs", "orangefs")
 
@@ -58,6 +61,7 @@ class RankFigures:
         input_bytes: Bytes that it read of input files.
         input_calls: Reads and opens of these.
         input_s: Seconds in calls on these, added up over its files.
+        steady_s: The same without the files that took longest, one of SLOWEST_OF.
         io_s: Seconds in which at least one of its calls was running, None if unknown.
         steps: How many steps it marked.
         step_s: A step of it, mean; None without steps.
@@ -86,6 +90,7 @@ class RankFigures:
     clock_error_s: float | None
     mounts: tuple[MountFigures, ...] = ()
     clock_offset_s: float = 0.0
+    steady_s: float = 0.0
 
     @property
     def units(self) -> int:
@@ -172,7 +177,13 @@ def _figures(rank: Rank, files: FileTable, chosen: pd.DataFrame) -> RankFigures:
         clock_error_s=None if rank.error_ns is None else rank.error_ns / 1e9,
         mounts=tuple(_mounts(chosen)),
         clock_offset_s=rank.offset_ns / 1e9,
+        steady_s=_steady_s(chosen["time_s"].to_numpy(float)),
     )
+
+
+def _steady_s(times_s: Array) -> float:
+    kept = len(times_s) - len(times_s) // SLOWEST_OF
+    return float(np.sort(times_s)[:kept].sum())
 
 
 def _mounts(chosen: pd.DataFrame) -> Iterator[MountFigures]:

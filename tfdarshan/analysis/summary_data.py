@@ -101,6 +101,7 @@ class SummaryData:
     overlapping_sessions: list[str]  # of the logdir it was chosen from, recorded while it was
     log: LogLayers  # what a Darshan log has besides POSIX and STDIO
     ranks: RankTable | None = None  # of a job of several ranks
+    unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
 
 
 def summarize(session: SessionData, top: int = 5, runner: Runner = SERIAL) -> SummaryData:
@@ -180,6 +181,13 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         overlapping_sessions=[str(path) for path in session.overlapping],
         log=log_layers(session.processes),
         ranks=rank_table(session),
+        unstopped_ranks=tuple(
+            process.rank
+            for process in session.processes
+            if process.rank is not None
+            and process.meta.get("owner")
+            and not process.meta.get("stopped", True)
+        ),
     )
 
 

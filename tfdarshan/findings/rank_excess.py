@@ -38,10 +38,20 @@ class Excess:
     usual_s: float
 
 
-def excess_over(row: RankFigures, others: Sequence[RankFigures]) -> Excess | None:
-    """Compares a rank with others; None where either did too little to tell."""
-    others = [other for other in others if other.input_calls >= FEWEST_CALLS and other.input_s > 0]
-    if not others or row.input_calls < FEWEST_CALLS or row.input_s <= 0:
+def excess_over(row: RankFigures, others: Sequence[RankFigures], seconds: str = "input_s") -> Excess | None:
+    """Compares a rank with others; None where either did too little to tell.
+
+    Args:
+        row: The rank.
+        others: Those it is held against.
+        seconds: Which of their seconds, `input_s` or `steady_s`.
+    """
+
+    def taken(one: RankFigures) -> float:
+        return float(getattr(one, seconds))
+
+    others = [other for other in others if other.input_calls >= FEWEST_CALLS and taken(other) > 0]
+    if not others or row.input_calls < FEWEST_CALLS or taken(row) <= 0:
         return None
 
     def ratio(name: str) -> float:
@@ -49,8 +59,8 @@ def excess_over(row: RankFigures, others: Sequence[RankFigures]) -> Excess | Non
         return float(getattr(row, name) / row.units / usual) if usual > 0 else 1.0
 
     work = max(ratio("input_bytes"), ratio("input_calls"))
-    usual_s = statistics.median(other.input_s / other.units for other in others)
-    taken_s = row.input_s / row.units
+    usual_s = statistics.median(taken(other) / other.units for other in others)
+    taken_s = taken(row) / row.units
     return Excess(work, taken_s / usual_s / max(work, 1e-9), taken_s, usual_s)
 
 

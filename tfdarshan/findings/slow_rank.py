@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.rank_table import RankTable
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.rank_excess import SLOWER, gain_of, leading_excess, wait_words
+from tfdarshan.findings.rank_excess import SLOWER, excess_over, gain_of, leading_excess, wait_words
 from tfdarshan.findings.slow_node import slow_node
 from tfdarshan.units import human_seconds
 
@@ -20,7 +21,7 @@ def find(measures: Measures) -> Finding | None:
     if found is None or slow_node(found[0]) is not None:
         return None
     table, excess = found
-    if excess.slow < SLOWER:
+    if excess.slow < SLOWER or not _steadily(table):
         return None
     share = 1 - 1 / excess.slow
     assumed = Assumption(
@@ -56,6 +57,12 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth="where it was slow this once only: look at a second session first",
     )
+
+
+def _steadily(table: RankTable) -> bool:
+    """Says whether it is slow on most files: a few that stalled say nothing of the rank."""
+    found = excess_over(table.leader, table.others, "steady_s")
+    return found is not None and found.slow >= SLOWER
 
 
 def _slowest(measures: Measures) -> Array:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests import joint_training as joint_training_module
 from tests.joint_training import MadeUpRank, joint_training
 from tfdarshan.findings.diagnosis import diagnose
 
@@ -97,6 +98,24 @@ def _lost_s(dealt, times):
     taken = sorted(len(steps[0]) * (4.0 * slow + 0.1) for steps, slow in zip(dealt, times, strict=True))
     slowest = max(taken)
     return (slowest - float(np.median([one for one in taken if one < 0.8 * slowest]))) / 1e3
+
+
+@pytest.mark.parametrize(("stalled", "found_names"), [(3, set()), (36, {"slow_rank"})])
+def test_a_rank_whose_calls_stalled_now_and_then_is_not_slow(tmp_path, monkeypatch, stalled, found_names):
+    # GIVEN four ranks on one node with 72 files each; some of the last rank's took 60 times as long
+    slow_files = set(range(3 * 72, 3 * 72 + stalled))
+
+    def times(_rank, files):
+        return np.array([60.0 if file in slow_files else 1.0 for file in files])
+
+    monkeypatch.setattr(joint_training_module, "_times", times)
+    ranks = [MadeUpRank(steps) for steps in shards(4, 3)]
+
+    # WHEN
+    found = named(joint_training(tmp_path, ranks))
+
+    # THEN it is slow only if most of its files are
+    assert set(found) == found_names
 
 
 @pytest.mark.parametrize("seed", seeds(10))

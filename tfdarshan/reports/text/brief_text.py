@@ -16,6 +16,7 @@ from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.same_seconds import one_of_names
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.command_text import as_typed
+from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.mapped_text import mapped_fact
 from tfdarshan.reports.text.process_text import kinds_text
@@ -116,9 +117,7 @@ def _warnings(data: SummaryData, paint: Paint, room: Room) -> list[str]:
         slowed = "times are a model's" if slowed_calls(data.emulation) else "it slowed no call"
         said.append(f"{emulated_title(data.emulation).upper()}: {as_if}; {slowed}.")
     if not data.finished:
-        said.append(
-            "The process ended without stopping the session: this is what it had recorded until then."
-        )
+        said.append(ended_sentence(data))
     if data.trace_span is not None:
         said.append(data.trace_span.sentence)
     said += [f"{bound}." for bound in data.bounds]

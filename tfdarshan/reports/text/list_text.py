@@ -128,6 +128,8 @@ def _begin(text: str, width: int) -> str:
 def _about(session: ListedSession) -> str:
     """Says which job it was."""
     said = [printable(as_typed(session.command))] if session.command else []
-    said += [plural(session.processes, "process", "processes")] if session.processes > 1 else []
+    said += [plural(session.ranks, "rank")] if session.ranks > 1 else []
+    alone = max(session.ranks, 1)
+    said += [plural(session.processes, "process", "processes")] if session.processes > alone else []
     said += [f"emulated {session.emulated}"] if session.emulated else []
     return ", ".join(said)

@@ -22,11 +22,17 @@ MOST_PROCESSES = 20
 
 
 def kinds_text(entries: Sequence[ProcessEntry]) -> str:
-    """Counts the processes that lists show: "main, 8 workers, 1 program"; "" of one process or a log."""
+    """Counts the processes that lists show: "main, 8 workers, 1 program"; "" of one process or a log.
+
+    Of a job the main processes are its ranks.
+    """
     if len(entries) < 2:
         return ""
     shown = Counter(entry.role for entry in entries if not entry.hidden)
-    said = [_count(kind, shown[kind]) for kind in KINDS if shown[kind]]
+    ranks = len({entry.rank for entry in entries if entry.rank is not None})
+    mains = shown.pop(MAIN, 0) if ranks > 1 else 0
+    said = [plural(ranks, "rank")] if mains else []
+    said += [_count(kind, shown[kind]) for kind in KINDS if shown[kind]]
     return ", ".join([*said, hidden_text(entries)] if hidden_text(entries) else said)
 
 

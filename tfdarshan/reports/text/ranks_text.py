@@ -26,6 +26,8 @@ def rank_lines(table: RankTable | None, most: int, width: int = WIDTH) -> list[s
     if table is None:
         return []
     rows = sorted(table.ranks, key=_order)
+    # The line that says that there is one more is as long as that one.
+    most = len(rows) if len(rows) == most + 1 else most
     cells = [HEADINGS, *map(_cells, rows[:most])]
     if any(row.clock != ONE_CLOCK for row in rows):
         clocks = ["clock", *map(_clock, rows[:most])]

@@ -17,6 +17,7 @@ from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.reports.text.command_text import as_typed
+from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
 from tfdarshan.reports.text.mapped_text import mapped_lines
 from tfdarshan.reports.text.process_text import kinds_text, process_lines
@@ -121,9 +122,7 @@ def _header(data: SummaryData) -> list[str]:
         as_if = emulated_as(data.emulation, WIDTH - 42)
         lines += [f"{emulated_title(data.emulation).upper()}: {as_if}", emulated_times(data.emulation)]
     if not data.finished:
-        lines.append(
-            "The process ended without stopping the session: this is what it had recorded until then."
-        )
+        lines += textwrap.wrap(ended_sentence(data), WIDTH)
     if data.trace_span is not None:
         lines += textwrap.wrap(data.trace_span.sentence, WIDTH)
     return lines

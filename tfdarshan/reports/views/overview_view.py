@@ -15,6 +15,7 @@ from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
 from tfdarshan.reports.figures.time_marks import with_time_bands
+from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.process_text import hidden_text, kinds_text
 from tfdarshan.reports.views.log_view import log_panels
 from tfdarshan.reports.views.panel import (
@@ -307,7 +308,7 @@ def _warnings(source: Source) -> list[Panel]:
     data = source.summary
     lines = [f"{bound}." for bound in data.bounds] + list(data.problems)
     if not data.finished:
-        lines.insert(0, "The process ended without stopping the session: this is what it had recorded.")
+        lines.insert(0, ended_sentence(data))
     panels: list[Panel] = [Text(lines, "Bounds and problems", tone="warning")] if lines else []
     if data.not_known:
         panels.append(
