@@ -9,7 +9,7 @@ import dataclasses
 import errno
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,6 @@ from tfdarshan.native.versions import engine
 from tfdarshan.recording.asked_clock import kept
 from tfdarshan.recording.spool import MIB
 from tfdarshan.recording.writing.file_format import formats_of_faults
-from tfdarshan.recording.writing.gathering import FewRows, Gathering
 from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import (
@@ -43,6 +42,7 @@ from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts, OverlayReport
+    from tfdarshan.recording.writing.gathering import FewRows, Gathering
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
 TIME_FIELDS = (
@@ -178,7 +178,7 @@ def _write_children(
     directory: Path, marker: Marker, children: list[_Child], unmet: UnmetPatterns, programs: StartedPrograms
 ) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
-    gathering = Gathering(directory, len(children))
+    gathering = _gathering(directory, len(children))
     numbers = WorkerNumbers()
     for child in children:
         try:
@@ -202,8 +202,22 @@ def _write_children(
         except SessionDataError as error:
             unreadable.append(str(error))
             unmet.saw_unreadable()
-    gathering.write()
+    if gathering is not None:
+        gathering.write()
     return Written(recorded, silent, tuple(unreadable), joined)
+
+
+def _gathering(directory: Path, children: int) -> Gathering | None:
+    """Gives what the tables of children are put together with; most sessions have none, and import less.
+
+    A job that has left its files' system (chroot) imports nothing any more, and is written without.
+    """
+    if children:
+        with suppress(ImportError):
+            from tfdarshan.recording.writing.gathering import Gathering
+
+            return Gathering(directory, children)
+    return None
 
 
 def write_process(
