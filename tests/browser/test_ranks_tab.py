@@ -11,6 +11,7 @@ pytest.importorskip("tensorboard")
 
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.layout import OVERLAPS
+from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
 from tests.browser.test_tab import Tab
 from tests.joint_training import SESSION, MadeUpRank, joint_training
@@ -32,9 +33,14 @@ HAS_ROWS = f"(names) => JSON.stringify(({ROWS})().map(([name]) => name).sort()) 
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def logdir():
+    with plain_folder("job-of-ranks") as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def server(logdir):
     """A TensorBoard with a job of eight ranks on two hosts, one slow, and one with a process of each role."""
-    logdir = tmp_path_factory.mktemp("logs")
     # Its clocks are an hour ahead: the other session was not at the same time.
     ranks = [
         MadeUpRank(
@@ -129,4 +135,6 @@ def test_views_of_ranks_are_laid_out_without_overlap(tab, server, tmp_path, view
     assert tab.page.frames[1].evaluate(OVERLAPS) == {"over": False, "out": False, "cut": False}
     folder = Path(os.environ.get("TFDARSHAN_SCREENSHOTS", tmp_path)).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    tab.page.screenshot(path=folder / f"ranks-{view}-light.png")
+    picture = folder / f"ranks-{view}-light.png"
+    tab.page.screenshot(path=picture)
+    with_few_colours(picture)

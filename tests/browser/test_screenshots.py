@@ -4,10 +4,8 @@ With TFDARSHAN_SCREENSHOTS=docs/images they are kept there.
 """
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ pytest.importorskip("tensorflow")
 
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.layout import OVERLAPS
+from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
 from tests.browser.test_tab import Tab
 
@@ -45,9 +44,11 @@ VIEWS = {
 @pytest.fixture(scope="module")
 def logdir():
     """A training run on JPEG files, a loop with steps and checkpoints, and one before and after a change."""
-    # Pictures of the documentation have paths that say nothing of the machine.
-    folder = Path(tempfile.gettempdir()) / "training"
-    shutil.rmtree(folder, ignore_errors=True)
+    with plain_folder("training") as folder:
+        yield _recorded(folder)
+
+
+def _recorded(folder):
     subprocess.run(
         [sys.executable, "-m", "tfdarshan.workloads.demo", "--files", "1000", "--epochs", "2",
          "--data-dir", str(folder / "data"), "--logdir", str(folder / "logs")],
@@ -64,23 +65,13 @@ def logdir():
              str(folder / data), *storage],
             cwd=REPOSITORY, check=True, capture_output=True,
         )  # fmt: skip
-    yield folder / "logs"
-    shutil.rmtree(folder)
+    return folder / "logs"
 
 
 @pytest.fixture(scope="module")
 def server(logdir):
     with tensorboard(logdir) as url:
         yield url
-
-
-def with_few_colours(picture):
-    """Writes a picture with 256 colours, which takes a third of the bytes."""
-    from PIL import Image
-
-    with Image.open(picture) as image:
-        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    few.save(picture, optimize=True)
 
 
 @pytest.mark.parametrize(("width", "height"), [(800, 1000), (1280, 800), (1920, 1080)])
