@@ -10,7 +10,7 @@ from tfdarshan.reports.figures.theme import BRANCHES, EMPTY, INK, LIGHT, Figure,
 from tfdarshan.units import human_bytes, human_seconds, plural, shortened
 
 # Of the names in boxes, in pixels.
-LEAST_FONT = 9
+LEAST_FONT = 11
 NAME_WIDTH = 60
 # Boxes in boxes in a box are drawn; a click on one draws what is in it.
 LEVELS = 3
