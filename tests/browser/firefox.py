@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
@@ -109,10 +110,14 @@ class Firefox:
 
 
 @contextmanager
-def firefox(width: int = 1280, height: int = 800) -> Iterator[Firefox]:
-    """Gives a Firefox with an empty profile."""
+def firefox(width: int = 1280, height: int = 800, *, dark: bool = False) -> Iterator[Firefox]:
+    """Gives a Firefox with an empty profile; its pages are told that people like them dark, or light."""
     assert FIREFOX is not None
     with tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True) as profile:
+        scheme = 0 if dark else 1
+        (Path(profile) / "user.js").write_text(
+            f'user_pref("layout.css.prefers-color-scheme.content-override", {scheme});\n'
+        )
         process = subprocess.Popen(
             [FIREFOX, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -1,5 +1,6 @@
 """The tab and the report in Firefox: every view is drawn with its numbers, and no script fails."""
 
+import re
 import urllib.parse
 
 import pytest
@@ -23,20 +24,37 @@ pytestmark = [
 ]
 CHARTS = {"overview": 3, "timeline": 2, "files": 2, "patterns": 5, "checkpoints": 1}
 DRAWN = "document.querySelector(\"#view[data-drawn='{}']\") !== null"
+COMPARED = "document.querySelector(\"[data-key='compare'] tbody\").innerText"
 CHART_COUNT = "document.querySelectorAll('.chart .main-svg').length"
 READ = "document.querySelector(\"[data-label='Read'] .value\").title"
 WRITTEN = "document.querySelector(\"[data-label='Written'] .value\").title"
 
 
 @pytest.fixture(scope="module")
-def job(tmp_path_factory):
-    return record_job(tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("data"))
+def logdir(tmp_path_factory):
+    return tmp_path_factory.mktemp("logs")
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with firefox() as opened:
+def before(logdir, tmp_path_factory):
+    """Another session of the same work, to compare with."""
+    return record_job(logdir / "before", tmp_path_factory.mktemp("before"))
+
+
+@pytest.fixture(scope="module")
+def job(logdir, before, tmp_path_factory):
+    return record_job(logdir, tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["light", "dark"])
+def browser(request):
+    with firefox(dark=request.param) as opened:
         yield opened
+
+
+@pytest.fixture
+def dark(request):
+    return request.node.callspec.params["browser"]
 
 
 def violations(browser, context=None):
@@ -44,12 +62,32 @@ def violations(browser, context=None):
     return grave(browser.evaluate(f"({RUN})()", context))
 
 
-def test_every_view_of_the_tab_is_drawn(job, browser):
-    with tensorboard(job.session.path.parent.parent.parent) as url:
+def address(job, before, view):
+    """Gives what stands in the address of a view of the job, before which the other one ran."""
+    state = {"view": view, "session": f"./{job.session.path.name}"}
+    state |= {"other": f"before/{before.session.path.name}"} if view == "compare" else {}
+    pairs = (f"p.tfdarshan.{key}={urllib.parse.quote(value, '')}" for key, value in state.items())
+    return "&".join(["tfdarshan", *pairs])
+
+
+def lightness(browser, context):
+    """Gives how light the page's paper is, from 0 to 255."""
+    colour = browser.evaluate("getComputedStyle(document.body).backgroundColor", context)
+    return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
+
+
+def test_every_view_of_the_tab_is_drawn(job, before, logdir, browser, dark):
+    with tensorboard(logdir) as url:
         found = {}
-        for view in VIEWS:
-            browser.go(f"{url}/#tfdarshan&p.tfdarshan.view={urllib.parse.quote(view)}")
+        for view in (*VIEWS, "compare"):
+            browser.go(f"{url}/#{address(job, before, view)}")
             context = browser.wait_for(DRAWN.format(view), in_frame=True)
+            if dark:
+                browser.run("document.body.classList.add('dark-mode')")
+                browser.wait_for("document.documentElement.className === 'dark'", in_frame=True)
+            assert (lightness(browser, context) < 64) == dark
+            if view == "compare":
+                assert "bytes read" in browser.evaluate(COMPARED, context)
             if view in CHARTS:
                 browser.wait_for(f"{CHART_COUNT} >= {CHARTS[view]}", in_frame=True)
             if view == "overview":
@@ -61,12 +99,13 @@ def test_every_view_of_the_tab_is_drawn(job, browser):
     assert browser.faults == []
 
 
-def test_every_view_of_the_report_is_drawn(job, browser, tmp_path):
-    write_report(Source(job.session), tmp_path / "report.html")
+def test_every_view_of_the_report_is_drawn(job, before, browser, dark, tmp_path):
+    write_report(Source(job.session), tmp_path / "report.html", compare=Source(before.session))
     found = {}
-    for view in VIEWS:
+    for view in (*VIEWS, "compare"):
         browser.go(f"{(tmp_path / 'report.html').as_uri()}#{view}")
         browser.wait_for(DRAWN.format(view))
+        assert (lightness(browser, None) < 64) == dark
         if view in CHARTS:
             browser.wait_for(f"{CHART_COUNT} >= {CHARTS[view]}")
         found[view] = violations(browser)
