@@ -46,7 +46,8 @@ def main() -> None:
     library.storm.argtypes = [ctypes.c_int64, ctypes.c_int]
     file = folder / "mapped"
     file.write_bytes(bytes(1 << 20))
-    measured, last = [], {}
+    last: dict[str, Any] = {}
+    measured = []
     for number in range(pairs):
         found = {}
         for mapped in (number % 2 == 0, number % 2 == 1):

@@ -10,7 +10,7 @@ from tfdarshan.lmdb.cold_run import forget, run_cold
 from tfdarshan.lmdb.measured_reading import cached_share
 
 SIZE = 8 << 20
-kept = []
+kept: list[mmap.mmap] = []
 
 
 def share_before_it_is_mapped(path):
