@@ -57,7 +57,8 @@ def with_counters(session: Session, path: str, module: str = "POSIX", **counters
             row | counters if (row["path"], row["module"]) == (path, module) else row
             for row in found.to_pylist()
         ]
-        pq.write_table(pa.Table.from_pylist(rows, found.schema), table)
+        schema = pa.schema([field.with_nullable(True) for field in found.schema])
+        pq.write_table(pa.Table.from_pylist(rows, schema), table)
     return open_session(session.path)
 
 

@@ -35,7 +35,8 @@ def pattern_of(template: str) -> re.Pattern[str]:
 
 
 def is_said(template: str, said: Iterable[str]) -> bool:
-    """Says whether one of some texts has what a template says."""
+    """Says whether one of some texts has what a template says; blanks and line ends are alike."""
+    template = " ".join(template.split())
     longest, pattern = max(template.split(HOLE), key=len), pattern_of(template)
     return any(longest in text and pattern.search(text) is not None for text in said)
 

@@ -62,7 +62,7 @@ KIND_NAMES = {
     "device": "terminals and devices",
     "anonymous": "memory files and event descriptors",
     "unknown": "descriptors of unknown kind",
-    "skipped": "calls made by signal handlers inside the recorder",
+    "skipped": "signal handlers inside the recorder",
 }
 
 
