@@ -29,7 +29,8 @@ MIB = 1 << 20
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
 MPI = {
     "module": "MPI-IO", "path": "/data/a", "rank": -1, "opens": 4, "reads": 10, "writes": 20,
-    "collective": 30, "bytes_read": 10 * MIB, "bytes_written": 20 * MIB, "read_s": 1.0, "write_s": 2.0, "meta_s": 0.5,
+    "collective": 30, "bytes_read": 10 * MIB, "bytes_written": 20 * MIB, "read_s": 1.0, "write_s": 2.0,
+    "meta_s": 0.5,
 }  # fmt: skip
 HDF5 = {"module": "H5F", "path": "/data/b.h5", "rank": 0, "opens": 3, "meta_s": 0.25}
 FIFO = {"module": "FIFO", "path": "/run/pipe", "rank": 0, "opens": 1, "reads": 7, "writes": 2, "read_s": 60.0}

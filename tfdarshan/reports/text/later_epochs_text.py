@@ -34,10 +34,10 @@ def pays(copy: CopyCost, later: LaterEpochs) -> str:
     epoch, kept = copy.break_even_epoch, copy.break_even_if_kept
     if epoch is None:
         return "never won back"
-    text = "won back in the first epoch" if epoch == 1 else f"won back in epoch {epoch}"
+    text = "won back in the first epoch" if epoch == 1 else f"won back in epoch {epoch:,}"
     if later.known or kept == epoch:
         return text
-    at_worst = f"by the first epochs of {epoch} runs" if kept is None else f"in epoch {kept}"
+    at_worst = f"by the first epochs of {epoch:,} runs" if kept is None else f"in epoch {kept:,}"
     if later.measured:
         return f"won back {at_worst}"
-    return f"won back {at_worst} if the page cache keeps what it can, in epoch {epoch} if it keeps nothing"
+    return f"won back {at_worst} if the page cache keeps what it can, in epoch {epoch:,} if it keeps nothing"
