@@ -16,6 +16,8 @@ HOLE = "{}"
 # What a user did wrong is no claim about data: other tests are of these.
 ERRORS = (ast.Raise, ast.Assert)
 WORD = re.compile(r"[A-Za-z][a-z']+")
+# What is no claim: how Plotly words a point (`%{y}`), markup, style, a type's name.
+NO_SENTENCE = re.compile(r"%\{|<[!/a-z]|\d+px\b|sans-serif|\[\w+ \| \w+\]")
 
 
 def templates_of(folder: str) -> dict[str, str]:
@@ -23,9 +25,15 @@ def templates_of(folder: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py")):
         for text in texts_of(path, skipped=ERRORS):
-            if len(WORD.findall(text)) >= LEAST_WORDS and " " in text.strip():
+            if is_sentence(text):
                 found.setdefault(text, path.stem)
     return found
+
+
+def is_sentence(text: str) -> bool:
+    """Says whether a text can claim something: it has words, and is written for people."""
+    words = len(WORD.findall(text))
+    return words >= LEAST_WORDS and " " in text.strip() and NO_SENTENCE.search(text) is None
 
 
 def pattern_of(template: str) -> re.Pattern[str]:

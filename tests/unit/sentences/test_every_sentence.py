@@ -1,23 +1,29 @@
-"""No sentence without a test: findings, verdict, what-if and compare say only what some test has them say.
+"""No sentence without a test: what people are shown of their data says only what some test has it say.
 
 A template is told if a session of the tables of these tests has it said, or if a test names its words.
-What neither does is in `untold.txt`, which may only become shorter.
+What neither does is in `untold.txt`, which may only become shorter. Errors are no claims about data, nor is
+what `templates.NO_SENTENCE` finds; options' help is in rooms of commands, which are left out.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.unit.sentences.sessions import SESSIONS
+from tests.unit.sentences.counters_only import as_log
+from tests.unit.sentences.rows import Maker, texts_in
+from tests.unit.sentences.sessions import EDGES, SESSIONS
+from tests.unit.sentences.shown import page_texts, terminal_texts
 from tests.unit.sentences.templates import HOLE, is_said, templates_of, texts_of
+from tests.unit.sentences.test_claim_words import ranks
 from tests.unit.sentences.test_findings import CASES
+from tests.unit.sentences.test_mapped_words import mapped
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.measures import measure_leading
@@ -27,53 +33,76 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
 UNTOLD = HERE / "untold.txt"
-ROOMS = ("findings", "comparison")
+# What is said of a session's data.
+ROOMS = ("findings", "comparison", "reports", "analysis", "staging", "storage_probe", "checkpoint", "lmdb")
 # Words of a template that a test names: fewer would be named by chance.
 LEAST_LITERAL = 11
 PLACE = re.compile(r"[\d,.]+")
+# What only sessions of other kinds than those of the table are shown of.
+OTHERS: dict[str, Maker] = {
+    "mapped": mapped,
+    "log": lambda folder: as_log(SESSIONS["one reader"](folder)),
+    "ranks": partial(ranks, marked=True),
+}
 
 
-def texts_in(value: Any) -> set[str]:
-    """Gives the texts within data."""
-    if isinstance(value, str):
-        return {value}
-    if isinstance(value, dict):
-        return set().union(*map(texts_in, value.values()), set())
-    return set().union(*map(texts_in, value), set()) if isinstance(value, (list, tuple)) else set()
+@dataclass(frozen=True)
+class Told:
+    """All diagnoses; what is said of each of these sessions, and all that people are shown of some."""
+
+    diagnoses: list[Diagnosis]
+    by_session: list[set[str]]
+    shown: set[str]
+
+    @property
+    def all(self) -> set[str]:
+        """All of it."""
+        return self.shown.union(*self.by_session)
 
 
 @pytest.fixture(scope="module")
-def diagnoses(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Diagnosis], set[str]]:
-    """Gives all diagnoses, and all that is said of these sessions."""
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """Gives what is said of all sessions of the tables."""
     top = tmp_path_factory.mktemp("sessions")
     makers = [*SESSIONS.values(), *(case.true for case in CASES), *(case.false for case in CASES)]
-    found, said = [], set()
+    found = Told([], [], set())
     for place, maker in enumerate(makers):
         measures = measure_leading(maker(top / str(place)))
-        found.append(diagnosis_of(measures))
-        said |= texts_in(dataclasses.asdict(found[-1]))
+        found.diagnoses.append(diagnosis_of(measures))
+        said = texts_in(found.diagnoses[-1])
         with suppress(ConfigurationError):  # nothing was read
             said |= {text for question in questions_of(measures) for text in question.answer.assumptions}
-    return found, said
+        found.by_session.append(said)
+    for name, maker in (SESSIONS | OTHERS).items():
+        session = maker(top / name)
+        found.shown.update(page_texts(session))
+        if name in EDGES or name in OTHERS:
+            found.shown.update(terminal_texts(session, top))
+    return found
 
 
 def named_in_tests() -> str:
     """Gives all texts of tests but docstrings, one a line: what a test expects, or looks for."""
     paths = [path for path in TESTS.rglob("*.py") if path != Path(__file__)]
-    return "\n".join(text for path in paths for text in texts_of(path))
+    return "\n".join(" ".join(text.split()) for path in paths for text in texts_of(path))
 
 
-def test_every_sentence_is_told_by_a_session_or_named_by_a_test(diagnoses):
+def is_named(template: str, named: str) -> bool:
+    """Says whether a test has the longest part of a template."""
+    literal = max((" ".join(part.split()) for part in template.split(HOLE)), key=len)
+    return len(literal) >= LEAST_LITERAL and literal in named
+
+
+def test_every_sentence_is_told_by_a_session_or_named_by_a_test(told):
     # GIVEN every template, what sessions tell, and what tests name
     templates = {text: module for room in ROOMS for text, module in templates_of(room).items()}
-    named = named_in_tests()
+    named, said = named_in_tests(), told.all
 
     # WHEN
     untold = {
         f"{module}: {' '.join(text.split())}"
         for text, module in templates.items()
-        if not is_said(text, diagnoses[1])
-        and not (len(literal := max(text.split(HOLE), key=len).strip()) >= LEAST_LITERAL and literal in named)
+        if not is_named(text, named) and not is_said(text, said)
     }
 
     # THEN
@@ -84,10 +113,19 @@ def test_every_sentence_is_told_by_a_session_or_named_by_a_test(diagnoses):
     assert known - untold == set(), "these have a test now: take them out of untold.txt"
 
 
-def test_evidence_says_the_figure_that_it_has(diagnoses):
+def test_no_claim_is_made_of_every_session(told):
+    """What is said whatever was done is no claim: each is told of some sessions and not of others."""
+    templates = templates_of("findings")
+
+    always = {text for text in templates if all(is_said(text, said) for said in told.by_session)}
+
+    assert always == set()
+
+
+def test_evidence_says_the_figure_that_it_has(told):
     """A row's text and its value are one figure, however it is worded."""
     checked, other = 0, set()
-    for diagnosis in diagnoses[0]:
+    for diagnosis in told.diagnoses:
         for finding in diagnosis.findings:
             for row in finding.evidence:
                 if row.value is None:
@@ -102,8 +140,8 @@ def test_evidence_says_the_figure_that_it_has(diagnoses):
     assert checked > 300
 
 
-def test_gains_are_ranges_and_cures_can_be_typed(diagnoses):
-    for diagnosis in diagnoses[0]:
+def test_gains_are_ranges_and_cures_can_be_typed(told):
+    for diagnosis in told.diagnoses:
         for finding in diagnosis.findings:
             gain = finding.gain
             if gain is not None:
