@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fleet_population import write_population
 from tests.one_measurement import TIER
 from tests.unit.sentences.rows import texts_in
 from tfdarshan.commands import main
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.banner import banner
+from tfdarshan.reports.views.files_view import file_page
+from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session
@@ -23,7 +27,11 @@ def page_texts(session: Session, *names: str) -> set[str]:
     """Gives the texts of its views, of all of them by default."""
     source = Source(session)
     shown: list[Any] = [banner(source), overlap_banner(source.summary.overlapping_sessions)]
+    shown += findings_panels(diagnosis_for(source.session, None))
     shown += [view(source) for name, (_, view) in VIEWS.items() if not names or name in names]
+    busiest = source.summary.slowest_files[:1]
+    shown += [file_page(source, entry.path) for entry in busiest if not names]
+    shown += [session._repr_html_() or ""] if not names else []
     return {" ".join(text.split()) for text in texts_in(shown)}
 
 
@@ -50,3 +58,19 @@ def terminal_texts(session: Session, fast: Path) -> set[str]:
             printed("advise", "--logdir", path, "--fast", str(fast)), printed("files", path),
             printed("list", str(session.path.parents[2])),
         }  # fmt: skip
+
+
+def fleet_texts(folder: Path) -> set[str]:
+    """Gives what is printed and shown of a made-up fleet of jobs with culprits in it."""
+    write_population(folder / "logs", 120)
+    where = ("--catalogue", str(folder / "catalogue"), "--findings", "0", "--processes", "1")
+    page = folder / "fleet.html"
+    told = {
+        printed("fleet", str(folder / "logs"), *where, *more)
+        for more in (
+            (), ("--html", str(page)), ("--by", "user"), ("--storage-bandwidth", "2x"), ("--stage-hot", "1T"),
+            ("--link", "100Gb"),
+        )
+    }  # fmt: skip
+    data = page.read_text(encoding="utf-8").partition('id="report">')[2].partition("</script>")[0]
+    return told | {" ".join(text.split()) for text in texts_in(json.loads(data)["views"])}

@@ -16,6 +16,7 @@ HOLE = "{}"
 # What a user did wrong is no claim about data: other tests are of these.
 ERRORS = (ast.Raise, ast.Assert)
 WORD = re.compile(r"[A-Za-z][a-z']+")
+FIELD = re.compile(r"\{\w*\}")
 # What is no claim: how Plotly words a point (`%{y}`), markup, style, a type's name.
 NO_SENTENCE = re.compile(r"%\{|<[!/a-z]|\d+px\b|sans-serif|\[\w+ \| \w+\]")
 
@@ -25,6 +26,8 @@ def templates_of(folder: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py")):
         for text in texts_of(path, skipped=ERRORS):
+            # What `format` fills is a hole, too.
+            text = FIELD.sub(HOLE, text)
             if is_sentence(text):
                 found.setdefault(text, path.stem)
     return found
@@ -58,14 +61,22 @@ def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     left_out: set[int] = set()
+    named: set[str] = set()
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
             left_out.add(id(body[0].value))
         if isinstance(node, skipped):
             left_out.update(id(inner) for inner in ast.walk(node))
+            named.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
         if isinstance(node, ast.JoinedStr):
             left_out.update(id(value) for value in node.values)
+    for node in tree.body:
+        # A constant that these use is theirs.
+        if isinstance(node, ast.Assign) and any(
+            getattr(target, "id", "") in named for target in node.targets
+        ):
+            left_out.update(id(inner) for inner in ast.walk(node))
     for node in ast.walk(tree):
         if id(node) in left_out:
             continue

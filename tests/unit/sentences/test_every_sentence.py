@@ -2,7 +2,7 @@
 
 A template is told if a session of the tables of these tests has it said, or if a test names its words.
 What neither does is in `untold.txt`, which may only become shorter. Errors are no claims about data, nor is
-what `templates.NO_SENTENCE` finds; options' help is in rooms of commands, which are left out.
+what `templates.NO_SENTENCE` finds; ROOMS are those in which something is said of a session's data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from tests.unit.sentences.counters_only import as_log
 from tests.unit.sentences.rows import Maker, texts_in
 from tests.unit.sentences.sessions import EDGES, SESSIONS
-from tests.unit.sentences.shown import page_texts, terminal_texts
+from tests.unit.sentences.shown import fleet_texts, page_texts, terminal_texts
 from tests.unit.sentences.templates import HOLE, is_said, templates_of, texts_of
 from tests.unit.sentences.test_claim_words import ranks
 from tests.unit.sentences.test_findings import CASES
@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
 UNTOLD = HERE / "untold.txt"
 # What is said of a session's data.
-ROOMS = ("findings", "comparison", "reports", "analysis", "staging", "storage_probe", "checkpoint", "lmdb")
+ROOMS = ("findings", "comparison", "reports", "analysis", "staging", "storage_probe")
 # Words of a template that a test names: fewer would be named by chance.
 LEAST_LITERAL = 11
 PLACE = re.compile(r"[\d,.]+")
@@ -78,6 +78,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         found.shown.update(page_texts(session))
         if name in EDGES or name in OTHERS:
             found.shown.update(terminal_texts(session, top))
+    found.shown.update(fleet_texts(top / "fleet"))
     return found
 
 
