@@ -21,7 +21,7 @@ MEMORY_FILE_SYSTEMS = frozenset(("tmpfs", "ramfs", "proc", "sysfs", "devtmpfs", 
 BEYOND_CAP = PATHS_OF_NO_FILE[1]
 PROGRAMS = "programs, libraries, system folders (--slow DIR looks at what is below it)"
 
-DATABASES = "SQLite's, opened for writing: copy them yourself, and have the program open the copy"
+DATABASES = "SQLite's, opened for writing: open a copy of your own"
 JOURNAL = r"-(journal|wal)$"
 # An open and close of a file of a local file system takes a tenth of that.
 SLOW_OPEN_S = 300e-6

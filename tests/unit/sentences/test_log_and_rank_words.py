@@ -20,7 +20,6 @@ from tests.unit.sentences.shown import page_text, printed
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.wall_clock import clocks_apart
 from tfdarshan.reports.text.ranks_text import rank_lines
-from tfdarshan.reports.views.log_view import NOTE
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.schema import LAYER_COLUMNS
 from tfdarshan.units import human_bytes, human_seconds, plural
@@ -69,6 +68,9 @@ LEFT_OUT = ": left out of the time in I/O, where a call waits for the other end"
 
 
 EVERYWHERE = ("brief", "all", "page")
+
+
+NOTE = "Their bytes reach files as POSIX calls: do not add the two. Seconds are added up over ranks."
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,8 @@ def test_page_faults_are_said_to_be_what_they_were(name, tmp_path):
 
 REFUSED = {"watch": "no events", "error": errno.EPERM}
 NOTES = {
-    "the kernel refused perf_event_open (EPERM: Operation not permitted); the time in calls leaves out what "
+    "page faults on mapped files were not seen: the kernel refused perf_event_open (EPERM: Operation not "
+    "permitted); the time in calls leaves out what "
     "they waited for": REFUSED,
     "there was no locked memory for them": {"watch": "no buffer"},
     "the process had more threads than it may have descriptors": {"watch": "too many threads"},
