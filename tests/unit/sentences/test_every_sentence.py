@@ -37,6 +37,8 @@ UNTOLD = HERE / "untold.txt"
 ROOMS = ("findings", "comparison", "reports", "analysis", "staging", "storage_probe")
 # Words of a template that a test names: fewer would be named by chance.
 LEAST_LITERAL = 11
+# ... and in all parts together, where each of them is shorter.
+LEAST_PARTS = 8
 PLACE = re.compile(r"[\d,.]+")
 # What only sessions of other kinds than those of the table are shown of.
 OTHERS: dict[str, Maker] = {
@@ -82,16 +84,19 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return found
 
 
-def named_in_tests() -> str:
-    """Gives all texts of tests but docstrings, one a line: what a test expects, or looks for."""
+def named_in_tests() -> list[str]:
+    """Gives all texts of tests but docstrings: what a test expects, or looks for."""
     paths = [path for path in TESTS.rglob("*.py") if path != Path(__file__)]
-    return "\n".join(" ".join(text.split()) for path in paths for text in texts_of(path))
+    return sorted({" ".join(text.split()) for path in paths for text in texts_of(path)})
 
 
-def is_named(template: str, named: str) -> bool:
-    """Says whether a test has the longest part of a template."""
-    literal = max((" ".join(part.split()) for part in template.split(HOLE)), key=len)
-    return len(literal) >= LEAST_LITERAL and literal in named
+def is_named(template: str, named: list[str]) -> bool:
+    """Says whether a test has the longest part of a template, or all of a template of short parts."""
+    parts = [" ".join(part.split()) for part in template.split(HOLE)]
+    literal = max(parts, key=len)
+    if len(literal) >= LEAST_LITERAL:
+        return any(literal in text for text in named)
+    return sum(map(len, parts)) >= LEAST_PARTS and is_said(template, named)
 
 
 def test_every_sentence_is_told_by_a_session_or_named_by_a_test(told):

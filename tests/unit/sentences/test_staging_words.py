@@ -128,7 +128,8 @@ def test_what_would_be_added_is_counted_by_the_rest():
     # THEN the 20 give most of it, and a pass over each file saves the same
     assert advice.chosen.files == 20
     share = percent(980, 980 + 20 * 2000)
-    assert f"980 files more, {human_bytes(980e6)}, would add {share} of the thread time saved" in said(advice)
+    more = f"980 files more, {human_bytes(980e6)}"
+    assert f"{more}, would add {share} of the thread time saved: " in said(advice)
 
 
 MEMORY = LaterEpochs(kept_share=0.8, likely=True, input_bytes=10**9, memory_bytes=4 * 10**9)
