@@ -1,13 +1,12 @@
 """No sentence without a test: what people are shown of their data says only what some test has it say.
 
 A template is told if a session of the tables of these tests has it said, or if a test names its words.
-What neither does is in `untold.txt`, which may only become shorter. Errors are no claims about data, nor is
-what `templates.NO_SENTENCE` finds; ROOMS are those in which something is said of a session's data.
+Errors are no claims about data, nor is what `templates.NO_SENTENCE` finds; ROOMS are those in which something
+is said of a session's data.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,9 +29,7 @@ from tfdarshan.findings.measures import measure_leading
 from tfdarshan.findings.whatif import questions_of
 from tfdarshan.units import human_bytes, human_seconds, percent
 
-HERE = Path(__file__).parent
-TESTS = HERE.parents[1]
-UNTOLD = HERE / "untold.txt"
+TESTS = Path(__file__).parents[2]
 # What is said of a session's data.
 ROOMS = ("findings", "comparison", "reports", "analysis", "staging", "storage_probe")
 # Words of a template that a test names: fewer would be named by chance.
@@ -112,11 +109,7 @@ def test_every_sentence_is_told_by_a_session_or_named_by_a_test(told):
     }
 
     # THEN
-    if os.environ.get("TFDARSHAN_UNTOLD"):
-        UNTOLD.write_text("".join(f"{text}\n" for text in sorted(untold)), encoding="utf-8")
-    known = set(UNTOLD.read_text(encoding="utf-8").splitlines())
-    assert untold - known == set(), "these sentences have no test: write one"
-    assert known - untold == set(), "these have a test now: take them out of untold.txt"
+    assert untold == set(), "these sentences have no test: write one"
 
 
 def test_no_claim_is_made_of_every_session(told):
