@@ -62,7 +62,7 @@ def terminal_texts(session: Session, fast: Path) -> set[str]:
 
 def fleet_texts(folder: Path) -> set[str]:
     """Gives what is printed and shown of a made-up fleet of jobs with culprits in it."""
-    write_population(folder / "logs", 120)
+    write_population(folder / "logs", 100)
     where = ("--catalogue", str(folder / "catalogue"), "--findings", "0", "--processes", "1")
     page = folder / "fleet.html"
     told = {

@@ -42,7 +42,8 @@ EMULATED = {"options": {"as_if": "bucket", "as_if_paths": ["/data/*"]}}
 def everywhere(session: Session) -> str:
     """Gives what both summaries and the page say, a line each."""
     path = str(session.path)
-    return "\n".join([printed("summary", path), printed("summary", path, "-v"), page_text(session)])
+    shown = page_text(session, "overview", "steps")
+    return "\n".join([printed("summary", path), printed("summary", path, "-v"), shown])
 
 
 def emulated(delayed_calls: int, delayed_ns: int) -> Maker:
