@@ -37,19 +37,12 @@ LEAST_LITERAL = 11
 # ... and in all parts together, where each of them is shorter.
 LEAST_PARTS = 8
 PLACE = re.compile(r"[\d,.]+")
-# What people are shown of these is looked at; more would say nothing else.
-SHOWN: dict[str, Maker] = {
+# What only sessions of other kinds than those of the table are shown of.
+OTHERS: dict[str, Maker] = {
     "mapped": mapped,
     "log": lambda folder: as_log(SESSIONS["one reader"](folder)),
     "ranks": partial(ranks, marked=True),
-} | {
-    name: SESSIONS[name]
-    for name in (
-        "no call", "one step", "30 % from storage", "much not seen", "only writes", "readers that never rest",
-        "slow storage", "checkpoints", "a trace cut short", "cached from the second epoch on", "no steps",
-        "healthy, an SSD", "a validation set of one file", "half of it fetched", "reads of nothing",
-    )
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         with suppress(ConfigurationError):  # nothing was read
             said |= {text for question in questions_of(measures) for text in question.answer.assumptions}
         found.by_session.append(said)
-    for name, maker in SHOWN.items():
+    for name, maker in (SESSIONS | OTHERS).items():
         session = maker(top / name)
         found.shown.update(page_texts(session) | terminal_texts(session, top))
     found.shown.update(fleet_texts(top / "fleet"))
