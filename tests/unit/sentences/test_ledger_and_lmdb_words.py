@@ -116,7 +116,7 @@ INFO: dict[str, Any] = {
     "read_by": "merged reads", "reading": {"cached_share": 0.25, "from_cache": False}, "databases": [],
     "least_bytes": 1000, "median_bytes": 2000, "most_bytes": 3000,
 }  # fmt: skip
-SAID_OF = {
+SAID_OF: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "/data/train, the main database": ({}, {"database": "images"}),
     "/data/train, images": ({"database": "images"}, {}),
     f"values {exact_bytes(30 * MB)}": ({}, {"value_bytes": 0}),

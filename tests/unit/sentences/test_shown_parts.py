@@ -6,6 +6,7 @@ import dataclasses
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,7 +117,8 @@ def test_a_part_of_steps_that_no_job_says_is_unknown(known):
 @pytest.mark.parametrize("more", [0, 7])
 def test_a_groups_table_says_how_many_are_not_shown(more):
     names = [field.name for field in dataclasses.fields(JobGroup)]
-    group = JobGroup(**dict.fromkeys(names, 0) | {"name": "u"})
+    values: dict[str, Any] = dict.fromkeys(names, 0) | {"name": "u"}
+    group = JobGroup(**values)
 
     table = _groups("user", "Users", [group] * (MOST_ROWS + more))
 

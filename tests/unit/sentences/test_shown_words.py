@@ -25,7 +25,7 @@ from tfdarshan.findings.measures import measure
 from tfdarshan.reports.text.brief_text import brief_text
 from tfdarshan.reports.text.summary_text import KIND_NAMES
 from tfdarshan.reports.views.overlap_view import overlap_banner
-from tfdarshan.reports.views.overview_view import first_panels
+from tfdarshan.reports.views.overview_view import beginning_panels
 from tfdarshan.reports.views.steps_view import StepQuery, steps_table
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
 from tfdarshan.reports.views.view_source import Source
@@ -263,7 +263,7 @@ def test_every_kind_of_traffic_has_a_name():
 def test_a_page_that_is_not_ready_says_how_many_calls_it_adds_up(tmp_path):
     source = Source(POOR(tmp_path))
 
-    first, tiles, _ = first_panels(source)
+    first, tiles = beginning_panels(source)
 
     assert first.lines == ["Adding up the time and the files of 100 calls ..."]
     assert [tile.value.text for tile in tiles.items if tile.label == "Calls"] == ["100"]

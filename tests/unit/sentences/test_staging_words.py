@@ -223,7 +223,7 @@ def scaling(size: int, share: float | None, low: float = 0.0, high: float = 1.0)
 PROBE = StorageProbe(
     "/data", "/data", "nfs", "node7", 0, 2.5, 10**6, 24, 0, True, True, 1, open_s=0.003, places=SlowPlaces(24)
 )
-PROBES = {
+PROBES: dict[str, dict[str, Any]] = {
     "8 readers get 4.0 times the operations of one (storage is full: 90.0 % of a call served one at a time, "
     "80.0 % to 99.0 %)": {"small": scaling(4096, 0.9, 0.8, 0.99)},
     "8 readers get 4.0 times the bandwidth of one (storage waits: 5.0 % of a call served one at a time, "
