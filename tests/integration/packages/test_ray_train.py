@@ -1,6 +1,5 @@
 """The recipe for Ray Train, as docs/clusters.md prints it, on workers that Ray starts."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
+from tests.integration.packages.found_packages import need
 
 PAGE = Path(__file__).parents[3] / "docs" / "clusters.md"
 FILES, WORKERS = 6, 2
@@ -37,10 +37,9 @@ DataParallelTrainer(
 
 
 @pytest.mark.timeout(600)
-def test_workers_of_ray_train_are_ranks_of_one_session(tmp_path):
+def test_workers_of_ray_train_are_ranks_of_one_session(tmp_path, variables):
     # GIVEN
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
+    need("ray", variables)
     (recipe,) = re.findall(r"^```python\n(context = ray.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     (tmp_path / "data").mkdir()
     for number in range(FILES):
@@ -50,7 +49,7 @@ def test_workers_of_ray_train_are_ranks_of_one_session(tmp_path):
 
     # WHEN
     words = [sys.executable, "job.py", *(str(tmp_path / name) for name in ("logs", "data", "results"))]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=500)
 
     # THEN
     assert done.returncode == 0, done.stderr
