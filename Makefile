@@ -97,6 +97,8 @@ test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
 	    --ignore-glob '*/test_xprof.py'
 
 test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
+	@# Databases are written beside pytest.
+	@$(BIN)/python tools/extra_requirements.py packages | grep '^lmdb' | xargs -d '\n' $(PIP)
 	@TFD_PACKAGES=$(abspath $(VENV)-packages) $(PYTEST) --timeout 600 tests/integration/packages
 
 test-fresh:
