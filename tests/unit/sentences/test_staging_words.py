@@ -137,6 +137,7 @@ SHOWN = dataclasses.replace(MEMORY, measured=True)
 PAID = {
     "won back in the first epoch": (1, 1, LaterEpochs()),
     "won back in epoch 1,200": (1200, 1200, LaterEpochs()),
+    "won back in epoch 4": (4, 4, MEMORY),
     "never won back": (None, None, MEMORY),
     "won back in epoch 9": (3, 9, SHOWN),
     "won back by the first epochs of 3 runs": (3, None, SHOWN),
