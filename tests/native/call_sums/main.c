@@ -1,4 +1,5 @@
 /* Calls drawn at random, added up by the core and, nanosecond by nanosecond, by hand. */
+#define _GNU_SOURCE
 #include "check.h"
 
 enum { SPAN_NS = 600, MOST_CALLS = 48, MOST_BINS = 16, GROUPS = 3, CLASSES = 3, OPERATIONS = 4 };
