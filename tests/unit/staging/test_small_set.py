@@ -122,6 +122,24 @@ def test_the_commands_of_the_tab_write_the_plan_that_it_shows(tmp_path):
     assert " --all " in commands
 
 
+def test_the_tab_begins_with_the_few_files_that_advice_chooses(tmp_path):
+    # GIVEN the tab without any room that was asked for
+    panels = staging_view(Source(job(tmp_path, times)))
+
+    # WHEN
+    texts = [panel for panel in panels if isinstance(panel, Text)]
+    (how,) = (text for text in texts if text.code)
+    tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
+
+    # THEN it says what these give, what the others would add, and the commands that stage these
+    assert tiles["Files to copy"].value.text == "12"
+    assert texts[0].lines[-1].startswith(f"{FILES - 12} files more, 84.3 MB, would add ")
+    assert how.lines[-1] == (
+        "These commands write the plan with these files, copy them, and run the job with the copies:"
+    )
+    assert " --all " not in how.code
+
+
 def _said(capsys, words):
     assert main(words) == 0
     return capsys.readouterr().out

@@ -79,12 +79,15 @@ def _verdict(advice: Advice, width: int) -> str:
 
 def _rest(advice: Advice) -> list[str]:
     """Says what the files add that give little for their bytes."""
-    if advice.rest is None:
-        return []
-    chosen, rest = advice.chosen, advice.rest
+    return [] if advice.rest is None else [f"  {added_by_rest(advice, advice.rest)} (--all)"]
+
+
+def added_by_rest(advice: Advice, rest: RuleResult) -> str:
+    """Says what staging all that fits adds to the small set that was chosen."""
+    chosen = advice.chosen
     share = percent(rest.saved_thread_s - chosen.saved_thread_s, rest.saved_thread_s)
     more = f"{plural(rest.files - chosen.files, 'file')} more, {human_bytes(rest.bytes - chosen.bytes)}"
-    return [f"  {more}, would add {share} of the thread time saved: {gain_text(rest.expected.gain)} (--all)"]
+    return f"{more}, would add {share} of the thread time saved: {gain_text(rest.expected.gain)}"
 
 
 def _all_epochs(advice: Advice) -> str:

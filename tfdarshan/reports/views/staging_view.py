@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
-from tfdarshan.reports.text.advice_text import gain_text
+from tfdarshan.reports.text.advice_text import added_by_rest, gain_text
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
     Chart,
@@ -50,7 +50,7 @@ TIERS = {LOCAL: "a local SSD", **{name: words for name, (words, _) in ASSUMED_TI
 
 @dataclass(frozen=True)
 class StagingQuery:
-    """What is asked: an assumed fast tier, and the room there; without it, room for all files."""
+    """What is asked: an assumed fast tier, and the room there to fill; without it, what `advise` chooses."""
 
     tier: str = LOCAL
     room_bytes: int | None = None
@@ -81,10 +81,10 @@ def _read(source: Source) -> tuple[FileUse, RunFacts]:
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:
-    """Decides for the room that was asked for, else for all files."""
+    """Decides for the room that was asked for, else for all files or the few that give nearly all."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
-    room = ALL_ROOM if query.room_bytes is None else query.room_bytes
-    return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=True), tier)
+    room, filled = (ALL_ROOM, False) if query.room_bytes is None else (query.room_bytes, True)
+    return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=filled), tier)
 
 
 def _room_decides(advice: Advice) -> bool:
@@ -105,6 +105,8 @@ def _verdict(advice: Advice) -> Text:
     lines = [f"Copy {what} to the fast tier{between} then takes {takes}, {_gain(expected)}."]
     if later:
         lines.append(f"{later[:1].upper()}{later[1:]}.")
+    if advice.rest is not None:
+        lines.append(f"{added_by_rest(advice, advice.rest)}.")
     if advice.wait_unknown:
         lines.append(
             "Whether training waits for these reads is not known: its readers were idle most of the time, "
@@ -180,7 +182,7 @@ def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
         command=source.summary.command,
         session="LOGDIR" if redacted else str(source.whole.path),
         root="DATA" if redacted else common_folder(paths),
-        everything=True,
+        everything=decision.advice.rest is None,
         room_bytes=query.room_bytes,
     )
     measured = source.fast_tier is not None
@@ -188,6 +190,8 @@ def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
         "The fast tier was measured."
         if measured
         else "The fast tier is assumed; advise measures the folder that copies are to go to.",
-        "These commands write the plan with every file in it, copy them, and run the job with the copies:",
+        "These commands write the plan with every file in it, copy them, and run the job with the copies:"
+        if decision.advice.rest is None
+        else "These commands write the plan with these files, copy them, and run the job with the copies:",
     ]
     return Text(lines, "How to do it", code=job.lines)
