@@ -75,10 +75,10 @@ class SessionStore:
         """Gives a listed session.
 
         Raises:
-            UnknownSession: There is none of that id.
+            UnknownSession: There is none of that id, or it was removed after the list was made.
         """
         for listed in self.sessions():
-            if listed.id == session_id:
+            if listed.id == session_id and listed.path.is_dir():
                 return listed
         raise UnknownSession(f"there is no session {session_id[:200]!r} in this logdir.")
 

@@ -20,7 +20,7 @@ from tfdarshan.session import open_session
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.tensorboard_plugin import findings_of, routes
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
-from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore
+from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore, UnknownSession
 
 STAMP = "2024_01_01_00_00_00"
 SESSION = f"run/{STAMP}"
@@ -320,6 +320,19 @@ def test_a_session_written_again_is_read_again(logdir):
     write_session(logdir / "run", image_job(60, 1, 3), stamp=STAMP)
 
     assert len(store.source(SESSION, None)[0].files) == 61
+
+
+def test_a_session_that_was_removed_is_unknown(logdir):
+    # GIVEN a list that still has it
+    store = SessionStore(logdir)
+    source, _ = store.source(SESSION, None)
+
+    # WHEN
+    shutil.rmtree(source.whole.path)
+
+    # THEN
+    with pytest.raises(UnknownSession, match="there is no session"):
+        store.source(SESSION, None)
 
 
 def test_a_thousand_requests_at_once(logdir):

@@ -166,7 +166,6 @@ def test_on_a_disk_that_seeks_it_is_as_good_as_the_best(capsys, server, tmp_path
     assert took["many"][0] > 2 * took["one"][0]
     assert took["auto"][0] < took["one"][0] / 0.8
     assert took["auto"][1].in_flight == 1
-    assert took["auto"][1].takes_turns
 
 
 @needs_fuse
