@@ -387,6 +387,34 @@ void tfd_find_deepest(const struct tfd_calls *calls, const struct tfd_bins *bins
 void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, const int16_t *error,
                        int64_t *sums, int64_t *cells, int32_t *cell_of_call);
 
+/* ---- in which order files are read ---- */
+
+enum {
+    TFD_SIDE_BY_SIDE = 16,    /* reads before one that it may go on after: readers go through a file side by side */
+    TFD_READ_ORDER_SUMS = 4,  /* reads, those that go on after none of them, bytes, ns added up */
+    TFD_READ_ORDER_STREAM = 2, /* where the last large read ended, and how much of it was not counted yet */
+};
+
+struct tfd_reads { /* reads of data in order of start; `count` long */
+    const int32_t *file;
+    const int64_t *offset; /* -1 if it is not known */
+    const int64_t *length;
+    const int64_t *lasted_ns;
+    size_t count;
+};
+
+struct tfd_read_order { /* all zeros at first, but for `slot` and `part_bytes` */
+    const int32_t *slot;     /* of each file its place in `ends` and `lengths`, -1 if it is not looked at */
+    int64_t *ends, *lengths; /* TFD_SIDE_BY_SIDE numbers for each place */
+    int64_t *sums;           /* TFD_READ_ORDER_SUMS numbers for each file */
+    int64_t *streams;        /* TFD_READ_ORDER_STREAM numbers for each file */
+    int64_t part_bytes;      /* reads of so many bytes are parts of a stream */
+    int64_t large_bytes, streamed_bytes; /* of these reads, and of those of them beside which another one lies */
+};
+
+/* Adds reads, none of which began before those that were added already. */
+void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_reads *reads);
+
 /* ---- Darshan's log files ---- */
 
 /* Darshan's id of a record: a hash of its name, which for a file is its path. */

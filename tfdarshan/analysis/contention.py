@@ -20,18 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.in_order.stretches import PARTS, Columns
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.time_model import fit_time_model
 
 DEEPEST = 64
 SHARES = np.linspace(0.0, 1.0, 51)
 # Calls that are compared with each other: storage that is slower for a while is slower for all of them.
 CHUNK = 128
-# Parts of the session that each have to say the same, and calls of each that are looked at.
-PARTS = 8
-PART_CALLS = 25_000
 # Fewer calls, or fewer of them at another depth than most, tell nothing.
 FEWEST_CALLS = 200
 ELSEWHERE = 0.05
@@ -61,27 +57,22 @@ class Contention:
     calls: int
 
 
-def contention_of(segments: Segments, places: Array, kinds: Array) -> Contention | None:
+def contention_of(stretches: Sequence[Columns]) -> Contention | None:
     """Measures it in a session's input calls that took longer than the page cache does.
 
     Args:
-        segments: The session's calls, in order of start.
-        places: Which of them count.
-        kinds: What these are, `call_kinds.CALL_KINDS`.
+        stretches: Of each stretch of such calls their starts and ends in ns, what reads moved in bytes, and
+            their `call_kinds.CALL_KINDS`.
 
     Returns:
         None where it cannot be told: `measure_contention`.
     """
-    taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
-    length = np.where(kinds == KIND["read"], segments.length[places], 0)
-    slow = from_storage(np.ones(len(places)), length, taken_s)
-    found = np.flatnonzero(slow)
-    too_many = len(found) > PARTS * PART_CALLS
-    stretches = []
-    for chosen in [part[:PART_CALLS] for part in np.array_split(found, PARTS)] if too_many else [found]:
-        usual_s = usual_times(kinds[chosen], length[chosen], taken_s[chosen])
-        stretches.append((segments.start_ns[places[chosen]], segments.end_ns[places[chosen]], usual_s))
-    return measure_contention(stretches)
+    return measure_contention(
+        [
+            (start_ns, end_ns, usual_times(kinds, length, (end_ns - start_ns) / 1e9))
+            for start_ns, end_ns, length, kinds in stretches
+        ]
+    )
 
 
 def usual_times(kinds: Array, length: Array, taken_s: Array) -> Array:

@@ -8,7 +8,9 @@ read: where as many do, and are quicker, it is the storage that changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -44,30 +46,54 @@ class DepthPhases:
     shallow_phases: int
 
 
-def depth_phases(start_ns: Array, end_ns: Array, length: Array, thread: Array) -> DepthPhases | None:
+@dataclass(frozen=True)
+class CallSpan:
+    """What is known of calls before they are looked at again.
+
+    Attributes:
+        calls: How many there are.
+        first_ns: When the first one began.
+        last_ns: When the last one ended.
+        taken_ns: Their durations added up.
+        usual_ns: Their median duration.
+    """
+
+    calls: int
+    first_ns: int
+    last_ns: int
+    taken_ns: float
+    usual_ns: float
+
+
+def depth_phases(span: CallSpan, blocks: Iterable[tuple[Array, Array, Array, Array]]) -> DepthPhases | None:
     """Finds the phases of calls; None where the queue was always as deep, or seldom busy.
 
     Args:
-        start_ns: Starts of the calls, ascending.
-        end_ns: Their ends.
-        length: Bytes that each moved.
-        thread: Who made it.
+        span: What is known of the calls.
+        blocks: Gives them in order of start, block by block: starts, ends, bytes moved, and who made each.
     """
-    if len(start_ns) < CALLS_LONG:
-        return None
-    taken_ns = np.maximum(end_ns - start_ns, 1)
-    first, last = int(start_ns[0]), int(end_ns.max())
-    together = max(1.0, float(taken_ns.sum()) / (last - first))
-    window_ns = max(
-        CALLS_LONG * float(np.median(taken_ns)) / together,
-        LEAST_WINDOW_S * 1e9,
-        (last - first) / MOST_WINDOWS,
-    )
-    edges = np.arange(first, last + window_ns, window_ns)
+    edges = _edges(span)
     if len(edges) < 3:
         return None
-    depth, busy, moved = _at(edges, start_ns, end_ns, length / taken_ns)
-    depth, busy, rate = (np.diff(sums) / window_ns for sums in (depth, busy, moved))
+    sums = _WindowSums(edges)
+    for block in blocks:
+        sums.add(*block)
+    return _phases(*sums.sums())
+
+
+def _edges(span: CallSpan) -> Array:
+    """Gives where windows begin and end, in ns, float64; none of too few calls."""
+    if span.calls < CALLS_LONG:
+        return np.zeros(0)
+    whole_ns = max(span.last_ns - span.first_ns, 1)
+    together = max(1.0, span.taken_ns / whole_ns)
+    window_ns = max(CALLS_LONG * span.usual_ns / together, LEAST_WINDOW_S * 1e9, whole_ns / MOST_WINDOWS)
+    edges: Array = np.arange(span.first_ns, span.last_ns + window_ns, window_ns)
+    return edges
+
+
+def _phases(depth: Array, busy: Array, rate: Array, threads: Array) -> DepthPhases | None:
+    """Finds them in windows: calls at a time, share of the time with some, bytes a ns, and threads."""
     active = busy >= BUSY
     if not active.any():
         return None
@@ -77,7 +103,6 @@ def depth_phases(start_ns: Array, end_ns: Array, length: Array, thread: Array) -
         active & (depth > SHALLOWER * usual),
     )
     rate = rate / np.maximum(busy, SOMEWHAT_BUSY)
-    threads = _threads(edges, start_ns, thread)
     shallow &= threads <= SHALLOWER * (np.median(threads[deep]) if deep.any() else 0)
     steady_shallow, steady_deep = (kind & np.append(False, kind[:-1]) for kind in (shallow, deep))
     if not steady_shallow.any() or not steady_deep.any():
@@ -92,26 +117,47 @@ def depth_phases(start_ns: Array, end_ns: Array, length: Array, thread: Array) -
     )
 
 
-def _threads(edges: Array, start_ns: Array, thread: Array) -> Array:
-    """Counts the threads whose calls began between each moment and the next."""
-    window = np.searchsorted(edges, start_ns, side="right") - 1
-    both = np.unique(window.astype(np.int64) << 32 | thread.astype(np.int64))
-    found: Array = np.bincount(both >> 32, minlength=len(edges) - 1)[: len(edges) - 1]
-    return found
+class _WindowSums:
+    """Adds up, window by window, calls that come block by block, in order of start.
 
+    Of each quantity it keeps what begins and ends in a window, and for how long of the window that goes on.
+    """
 
-def _at(edges: Array, start_ns: Array, end_ns: Array, rate: Array) -> tuple[Array, Array, Array]:
-    """Gives, up to each moment, the time in calls, the time with some running, and the bytes."""
-    order = np.argsort(end_ns, kind="stable")
-    moments = np.concatenate([start_ns, end_ns[order]])
-    change = np.concatenate([np.ones(len(start_ns)), -np.ones(len(end_ns))])
-    change_rate = np.concatenate([rate, -rate[order]])
-    order = np.argsort(moments, kind="stable")
-    moments = moments[order]
-    lasted = np.diff(moments)
-    running = np.cumsum(change[order])[:-1]
-    sums = []
-    for height in (running, running > 0, np.cumsum(change_rate[order])[:-1]):
-        area = np.concatenate([[0.0], np.cumsum(height * lasted)])
-        sums.append(np.interp(edges, moments, area))
-    return sums[0], sums[1], sums[2]
+    def __init__(self, edges: Array) -> None:
+        self._edges, self._windows = edges, len(edges) - 1
+        self._change, self._within = np.zeros((3, self._windows)), np.zeros((3, self._windows))
+        self._reached_ns = np.full(1, np.iinfo(np.int64).min)
+        self._pairs = np.zeros(0, np.int64)
+
+    def add(self, start_ns: Array, end_ns: Array, length: Array, thread: Array) -> None:
+        if not len(start_ns):
+            return
+        window = self._window_of(start_ns)
+        ends = end_ns, self._window_of(end_ns)
+        self._spread(0, (start_ns, window), ends, None)
+        self._spread(2, (start_ns, window), ends, length / np.maximum(end_ns - start_ns, 1))
+        reached = np.maximum.accumulate(np.concatenate([self._reached_ns, end_ns]))
+        self._reached_ns = reached[-1:]
+        fresh = np.flatnonzero(end_ns > reached[:-1])
+        start = np.maximum(start_ns[fresh], reached[:-1][fresh])
+        self._spread(1, (start, self._window_of(start)), tuple(values[fresh] for values in ends), None)
+        self._pairs = np.unique(np.append(self._pairs, window << 32 | thread.astype(np.int64)))
+
+    def sums(self) -> tuple[Array, Array, Array, Array]:
+        """Gives, of each window, calls at a time, the share of it with some, bytes a ns, and threads."""
+        lasts = np.diff(self._edges)
+        going_on = np.cumsum(self._change, axis=1) - self._change
+        depth, busy, rate = (going_on * lasts + self._within) / lasts
+        return depth, busy, rate, np.bincount(self._pairs >> 32, minlength=self._windows)
+
+    def _spread(self, row: int, starts: Any, ends: Any, weight: Array | None) -> None:
+        for sign, (at_ns, window) in ((1, starts), (-1, ends)):
+            left = self._edges[window + 1] - at_ns
+            weighed = left if weight is None else left * weight
+            self._change[row] += sign * np.bincount(window, weight, minlength=self._windows)
+            self._within[row] += sign * np.bincount(window, weighed, minlength=self._windows)
+
+    def _window_of(self, at_ns: Array) -> Array:
+        window = np.searchsorted(self._edges, at_ns, side="right") - 1
+        found: Array = np.minimum(window, self._windows - 1)
+        return found

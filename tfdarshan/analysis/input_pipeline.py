@@ -26,6 +26,7 @@ from tfdarshan.analysis.storage_passes import PassSample
 NOTHING = ReaderCount(1.0, 1.0, 1.0, 0.0)
 WRITING = (KIND["write"], KIND["sync"])
 Blocks = Callable[[], Iterator[Segments]]
+Watch = Callable[[Segments, Array, Array], None]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class InputPipeline:
         overlap: Share of the compute time in which the pipeline worked.
         sample: Some of the passes that storage served.
         reading: When each file was read, None if none was.
+        in_waits_ns: The calls' time within the waits of steps, added up.
     """
 
     made: int
@@ -54,6 +56,7 @@ class InputPipeline:
     overlap: float
     sample: PassSample
     reading: ReadingTimes | None = None
+    in_waits_ns: int = 0
 
 
 def input_pipeline(
@@ -62,6 +65,7 @@ def input_pipeline(
     is_input: Array,
     windows: StepWindows | None,
     is_loop: Callable[[Thread], bool] = lambda thread: False,
+    watch: Watch | None = None,
 ) -> InputPipeline:
     """Looks at the calls.
 
@@ -71,6 +75,7 @@ def input_pipeline(
         is_input: Which of these files are input.
         windows: The steps, None if there are none.
         is_loop: Says which thread runs the training loop.
+        watch: Is told of each block, too, and which of its calls count, as `input_calls` gives them.
     """
     if windows is not None:
         span_ns = windows.span_ns
@@ -80,11 +85,14 @@ def input_pipeline(
             places, _ = input_calls(block, is_input, None)
             threads.add(block, places)
         span_ns = reading_span(threads.busy_ns, threads.lives)
-    sums = _Sums(size_bytes, is_input, windows, span_ns, is_loop)
+    sums = _Sums(size_bytes, windows, span_ns, is_loop)
     # Files are added up beside all else: NumPy sorts with the interpreter's lock released.
     with ThreadPoolExecutor(1) as pool:
         for block in blocks():
-            sums.add(block, pool)
+            places, kind = input_calls(block, is_input, windows)
+            if watch is not None:
+                watch(block, places, kind)
+            sums.add(block, places, kind, pool)
     return sums.pipeline()
 
 
@@ -129,18 +137,16 @@ class _Sums:
     def __init__(
         self,
         size_bytes: Array,
-        is_input: Array,
         windows: StepWindows | None,
         span_ns: tuple[int, int],
         is_loop: Callable[[Thread], bool],
     ) -> None:
-        self._is_input, self._windows, self._span_ns, self._is_loop = is_input, windows, span_ns, is_loop
+        self._windows, self._span_ns, self._is_loop = windows, span_ns, is_loop
         self._made, self._calls, self._costs = 0, CallSums(), CostSums(size_bytes)
         self._depths, self._union, self._threads = DepthSums(), RunningUnion(), _Threads()
         self._beside, self._reading = WorkBesideSteps(windows), ReadingClock(len(size_bytes))
 
-    def add(self, block: Segments, pool: ThreadPoolExecutor) -> None:
-        places, kind = input_calls(block, self._is_input, self._windows)
+    def add(self, block: Segments, places: Array, kind: Array, pool: ThreadPoolExecutor) -> None:
         if not len(places):
             return
         # Where all calls are input, as is usual, nothing is copied.
@@ -187,4 +193,5 @@ class _Sums:
             overlap,
             sample,
             self._reading.times(),
+            self._beside.in_waits_ns,
         )

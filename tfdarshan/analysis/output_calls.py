@@ -21,7 +21,7 @@ class OutputCalls:
     """Writes and syncs between the first step's start and the last one's end; everywhere without steps.
 
     Attributes:
-        chosen: Their places in the segments.
+        chosen: Their places in the segments, which may be those of writes alone.
         sync: Which of them are syncs, bool.
         within: Which of them the training loop's own thread made, outside of its waits, bool.
     """

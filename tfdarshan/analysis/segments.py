@@ -156,6 +156,7 @@ def segment_blocks(
     file_index: Sequence[Array],
     window_ns: tuple[int, int] | None = None,
     *,
+    windows_ns: Sequence[tuple[int, int]] | None = None,
     faults: bool = False,
 ) -> Iterator[Segments]:
     """Yields all calls in order of start, with no more than a few row groups of each process in memory.
@@ -164,6 +165,7 @@ def segment_blocks(
         processes: The processes, in the order of `file_index`.
         file_index: As `load_segments` takes it.
         window_ns: Row groups without a call that was running within it are not read.
+        windows_ns: The same of several: within any of them.
         faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
             in memory.
 
@@ -171,7 +173,7 @@ def segment_blocks(
         SessionDataError: A table is damaged or missing.
     """
     loader = SegmentLoader(processes, faults=faults)
-    windows_ns = None if window_ns is None else [window_ns]
+    windows_ns = windows_ns if window_ns is None else [window_ns]
     pairs = list(zip(processes, file_index, strict=True))
     streams = [loader.stream(process, index, windows_ns) for process, index in pairs]
     if faults:

@@ -152,6 +152,11 @@ class WorkBesideSteps:
         for place, part in enumerate(self._parts):
             self._sums_ns[place] += int(part.within(start_ns, end_ns).sum())
 
+    @property
+    def in_waits_ns(self) -> int:
+        """The time within the waits."""
+        return self._sums_ns[0]
+
     def overlap(self) -> float:
         """Gives the share of the compute time in which the pipeline worked as it did in the waits, 0 to 1."""
         return 0.0 if self._windows is None else self._windows.overlap(*self._sums_ns)

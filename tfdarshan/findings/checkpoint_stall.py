@@ -7,6 +7,7 @@ import posixpath
 import numpy as np
 
 from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
 from tfdarshan.analysis.segments import READ, WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
@@ -40,9 +41,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds bursts of writes that hold up steps; syncs in them are `fsync`'s."""
     if not measures.files.rows["bytes_written"].to_numpy().any():
         return None
+    if measures.facts.writes.too_many:
+        return Unknown(NAME, f"whether writes held up {measures.loop}: there are too many to tell")
     if not measures.kinds_known:
         return measures.untraced(NAME, f"whether writes held up {measures.loop}")
-    segments, windows = measures.segments, measures.windows
+    segments, windows = measures.writes, measures.windows
     bursts = checkpoint_bursts(segments, measures.files, windows)
     bursts = bursts[bursts["bytes"] >= SMALL_BYTES * np.maximum(bursts["writes"], 1)]
     bursts = bursts[~_is_input(measures, bursts)]
@@ -199,30 +202,36 @@ def _is_input(measures: Measures, bursts):  # type: ignore[no-untyped-def]
     With steps, that is what the loop or a reader of the input reads while these run, and no saver wrote: a
     burst buffer's threads read what they copy, and a job reads a checkpoint at its start or end.
     """
-    segments, windows, rows = measures.segments, measures.windows, measures.files.rows
+    windows, rows = measures.windows, measures.files.rows
     read_back = (rows["bytes_written"] > 0) & (rows["bytes_read"] >= READ_BACK * rows["bytes_written"])
     chosen = read_back.to_numpy(bool).copy()
     if windows is not None and chosen.any():
-        readers = np.unique(segments.thread[measures.places]).tolist()
-        span = slice(*np.searchsorted(segments.start_ns, windows.span_ns).tolist())
-        reads = segments.where(span)
-        reads = reads.where((reads.io_class == READ) & chosen[reads.file])
-        reads = reads.where(
-            np.isin(reads.thread, [*readers, -1 if measures.loop_thread is None else measures.loop_thread])
+        chosen &= (
+            _read_again(measures, chosen, windows.span_ns) >= READ_BACK * rows["bytes_written"].to_numpy()
         )
-        again = np.bincount(reads.file, reads.length, minlength=len(rows))
-        chosen &= again >= READ_BACK * rows["bytes_written"].to_numpy()
         for row in np.flatnonzero(chosen).tolist():
             name = posixpath.basename(str(rows["path"].iloc[row]))
             chosen[row] = not (SAVER_SUFFIX.sub("", name) != name or SHARD.match(name))
     if not chosen.any() or not len(bursts):
         return np.zeros(len(bursts), bool)
-    writes = segments.where(segments.io_class == WRITE)
+    writes = measures.writes
+    writes = writes.where(writes.io_class == WRITE)
     ends = np.searchsorted(writes.start_ns, bursts["end_ns"].to_numpy(np.int64), side="right")
     starts = np.searchsorted(writes.start_ns, bursts["start_ns"].to_numpy(np.int64))
     reached = np.concatenate([[0], np.cumsum(np.where(chosen[writes.file], writes.length, 0))])
     found = reached[ends] - reached[starts]
     return found > bursts["bytes"].to_numpy() / 2
+
+
+def _read_again(measures: Measures, files: Array, span_ns: tuple[int, int]) -> Array:
+    """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps."""
+    again = np.zeros(len(files))
+    for block in measures.session_calls.within(*(np.array([moment]) for moment in span_ns)):
+        known = [measures.is_loop(one) or one in measures.facts.readers for one in block.threads]
+        reads = block.where(slice(*np.searchsorted(block.start_ns, span_ns).tolist()))
+        reads = reads.where((reads.io_class == READ) & files[reads.file] & np.array(known)[reads.thread])
+        again += np.bincount(reads.file, reads.length, minlength=len(files))
+    return again
 
 
 def _interval(measures: Measures, bursts, stall_s: float) -> list[Evidence]:  # type: ignore[no-untyped-def]
@@ -243,7 +252,7 @@ def _interval(measures: Measures, bursts, stall_s: float) -> list[Evidence]:  # 
 
 def _sync_s(measures: Measures, bursts):  # type: ignore[no-untyped-def]
     """Gives the time of the loop's own syncs in each burst."""
-    output, segments = measures.output, measures.segments
+    output, segments = measures.output, measures.writes
     places = output.chosen[output.sync & output.within]
     start, duration = segments.start_ns[places], segments.end_ns[places] - segments.start_ns[places]
     reached = np.concatenate([[0], np.cumsum(duration)])

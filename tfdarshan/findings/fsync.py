@@ -20,9 +20,9 @@ CURE = Cure(
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds syncs by the loop's own thread."""
-    if not measures.kinds_known:
+    if not measures.writes_known:
         return _counted(measures)
-    output, segments = measures.output, measures.segments
+    output, segments = measures.output, measures.writes
     places = output.chosen[output.sync & output.within]
     if not len(places):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,21 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.access_order import streamed_share
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.contention import Contention, contention_of
-from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
+from tfdarshan.analysis.depth_phases import CallSpan, DepthPhases, depth_phases
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
-from tfdarshan.analysis.first_pass import first_pass_ends_ns, waited_after_s
+from tfdarshan.analysis.first_pass import waited_after_s
+from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
+from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
+from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable, rank_table
-from tfdarshan.analysis.segments import Segments, load_segments
+from tfdarshan.analysis.rereads import rereads
+from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_model import NOISE, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage_passes import from_storage
@@ -61,7 +64,6 @@ LEAST_SHARE = 0.02
 # Where the page cache serves the input, its calls are the processors' work: other load makes them longer.
 LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
-FIT_AT_MOST = 200_000
 # An input that was read so many times has later epochs, which hardly wait with such a share of all waits.
 SEVERAL, HARDLY = 1.5, 0.1
 # A session of fewer steps, or that is shorter, says nothing about the next one.
@@ -81,12 +83,11 @@ class Measures:
         files: One row per path, by the names that are shown.
         figures: The session's input.
         run: The session as staging asks it.
-        segments: All calls that have a segment.
-        places: Which of them are the pipeline's: on input files, within the steps.
-        kinds: What these are, `call_kinds.CALL_KINDS`.
+        session_calls: All calls that have a segment, to be looked at again.
+        facts: What one look at them gave.
         model: The time model, with what TensorFlow's trace says of the device.
         machine: Where it ran.
-        loop_thread: The thread that runs the training loop, an index into `segments.threads`.
+        is_loop: Says which thread runs the training loop.
         imported: Whether the session is a Darshan log.
         trace_room: Calls that a bound of the trace left without a segment.
         pipelines: The tf.data pipelines that the job iterated; None where nobody looked for any.
@@ -99,12 +100,11 @@ class Measures:
     files: FileTable
     figures: InputFigures
     run: Run
-    segments: Segments
-    places: Array
-    kinds: Array
+    session_calls: SessionCalls
+    facts: InputFacts
     model: StepModel
     machine: Machine
-    loop_thread: int | None
+    is_loop: Callable[[Thread], bool]
     imported: bool
     trace_room: TraceRoom
     pipelines: tuple[Pipeline, ...] | None
@@ -140,12 +140,41 @@ class Measures:
     @property
     def traced(self) -> bool:
         """Whether calls have segments: what single calls took is known."""
-        return len(self.segments) > 0
+        return self.facts.calls > 0
 
     @property
     def kinds_known(self) -> bool:
         """Whether the times of opens, stats and empty reads are told apart; a log has those of reads only."""
         return self.traced and not self.imported
+
+    @property
+    def writes_known(self) -> bool:
+        """Whether single writes are known: of a job that makes too many of them only their sum is."""
+        return self.kinds_known and not self.facts.writes.too_many
+
+    @property
+    def writes(self) -> Segments:
+        """Writes and syncs, in order of start."""
+        return self.facts.writes.segments
+
+    @cached_property
+    def loop_thread(self) -> int | None:
+        """The thread that runs the training loop, an index into `writes.threads`."""
+        threads = self.writes.threads
+        return next((place for place, found in enumerate(threads) if self.is_loop(found)), None)
+
+    def reads_again(self) -> Iterator[Segments]:
+        """Yields the reads of input within the steps, block by block, in order of start."""
+        return self._input_again(self.session_calls.blocks(), KIND["read"])
+
+    def input_within(self, start_ns: Array, end_ns: Array) -> Iterator[Segments]:
+        """Yields calls on input within the steps, at least those within some stretches of time."""
+        return self._input_again(self.session_calls.within(start_ns, end_ns))
+
+    def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
+        for block in blocks:
+            places, kinds = input_calls(block, self.is_input, self.windows)
+            yield block.where(places if kind is None else places[kinds == kind])
 
     @property
     def loop(self) -> str:
@@ -200,33 +229,20 @@ class Measures:
     @cached_property
     def read_cost(self) -> TimeModel:
         """What a read of data takes: a time of its own, and a time per byte."""
-        places = self.places[self.kinds == KIND["read"]]
-        places = places[:: max(1, len(places) // FIT_AT_MOST)]
-        segments = self.segments
-        return fit_time_model(
-            segments.length[places], (segments.end_ns[places] - segments.start_ns[places]) / 1e9
-        )
+        length, taken_ns = self.facts.sizes_and_times
+        return fit_time_model(length, taken_ns / 1e9)
 
     @cached_property
     def contention(self) -> Contention | None:
         """What of a call storage serves one at a time; None where the session does not show it."""
-        chosen = np.ones(len(self.places), bool)
-        if self.later_epochs_hardly_wait and self._first_pass_ends_ns is not None:
-            # What memory serves later, as many as ask, says nothing of storage.
-            chosen = self.segments.start_ns[self.places] < self._first_pass_ends_ns
-        return contention_of(self.segments, self.places[chosen], self.kinds[chosen])
-
-    @cached_property
-    def _first_pass_ends_ns(self) -> int | None:
-        if self.passes < SEVERAL or self.trace_room.dropped_calls:
-            return None
-        reads = self.places[self.kinds == KIND["read"]]
-        return first_pass_ends_ns(self.segments, reads, self.unique_bytes)
+        stored = self.facts.stored
+        # What memory serves later, as many as ask, says nothing of storage.
+        return contention_of(stored.first_stretches if self.later_epochs_hardly_wait else stored.stretches)
 
     @cached_property
     def later_wait_s(self) -> float | None:
         """What all steps waited after the input had been read through once; None where that is not known."""
-        through_ns = self._first_pass_ends_ns
+        through_ns = self.facts.stored.first_pass_ends_ns
         return (
             None if through_ns is None or self.windows is None else waited_after_s(self.windows, through_ns)
         )
@@ -273,11 +289,11 @@ class Measures:
     @cached_property
     def phases(self) -> DepthPhases | None:
         """Phases with few and with many of the reads that storage served under way, None without both."""
-        segments, places = self.segments, self.places[self.kinds == KIND["read"]]
-        taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
-        places = places[from_storage(np.ones(len(places)), segments.length[places], taken_s)]
-        columns = (segments.start_ns, segments.end_ns, segments.length, segments.thread)
-        return depth_phases(*(column[places] for column in columns))
+        stored = self.facts.stored
+        taken_ns = np.maximum(stored.sizes_and_times[1], 1)
+        usual_ns = float(np.median(taken_ns)) if len(taken_ns) else 0.0
+        span = CallSpan(stored.reads, stored.first_ns, stored.last_ns, stored.read_ns, usual_ns)
+        return depth_phases(span, map(_from_storage, self.reads_again()))
 
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:
@@ -314,13 +330,12 @@ class Measures:
     @cached_property
     def streamed_share(self) -> float:
         """Share of the bytes that are read in large parts, in order."""
-        places = self.places[self.kinds == KIND["read"]]
-        return streamed_share(self.segments, places, len(self.files))
+        return self.facts.pieces.streamed_share
 
     @cached_property
     def output(self) -> OutputCalls:
         """The job's writes."""
-        return output_calls(self.segments, self.windows, self.loop_thread)
+        return output_calls(self.writes, self.windows, self.loop_thread)
 
     def paths_of(self, rows: Array, most: int = 5) -> tuple[str, ...]:
         """Gives the paths of some rows of the file table."""
@@ -418,23 +433,33 @@ class Measures:
             start_ns: Where they start.
             end_ns: Where they end.
         """
-        windows, segments = self.windows, self.segments
+        windows = self.windows
         if windows is None or windows.wait_end_ns is None:
             return 0.0
-        places = self.places
-        if self.loop_thread is not None:
-            places = places[segments.thread[places] != self.loop_thread]
-        shares = []
-        for stretch in (covered(start_ns, end_ns), covered(windows.start_ns, windows.wait_end_ns)):
-            whole_ns = stretch.total_ns()
-            worked_ns = float(stretch.within(segments.start_ns[places], segments.end_ns[places]).sum())
-            shares.append(worked_ns / whole_ns if whole_ns > 0 else 0.0)
+        waits = covered(windows.start_ns, windows.wait_end_ns)
+        in_waits_ns = self.pipeline.in_waits_ns - self.facts.loop_in_waits_ns
+        shares = [
+            worked_ns / whole_ns if whole_ns > 0 else 0.0
+            for worked_ns, whole_ns in (
+                (self._worked_ns(start_ns, end_ns), covered(start_ns, end_ns).total_ns()),
+                (in_waits_ns, waits.total_ns()),
+            )
+        ]
         # Steps that hardly wait do not show a full pace: that is all readers in calls.
         return (
             min(1.0, shares[0] / max(shares[1], 1e-9))
             if shares[1] > 0
             else min(1.0, shares[0] / self.model.readers)
         )
+
+    def _worked_ns(self, start_ns: Array, end_ns: Array) -> int:
+        """Gives the time within some stretches of the calls on input that are not the loop's, added up."""
+        stretch, worked_ns = covered(start_ns, end_ns), 0
+        for block in self.input_within(start_ns, end_ns):
+            loop = [place for place, found in enumerate(block.threads) if self.is_loop(found)][:1]
+            others = ~np.isin(block.thread, loop)
+            worked_ns += int(stretch.within(block.start_ns[others], block.end_ns[others]).sum())
+        return worked_ns
 
     def without(
         self,
@@ -472,34 +497,32 @@ def measure(session: SessionData, top: int = 0, runner: Runner | None = None) ->
     Args:
         session: The session.
         top: How many of the slowest and most-read files the summary lists.
-        runner: What reads the calls of several processes for the time in I/O; None: it is taken from those
-            that are in memory for the findings.
+        runner: What reads the calls of several processes for the time in I/O; None: this process.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     processes = session.processes
     files, totals = load_files_and_totals(processes, top)
-    segments = load_segments(processes, files.index)
+    calls = SessionCalls(processes, files.index)
     pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes, segments if runner is None else None, runner or SERIAL)
-    windows = step_windows(step_marks(processes))
-    is_loop = loop_thread(processes[0])
-    figures = measure_input(processes, files, segments.blocks, windows, clock, is_loop)
-    places, kinds = input_calls(segments, figures.is_input, windows)
+    clock = measure_wall_clock(processes, calls.in_memory if runner is None else None, runner or SERIAL)
+    windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
+    room = trace_room(session.meta)
+    look = InputLook(files.rows["reads"].to_numpy(), windows, is_loop, _pass_bytes(files, room))
+    figures = measure_input(processes, files, calls.blocks, windows, clock, is_loop, watch=look.add)
     return Measures(
         summary=summary_of(session, totals, clock),
         files=files,
         figures=figures,
         run=Run(session, clock, None if windows is None else windows.span_s, windows, figures),
-        segments=segments,
-        places=places,
-        kinds=kinds,
+        session_calls=calls,
+        facts=look.facts(),
         model=_with_device(figures.model, processes[0], windows),
         machine=machine_of(session.meta[0]),
-        loop_thread=next((place for place, found in enumerate(segments.threads) if is_loop(found)), None),
+        is_loop=is_loop,
         imported="darshan" in session.meta[0],
-        trace_room=trace_room(session.meta),
+        trace_room=room,
         pipelines=pipelines_of(session.meta[0]),
         versions=session.meta[0].get("versions", {}),
     )
@@ -524,6 +547,21 @@ def measure_leading(
         return measure(session, runner=runner)
     alone = measure(session.of_rank(session.joint.leading), runner=runner)
     return dataclasses.replace(alone, ranks=ranks or rank_table(session))
+
+
+def _pass_bytes(files: FileTable, room: TraceRoom) -> float | None:
+    """Gives what the input has in bytes, if it was read several times and no call is missing; else None."""
+    found = rereads(files, input_files(files))
+    return float(found.unique_bytes) if found.passes >= SEVERAL and not room.dropped_calls else None
+
+
+def _from_storage(reads: Segments) -> tuple[Array, Array, Array, Array]:
+    """Gives those that storage served: starts, ends, bytes and threads."""
+    taken_s = (reads.end_ns - reads.start_ns) / 1e9
+    stored = from_storage(np.ones(len(reads)), reads.length, taken_s)
+    columns = (reads.start_ns, reads.end_ns, reads.length, reads.thread)
+    start, end, length, thread = (values[stored] for values in columns)
+    return start, end, length, thread
 
 
 def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:

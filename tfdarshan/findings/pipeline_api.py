@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
@@ -23,11 +22,8 @@ USUAL = Stage("map", function="load", does=("reads",))
 
 def read_by_loop(measures: Measures) -> bool:
     """Says whether the training loop's own thread reads the input."""
-    segments, loop = measures.segments, measures.loop_thread
-    places = measures.places[measures.kinds == KIND["read"]]
-    return (
-        loop is not None and len(places) > 0 and bool((segments.thread[places] == loop).mean() >= OWN_READS)
-    )
+    facts = measures.facts
+    return facts.reads > 0 and facts.loop_reads / facts.reads >= OWN_READS
 
 
 def input_pipeline(measures: Measures) -> Pipeline | None:

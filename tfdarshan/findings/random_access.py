@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.access_order import scattered_reads
-from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.full_storage import is_full
@@ -32,8 +30,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where reading the same bytes in order would take less time."""
     if not measures.traced:
         return _counted(measures)
-    places = measures.places[measures.kinds == KIND["read"]]
-    found = scattered_reads(measures.segments, places, len(measures.files))
+    found = measures.facts.pieces.scattered
     reads = measures.group("read")
     if not found.reads or not reads.thread_s or not found.thread_s:
         return None

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.access_order import scattered_reads
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
@@ -34,27 +31,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where storage serves small reads one by one, though nothing is jumped over."""
     if not measures.traced:
         return None
-    segments = measures.segments
-    places = measures.places[measures.kinds == KIND["read"]]
-    count = len(measures.files)
-    length = segments.length[places]
-    made = np.bincount(segments.file[places], minlength=count)
-    moved = np.bincount(segments.file[places], length, minlength=count)
-    scattered = np.zeros(count, bool)
-    scattered[scattered_reads(segments, places, count).files] = True
+    made, moved = measures.pipeline.costs.reads, measures.pipeline.costs.read_bytes
+    scattered = np.zeros(len(measures.files), bool)
+    scattered[measures.facts.pieces.scattered.files] = True
     mean = moved / np.maximum(made, 1)
     # A file that stays open is read whole again without an open.
     passes = np.maximum(np.maximum(measures.costs.opens, measures.costs.passes(measures.sizes)), 1)
     small = (made >= PIECES * passes) & (mean <= SMALL) & ~scattered
-    chosen = places[small[segments.file[places]]]
-    taken_s = (segments.end_ns[chosen] - segments.start_ns[chosen]) / 1e9
-    stored = from_storage(np.ones(len(chosen)), segments.length[chosen], taken_s)
-    reads, read_s = int(stored.sum()), float(taken_s[stored].sum())
+    chosen, (stored, stored_ns) = int(made[small].sum()), measures.facts.stored.by_file
+    reads, read_s = int(stored[small].sum()), float(stored_ns[small].sum()) / 1e9
     all_s = float(measures.costs.read_s.sum())
     # Where the kernel reads ahead most are quick, and large reads would be cut into the same parts.
-    if reads < FEWEST or reads < ONE_BY_ONE * len(chosen) or read_s < SHARE * all_s:
+    if reads < FEWEST or reads < ONE_BY_ONE * chosen or read_s < SHARE * all_s:
         return None
-    bytes_read = float(segments.length[chosen].sum())
+    bytes_read = float(moved[small].sum())
     parts = float(np.ceil(moved[small] / passes[small] / LARGE) @ passes[small])
     most_parts = float(np.ceil(moved[small] / passes[small] / LEAST_PART) @ passes[small])
     each_s = read_s / reads
@@ -69,7 +59,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     assumed = Assumption(
         "a read waits as long whatever its size",
-        f"{human_seconds(each_s)} for {human_bytes(bytes_read / len(chosen))}, {reads:,} times",
+        f"{human_seconds(each_s)} for {human_bytes(bytes_read / chosen)}, {reads:,} times",
         "larger reads take as many times longer",
     )
     gain, stall_s = measures.without(measures.group("read"), low, expected, high, [assumed])
@@ -77,11 +67,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"files are read {human_bytes(bytes_read / len(chosen))} at a time",
+        title=f"files are read {human_bytes(bytes_read / chosen)} at a time",
         what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
         f"storage; {parts:,.0f} of {human_bytes(LARGE)} at most would do.",
         evidence=(
-            Evidence("small reads in order", f"{len(chosen):,}", len(chosen)),
+            Evidence("small reads in order", f"{chosen:,}", chosen),
             Evidence("of them served by storage", f"{reads:,}", reads),
             Evidence("time of one", human_seconds(each_s), each_s),
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),

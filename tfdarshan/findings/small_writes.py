@@ -25,9 +25,9 @@ S_PER_BYTE = 1 / 300e6
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds writes of less than 64 KiB by the loop's own thread."""
-    if not measures.kinds_known:
+    if not measures.writes_known:
         return _counted(measures)
-    output, segments = measures.output, measures.segments
+    output, segments = measures.output, measures.writes
     places = output.chosen[output.within & ~output.sync]
     length, duration = segments.length[places], segments.end_ns[places] - segments.start_ns[places]
     small = (length > 0) & (length < SMALL_BYTES)

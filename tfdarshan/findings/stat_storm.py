@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
+from tfdarshan.analysis.call_kinds import NO_CALLS, CallGroup
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -12,6 +12,9 @@ from tfdarshan.findings.pipeline_api import reads_in_python
 from tfdarshan.units import human_seconds, plural
 
 NAME = "stat_storm"
+# Places in `AskedCalls`.
+OTHERS, LOOP = 0, 1
+BY_NAME, ANY = 1, slice(None)
 CURE = Cure(
     "List and check the files once, at the start, and keep the list.",
     "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
@@ -76,25 +79,21 @@ def needless_stats(measures: Measures) -> CallGroup:
     name, or a thread that runs Python, is asked by the job's own code.
     """
     stats, in_python = measures.group("stat"), reads_in_python(measures)
-    segments, is_loop = measures.segments, measures.segments.thread[measures.places] == measures.loop_thread
-    asks, opened = measures.kinds == KIND["stat"], measures.kinds == KIND["open"]
-    taken_s = (segments.end_ns[measures.places] - segments.start_ns[measures.places]) / 1e9
+    asked, opened = (measures.facts.asked.calls[place] for place in (0, 1))
+    taken_s = measures.facts.asked.lasted_ns[0] / 1e9
     # What asks about an open file comes with opening it.
-    by_path = np.array([operation.name == "stat" for operation in segments.operations] or [False])
-    by_name = by_path[segments.operation[measures.places]]
-    others, own = asks & ~is_loop, asks & is_loop & by_name
-    others = others & by_name if in_python else others
-    count = int(others.sum())
-    with_opens = 0 if in_python else int((opened & ~is_loop).sum())
+    others, own = (OTHERS, BY_NAME) if in_python else (OTHERS, ANY), (LOOP, BY_NAME)
+    count, own_count = float(asked[others].sum()), float(asked[own])
+    with_opens = 0.0 if in_python else float(opened[OTHERS].sum())
     spare = max(0.0, 1 - with_opens / count) if count else 0.0
-    whole_s, others_s = float(taken_s[asks].sum()), float(taken_s[others].sum())
+    whole_s, others_s = float(taken_s.sum()), float(taken_s[others].sum())
     if whole_s <= 0:
         return NO_CALLS
     # A trace that was cut short has a part of the calls.
     scale = stats.thread_s / whole_s
-    own_s = scale * float(taken_s[own].sum())
+    own_s = scale * float(taken_s[own])
     within_s = min(stats.within_s, own_s)
-    calls = stats.calls * (spare * count + int(own.sum())) / int(asks.sum())
+    calls = stats.calls * (spare * count + own_count) / float(asked.sum())
     return CallGroup(calls, 0.0, scale * spare * others_s + own_s - within_s, within_s)
 
 

@@ -64,7 +64,7 @@ def _faults_s(measures: Measures) -> float:
 
 def _own_calls_s(measures: Measures) -> float:
     """Gives what the training loop's thread spends in calls on input and output outside of its waits."""
-    output, segments = measures.output, measures.segments
+    output, segments = measures.output, measures.writes
     written = output.chosen[output.within]
     written_ns = np.sum(segments.end_ns[written] - segments.start_ns[written])
     return measures.input_calls.within_s + float(written_ns) / 1e9

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.contention import call_time
-from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.time_model import fit_time_model
-from tfdarshan.findings.measures import FIT_AT_MOST, Measures
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.read_split import (
     DOUBT,
@@ -42,20 +38,15 @@ class StoredReads:
 
 def stored_reads(measures: Measures) -> StoredReads:
     """Gives them. Quick ones among them, which memory served, would be taken for what reads usually take."""
-    reads, segments = measures.group("read"), measures.segments
-    places = measures.places[measures.kinds == KIND["read"]] if measures.traced else measures.places[:0]
-    length = segments.length[places]
-    taken_s = (segments.end_ns[places] - segments.start_ns[places]) / 1e9
-    slow = from_storage(np.ones(len(places)), length, taken_s)
-    if not slow.any():
+    reads, stored = measures.group("read"), measures.facts.stored
+    if not stored.reads:
         waiting = [wait * reads.calls / max(reads.thread_s, 1e-12) for wait in wait_of_a_read(measures)]
         low, expected, high = (min(1.0, share) for share in waiting)
         return StoredReads(reads.calls, reads.moved_bytes, (0.0, expected, high), False)
-    length, taken_s = length[slow], taken_s[slow]
-    calls = reads.calls * float(slow.mean())
-    size, mean_s = float(length.mean()), float(taken_s.mean())
-    few = slice(None, None, max(1, len(length) // FIT_AT_MOST))
-    model = fit_time_model(length[few], taken_s[few])
+    calls = reads.calls * stored.reads / measures.facts.reads
+    size, mean_s = stored.read_bytes / stored.reads, stored.read_ns / stored.reads / 1e9
+    length, taken_ns = stored.sizes_and_times
+    model = fit_time_model(length, taken_ns / 1e9)
     shown = model.r2 >= EXPLAINED and size * model.s_per_byte > SHOWN * model.seconds(size)
     if not shown and seconds_per_byte_probed(measures) is not None:
         low, expected, high = (

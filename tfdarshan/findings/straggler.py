@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.contention import depth_at_start
 from tfdarshan.analysis.directory import directories_of
+from tfdarshan.analysis.in_order.read_judge import SlowReads, compared_reads, slow_reads
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.slow_moments import slow_moments
-from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
@@ -53,29 +50,6 @@ class Slow:
     times: float
     name: str
     once: bool = False
-
-
-@dataclass(frozen=True)
-class Reads:
-    """The job's reads in order of start: one entry per read.
-
-    Attributes:
-        file: The row of the file table.
-        times: What it took, as a multiple of what reads of its size usually do.
-        excess_s: By how much it took longer.
-        depth: How many reads ran when it began.
-        slow: Whether it took several times as long.
-        moment: Whether it was slow beside reads of other files that were slow, too.
-        stored: Whether the page cache cannot have served it.
-    """
-
-    file: Array
-    times: Array
-    excess_s: Array
-    depth: Array
-    slow: Array
-    moment: Array
-    stored: Array
 
 
 def find(measures: Measures) -> Finding | None:
@@ -129,20 +103,6 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth="where they were slow this once only: look at a second session first",
     )
-
-
-def _reads(measures: Measures) -> Reads:
-    """Looks at all reads of input."""
-    segments, model = measures.segments, measures.read_cost
-    places = measures.places[measures.kinds == KIND["read"]]
-    start, end, file = (values[places] for values in (segments.start_ns, segments.end_ns, segments.file))
-    length = segments.length[places]
-    taken_s = (end - start) / 1e9
-    usual_s = np.maximum(model.seconds(length) / (model.scale or 1.0), 1e-9)
-    times = taken_s / usual_s
-    slow = times >= SLOW_FILE
-    depth, stored = depth_at_start(start, end), from_storage(np.ones(len(file)), length, taken_s)
-    return Reads(file, times, taken_s - usual_s, depth, slow, slow_moments(file, slow), stored)
 
 
 def _gain(measures: Measures, share: float, assumed: Assumption) -> tuple[Gain, float]:
@@ -199,29 +159,28 @@ def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -
     chosen = np.isin(frame["folder"].to_numpy(), sums.index.to_numpy()[slow])
     excess = float((taken[chosen] - reference * usual[chosen]).sum())
     times = float(taken[chosen].sum() / (reference * usual[chosen].sum()))
-    if measures.traced and not _by_itself(_reads(measures), rows[chosen], SLOW_FOLDER * reference):
+    if measures.traced and not _by_itself(measures, rows[chosen], SLOW_FOLDER * reference):
         return None
     names = [folders.paths[place] for place in sums.index[slow].tolist()]
     return Slow(rows[chosen], excess, times, _common(measures, rows, chosen, names))
 
 
-def _by_itself(reads: Reads, rows: Array, limit: float) -> bool:
+def _by_itself(measures: Measures, rows: Array, limit: float) -> bool:
     """Says whether some files are slow in half of their reads, and not because more of them run at a time.
 
     Of files that were read at a slow time others are quick. Reads that memory served are not counted: what is
     slow the first time is quick the next. Those that storage served are slow for all, so they are compared
     with others' of that kind.
     """
-    chosen = np.isin(reads.file, rows)
-    if not chosen.any() or chosen.all():
+    files = np.zeros(len(measures.files), bool)
+    files[rows] = True
+    found = compared_reads(measures.reads_again(), measures.read_cost, files)
+    if 0 in found.reads:
         return True
-    deeper = reads.depth[chosen].mean() >= DEEPER * reads.depth[~chosen].mean()
-    others = reads.times[~chosen & reads.stored]
-    chosen &= reads.stored
-    if deeper or not chosen.any():
+    (depth, others_depth), (times, others_times) = found.depth, found.times
+    if depth >= DEEPER * others_depth or times is None:
         return False
-    least = max(limit, SLOW_FOLDER * float(np.median(others))) if len(others) else limit
-    return float(np.median(reads.times[chosen])) >= least
+    return times >= (limit if others_times is None else max(limit, SLOW_FOLDER * others_times))
 
 
 def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) -> str:
@@ -244,10 +203,9 @@ def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> 
     reads = None
     if measures.traced:
         # Slow at that time, or slow by themselves? A slow moment is none of a file's doing.
-        reads = _reads(measures)
-        moments_s = np.bincount(reads.file, reads.moment * reads.excess_s, minlength=len(measures.files))
-        taken = np.maximum(taken - moments_s[rows], 0.0)
-        slow = (taken >= limit * reference * usual) & _throughout(reads, measures)[rows]
+        reads = slow_reads(measures.reads_again(), measures.read_cost, len(measures.files), SLOW_FILE)
+        taken = np.maximum(taken - reads.moments_s[rows], 0.0)
+        slow = (taken >= limit * reference * usual) & _throughout(reads)[rows]
     count = int(np.count_nonzero(slow))
     if not count or count > max(1, MOST_FILES * len(rows)):
         return None
@@ -259,25 +217,21 @@ def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> 
     return Slow(rows[slow], excess, times, plural(count, "file"), once)
 
 
-def _slow_once(reads: Reads, rows: Array) -> bool:
+def _slow_once(reads: SlowReads, rows: Array) -> bool:
     """Says whether most of some files were slow in one read alone."""
-    slow = np.bincount(reads.file[reads.slow & np.isin(reads.file, rows)], minlength=int(rows.max()) + 1)
-    return float(np.median(slow[rows])) <= 1
+    return float(np.median(reads.slow[rows])) <= 1
 
 
-def _throughout(reads: Reads, measures: Measures) -> Array:
+def _throughout(reads: SlowReads) -> Array:
     """Says of each file whether it was slow in half of its reads; of few reads the sum says enough."""
-    made = np.bincount(reads.file, minlength=len(measures.files))
-    slow = np.bincount(reads.file, reads.slow & ~reads.moment, minlength=len(measures.files))
-    found: Array = (made < MANY_READS) | (slow >= made / 2)
+    found: Array = (reads.made < MANY_READS) | (reads.alone >= reads.made / 2)
     return found
 
 
-def _again(reads: Reads, rows: Array) -> bool:
+def _again(reads: SlowReads, rows: Array) -> bool:
     """Says whether files were slow at several times, or for many reads: else the machine stood still."""
-    slow = reads.slow & ~reads.moment & np.isin(reads.file, rows)
-    begins = slow & ~np.append(False, reads.slow[:-1])
-    return int(begins.sum()) >= SEVERAL_TIMES or int(slow.sum()) >= MANY_SLOW_CALLS * len(rows)
+    several = int(reads.begins[rows].sum()) >= SEVERAL_TIMES
+    return several or int(reads.alone[rows].sum()) >= MANY_SLOW_CALLS * len(rows)
 
 
 def _slow_writes(measures: Measures) -> Finding | None:

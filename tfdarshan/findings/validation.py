@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array, union_ns
+from tfdarshan.analysis.in_order.pause_calls import PauseReading
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import probe_evidence, serial_share, times_as_long
@@ -15,26 +13,11 @@ from tfdarshan.findings.reader_change import serves_more
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "validation"
-# A pause between steps is one from so many times a step's length on, and of so many seconds at least.
-LONGER, LEAST_S = 3.0, 0.02
-# A file is read in pauses alone if so many of its calls are.
-ALONE = 0.9
 # Memory that these files may take to be kept there.
 ROOM = 0.2
 AGAIN = 1.5
 MOST_READERS = 16
 FEWEST_READS = 8
-
-
-@dataclass(frozen=True)
-class _Pauses:
-    """Pauses between steps in which files are read that no step reads."""
-
-    count: int
-    reading_s: float
-    thread_s: float
-    reads: int
-    rows: Array
 
 
 def find(measures: Measures) -> Finding | None:
@@ -102,33 +85,8 @@ def find(measures: Measures) -> Finding | None:
     )
 
 
-def _pauses(measures: Measures) -> _Pauses | None:
-    windows, segments = measures.windows, measures.segments
-    if windows is None or len(windows.start_ns) < 2:
-        return None
-    begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
-    typical_ns = float(np.median(windows.end_ns - windows.start_ns))
-    long = end - begin >= max(LONGER * typical_ns, LEAST_S * 1e9)
+def _pauses(measures: Measures) -> PauseReading | None:
+    """Gives pauses between steps in which files are read that no step reads."""
     # The last epoch's is after the last step, where the session's steps do not say how long it was.
-    begin, end = begin[long], end[long]
-    if not len(begin):
-        return None
-    places = measures.places
-    start = segments.start_ns[places]
-    before = np.searchsorted(begin, start, side="right") - 1
-    inside = (before >= 0) & (start < end[np.maximum(before, 0)])
-    count = len(measures.files)
-    file = segments.file[places]
-    made = np.bincount(file, minlength=count)
-    within = np.bincount(file, inside, minlength=count)
-    alone = (made > 0) & (within >= ALONE * made)
-    chosen = inside & alone[file]
-    if int(chosen.sum()) < FEWEST_READS:
-        return None
-    found = places[chosen]
-    taken_ns = segments.end_ns[found] - segments.start_ns[found]
-    reading_ns = union_ns(segments.start_ns[found], segments.end_ns[found])
-    rows = np.flatnonzero(np.bincount(file[chosen], minlength=count) > 0)
-    return _Pauses(
-        len(np.unique(before[chosen])), reading_ns / 1e9, float(taken_ns.sum()) / 1e9, int(chosen.sum()), rows
-    )
+    pauses = measures.facts.pauses
+    return None if pauses is None else pauses.reading(measures.input_within, FEWEST_READS)

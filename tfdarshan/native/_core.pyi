@@ -228,6 +228,25 @@ class tfd_bins(Struct):
     count: int
 
 
+class tfd_reads(Struct):
+    file: Any
+    offset: Any
+    length: Any
+    lasted_ns: Any
+    count: int
+
+
+class tfd_read_order(Struct):
+    slot: Any
+    ends: Any
+    lengths: Any
+    sums: Any
+    streams: Any
+    part_bytes: int
+    large_bytes: int
+    streamed_bytes: int
+
+
 class FFI:
     NULL: Any
     @overload
@@ -271,6 +290,10 @@ class FFI:
     @overload
     def new(self, cdecl: Literal["struct tfd_bins *"], init: Any = ...) -> tfd_bins: ...
     @overload
+    def new(self, cdecl: Literal["struct tfd_reads *"], init: Any = ...) -> tfd_reads: ...
+    @overload
+    def new(self, cdecl: Literal["struct tfd_read_order *"], init: Any = ...) -> tfd_read_order: ...
+    @overload
     def new(self, cdecl: str, init: Any = ...) -> Any: ...
     def buffer(self, cdata: Any, size: int = ...) -> Any: ...
     def from_buffer(self, cdecl: str, source: Any, require_writable: bool = ...) -> Any: ...
@@ -299,6 +322,9 @@ class Lib:
     TFD_SIZES: int
     TFD_DURATION_SUMS: int
     TFD_DURATION_CELLS: int
+    TFD_SIDE_BY_SIDE: int
+    TFD_READ_ORDER_SUMS: int
+    TFD_READ_ORDER_STREAM: int
     def tfd_session_start(self, options: tfd_options, report: tfd_attach_report, /) -> int: ...
     def tfd_session_stop(self, report: tfd_attach_report, /) -> int: ...
     def tfd_session_join(self, spool_directory: Any, /) -> int: ...
@@ -373,6 +399,7 @@ class Lib:
     def tfd_spread_calls(self, calls: tfd_calls, group: Any, bins: tfd_bins, sums: Any, /) -> None: ...
     def tfd_find_deepest(self, calls: tfd_calls, bins: tfd_bins, room: Any, most: Any, /) -> None: ...
     def tfd_add_durations(self, calls: tfd_calls, operation: Any, error: Any, sums: Any, cells: Any, cell_of_call: Any, /) -> None: ...
+    def tfd_add_read_order(self, order: tfd_read_order, reads: tfd_reads, /) -> None: ...
     def tfd_record_id(self, path: Any, length: int, /) -> int: ...
 
 ffi: FFI

@@ -1,0 +1,276 @@
+"""What findings ask of calls, answered with all of them in memory: block by block it has to be the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.contention import depth_at_start
+from tfdarshan.analysis.depth_phases import (
+    BUSY,
+    CALLS_LONG,
+    LEAST_WINDOW_S,
+    MOST_WINDOWS,
+    SHALLOWER,
+    SOMEWHAT_BUSY,
+    DepthPhases,
+)
+from tfdarshan.analysis.in_order.pause_calls import ALONE, LEAST_S, LONGER, PauseReading
+from tfdarshan.analysis.in_order.read_judge import usual_s
+from tfdarshan.analysis.in_order.read_pieces import (
+    FEWEST_READS,
+    LEAST_STREAM,
+    SCATTERED,
+    STREAM_PART_BYTES,
+    ScatteredReads,
+)
+from tfdarshan.analysis.input_pipeline import input_calls
+from tfdarshan.analysis.intervals import Array, covered, group_order, union_ns
+from tfdarshan.analysis.segments import Segments, load_segments
+from tfdarshan.analysis.slow_moments import slow_moments
+from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.native.read_order import SIDE_BY_SIDE
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """The calls of what was measured: `places` are those on input within the steps, `kinds` what they are."""
+
+    segments: Segments
+    places: Array
+    kinds: Array
+    loop: int
+
+    @property
+    def reads(self) -> Array:
+        """Places of reads with data."""
+        return self.places[self.kinds == KIND["read"]]
+
+    def column(self, name: str, places: Array) -> Array:
+        """Gives a column of some calls."""
+        return getattr(self.segments, name)[places]
+
+    def taken_s(self, places: Array) -> Array:
+        """Gives their durations."""
+        return (self.segments.end_ns[places] - self.segments.start_ns[places]) / 1e9
+
+
+def at_once(session, measures) -> AtOnce:
+    """Loads all calls of what was measured."""
+    segments = load_segments(session.processes, measures.files.index)
+    places, kinds = input_calls(segments, measures.is_input, measures.windows)
+    loop = next((place for place, one in enumerate(segments.threads) if measures.is_loop(one)), -1)
+    return AtOnce(segments, places, kinds, loop)
+
+
+def scattered_reads(segments: Segments, places: Array, files: int) -> ScatteredReads:
+    """Finds them.
+
+    Args:
+        segments: The session's calls.
+        places: The reads with data to look at, in order of start.
+        files: How many rows the file table has.
+    """
+    count = np.bincount(segments.file[places], minlength=files)
+    places = places[count[segments.file[places]] >= FEWEST_READS]
+    places = places[segments.offset[places] >= 0]
+    if len(places) == 0:
+        return ScatteredReads(places, 0, 0, 0.0)
+    places = places[group_order(segments.file[places], files)]
+    file, offset, length = (column[places] for column in (segments.file, segments.offset, segments.length))
+    jumps = _jumps(file, offset, length)
+    share = np.bincount(file, jumps, minlength=files) / np.maximum(np.bincount(file, minlength=files), 1)
+    kept = share[file] >= SCATTERED
+    duration = (segments.end_ns - segments.start_ns)[places[kept]]
+    per_file = np.bincount(file[kept], minlength=files)
+    order = np.argsort(-per_file, kind="stable")
+    return ScatteredReads(
+        order[: int(np.count_nonzero(per_file))],
+        int(kept.sum()),
+        int(length[kept].sum()),
+        float(duration.sum()) / 1e9,
+    )
+
+
+def streamed_share(segments: Segments, places: Array, files: int) -> float:
+    """Gives the share of the bytes read in large parts that go on where the part before ended.
+
+    Args:
+        segments: The session's calls.
+        places: The reads with data to look at, in order of start.
+        files: How many rows the file table has.
+    """
+    moved = float(segments.length[places].sum())
+    places = places[(segments.length[places] >= STREAM_PART_BYTES) & (segments.offset[places] >= 0)]
+    if not len(places) or float(segments.length[places].sum()) < LEAST_STREAM * moved:
+        return 0.0
+    places = places[group_order(segments.file[places], files)]
+    file, offset, length = (column[places] for column in (segments.file, segments.offset, segments.length))
+    goes_on = (file[1:] == file[:-1]) & (offset[1:] == offset[:-1] + length[:-1])
+    in_order = np.concatenate([[False], goes_on]) | np.concatenate([goes_on, [False]])
+    return float(length[in_order].sum()) / moved
+
+
+def _jumps(file: Array, offset: Array, length: Array) -> Array:
+    """Says which reads go on after none of the reads before them in their file, by file in order of time.
+
+    A step of less than a read is none: a record's header and body, or a part that was read ahead.
+    """
+    jumps: Array = np.ones(len(file), bool)
+    end = offset + length
+    for back in range(1, min(SIDE_BY_SIDE, len(file) - 1) + 1):
+        near = np.abs(offset[back:] - end[:-back]) <= length[:-back]
+        jumps[back:] &= ~(near & (file[back:] == file[:-back]))
+    jumps[np.concatenate([[True], file[1:] != file[:-1]])] = False
+    return jumps
+
+
+def asked(calls: AtOnce) -> tuple[Array, Array]:
+    """Gives `AskedCalls` of them."""
+    sums = np.zeros((2, 2, 2, 2))
+    for place, kind in zip(calls.places.tolist(), calls.kinds.tolist(), strict=True):
+        if kind in (KIND["stat"], KIND["open"]):
+            operation = calls.segments.operations[calls.segments.operation[place]]
+            code = (int(kind == KIND["open"]), int(calls.segments.thread[place] == calls.loop))
+            row = (*code, int(operation.name == "stat"))
+            sums[(0, *row)] += 1
+            sums[(1, *row)] += calls.segments.end_ns[place] - calls.segments.start_ns[place]
+    return sums[0], sums[1]
+
+
+def worked_ns(calls: AtOnce, start_ns: Array, end_ns: Array) -> int:
+    """Gives the time of other threads than the loop's within some stretches."""
+    places = calls.places[calls.segments.thread[calls.places] != calls.loop]
+    stretch = covered(start_ns, end_ns)
+    return int(stretch.within(calls.column("start_ns", places), calls.column("end_ns", places)).sum())
+
+
+def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReading | None:
+    """Gives what was read in pauses alone."""
+    if windows is None or len(windows.start_ns) < 2:
+        return None
+    segments, places = calls.segments, calls.places
+    begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
+    typical_ns = float(np.median(windows.end_ns - windows.start_ns))
+    long = end - begin >= max(LONGER * typical_ns, LEAST_S * 1e9)
+    begin, end = begin[long], end[long]
+    if not len(begin):
+        return None
+    start, file = segments.start_ns[places], segments.file[places]
+    before = np.searchsorted(begin, start, side="right") - 1
+    inside = (before >= 0) & (start < end[np.maximum(before, 0)])
+    made, within = np.bincount(file, minlength=count), np.bincount(file, inside, minlength=count)
+    alone = (made > 0) & (within >= ALONE * made)
+    chosen = inside & alone[file]
+    if int(chosen.sum()) < fewest:
+        return None
+    found = places[chosen]
+    return PauseReading(
+        len(np.unique(before[chosen])),
+        union_ns(segments.start_ns[found], segments.end_ns[found]) / 1e9,
+        float((segments.end_ns[found] - segments.start_ns[found]).sum()) / 1e9,
+        int(chosen.sum()),
+        np.unique(file[chosen]),
+    )
+
+
+def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
+    """Gives the columns of `SlowReads`."""
+    file, taken_s = calls.column("file", calls.reads), calls.taken_s(calls.reads)
+    usual = usual_s(model, calls.column("length", calls.reads))
+    slow = taken_s / usual >= times
+    moment = slow_moments(file, slow)
+    alone = slow & ~moment
+    begins = alone & ~np.append(False, slow[:-1])
+    weights = (None, slow, alone, begins, moment * (taken_s - usual))
+    return [np.bincount(file, weight, minlength=count) for weight in weights]
+
+
+def compared(calls: AtOnce, model, files: Array):
+    """Gives the fields of `ComparedReads`."""
+    places = calls.reads
+    taken_s, length = calls.taken_s(places), calls.column("length", places)
+    times, stored = taken_s / usual_s(model, length), from_storage(np.ones(len(places)), length, taken_s)
+    depth = depth_at_start(calls.column("start_ns", places), calls.column("end_ns", places))
+    chosen = files[calls.column("file", places)]
+    parts = [chosen, ~chosen]
+    return (
+        tuple(int(part.sum()) for part in parts),
+        tuple(float(depth[part].mean()) if part.any() else 0.0 for part in parts),
+        tuple(float(np.median(times[part & stored])) if (part & stored).any() else None for part in parts),
+    )
+
+
+def depth_phases(start_ns: Array, end_ns: Array, length: Array, thread: Array) -> DepthPhases | None:
+    """Finds the phases of calls; None where the queue was always as deep, or seldom busy.
+
+    Args:
+        start_ns: Starts of the calls, ascending.
+        end_ns: Their ends.
+        length: Bytes that each moved.
+        thread: Who made it.
+    """
+    if len(start_ns) < CALLS_LONG:
+        return None
+    taken_ns = np.maximum(end_ns - start_ns, 1)
+    first, last = int(start_ns[0]), int(end_ns.max())
+    together = max(1.0, float(taken_ns.sum()) / (last - first))
+    window_ns = max(
+        CALLS_LONG * float(np.median(taken_ns)) / together,
+        LEAST_WINDOW_S * 1e9,
+        (last - first) / MOST_WINDOWS,
+    )
+    edges = np.arange(first, last + window_ns, window_ns)
+    if len(edges) < 3:
+        return None
+    depth, busy, moved = _at(edges, start_ns, end_ns, length / taken_ns)
+    depth, busy, rate = (np.diff(sums) / window_ns for sums in (depth, busy, moved))
+    active = busy >= BUSY
+    if not active.any():
+        return None
+    usual = float(depth[active].mean())
+    shallow, deep = (
+        (busy >= SOMEWHAT_BUSY) & (depth <= SHALLOWER * usual),
+        active & (depth > SHALLOWER * usual),
+    )
+    rate = rate / np.maximum(busy, SOMEWHAT_BUSY)
+    threads = _threads(edges, start_ns, thread)
+    shallow &= threads <= SHALLOWER * (np.median(threads[deep]) if deep.any() else 0)
+    steady_shallow, steady_deep = (kind & np.append(False, kind[:-1]) for kind in (shallow, deep))
+    if not steady_shallow.any() or not steady_deep.any():
+        return None
+    begins = steady_shallow & ~np.append(False, steady_shallow[:-1])
+    return DepthPhases(
+        float(depth[steady_deep].mean()),
+        rate[steady_deep] * 1e9,
+        float((depth[steady_shallow] / busy[steady_shallow]).mean()),
+        rate[steady_shallow] * 1e9,
+        int(begins.sum()),
+    )
+
+
+def _threads(edges: Array, start_ns: Array, thread: Array) -> Array:
+    """Counts the threads whose calls began between each moment and the next."""
+    window = np.searchsorted(edges, start_ns, side="right") - 1
+    both = np.unique(window.astype(np.int64) << 32 | thread.astype(np.int64))
+    found: Array = np.bincount(both >> 32, minlength=len(edges) - 1)[: len(edges) - 1]
+    return found
+
+
+def _at(edges: Array, start_ns: Array, end_ns: Array, rate: Array) -> tuple[Array, Array, Array]:
+    """Gives, up to each moment, the time in calls, the time with some running, and the bytes."""
+    order = np.argsort(end_ns, kind="stable")
+    moments = np.concatenate([start_ns, end_ns[order]])
+    change = np.concatenate([np.ones(len(start_ns)), -np.ones(len(end_ns))])
+    change_rate = np.concatenate([rate, -rate[order]])
+    order = np.argsort(moments, kind="stable")
+    moments = moments[order]
+    lasted = np.diff(moments)
+    running = np.cumsum(change[order])[:-1]
+    sums = []
+    for height in (running, running > 0, np.cumsum(change_rate[order])[:-1]):
+        area = np.concatenate([[0.0], np.cumsum(height * lasted)])
+        sums.append(np.interp(edges, moments, area))
+    return sums[0], sums[1], sums[2]

@@ -1,0 +1,295 @@
+"""What findings ask of calls is the same of all calls at once and block by block, for any session."""
+
+import dataclasses
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.made_up_session import image_job, write_session
+from tests.unit.findings.calls_at_once import (
+    asked,
+    at_once,
+    compared,
+    depth_phases,
+    pause_reading,
+    scattered_reads,
+    slow_sums,
+    streamed_share,
+    worked_ns,
+)
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.unit.findings.test_properties import CALL, PATHS, WAITS
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.in_order import input_look, session_calls, stored_calls
+from tfdarshan.analysis.in_order.read_judge import compared_reads, slow_reads
+from tfdarshan.analysis.in_order.stretches import PARTS, Stretches
+from tfdarshan.analysis.in_order.thinned import Thinned, stride_of
+from tfdarshan.analysis.in_order.write_calls import WriteCalls
+from tfdarshan.analysis.output_calls import output_calls
+from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.findings.diagnosis import diagnosis_of
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.plain import plain_diagnosis
+from tfdarshan.findings.straggler import SLOW_FILE
+from tfdarshan.findings.validation import FEWEST_READS
+from tfdarshan.sessions import schema
+
+ROWS_OF_A_GROUP = 7
+FIELDS = ("files", "reads", "read_bytes", "thread_s")
+
+
+@pytest.fixture
+def read_anew():
+    """Has no call kept from one question to the next, and row groups small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session_calls, "KEPT_CALLS", 0)
+        patch.setattr(schema, "EVENTS_ROW_GROUP", ROWS_OF_A_GROUP)
+        yield
+
+
+def check(session):
+    """Compares all that findings ask of the calls."""
+    measures = measure(session)
+    calls, facts, count = at_once(session, measures), measures.facts, len(measures.files)
+    assert measures.session_calls.in_memory is None or not len(calls.segments)
+    reads, segments = calls.reads, calls.segments
+
+    assert (facts.calls, facts.reads) == (len(segments), len(reads))
+    assert facts.loop_reads == int((calls.column("thread", reads) == calls.loop).sum())
+    for found, expected in zip((facts.asked.calls, facts.asked.lasted_ns), asked(calls), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    lasted = calls.column("end_ns", reads) - calls.column("start_ns", reads)
+    np.testing.assert_array_equal(facts.sizes_and_times, (calls.column("length", reads), lasted))
+    check_order(measures, calls, count)
+    check_stored(measures, calls)
+    check_writes(measures, calls)
+    check_pace(measures, calls)
+    check_slow(measures, calls, count)
+    check_phases(measures, calls)
+
+
+def check_order(measures, calls, count):
+    found, expected = measures.facts.pieces, scattered_reads(calls.segments, calls.reads, count)
+    assert [getattr(found.scattered, name) for name in FIELDS[1:]] == [
+        getattr(expected, name) for name in FIELDS[1:]
+    ]
+    assert found.scattered.files.tolist() == expected.files.tolist()
+    assert found.streamed_share == streamed_share(calls.segments, calls.reads, count)
+
+
+def check_stored(measures, calls):
+    found, reads = measures.facts.stored, calls.reads
+    length = np.where(calls.kinds == KIND["read"], calls.column("length", calls.places), 0)
+    slow = from_storage(np.ones(len(length)), length, calls.taken_s(calls.places))
+    (part,) = found.stretches or [(np.zeros(0),) * 4]
+    for column, expected in zip(
+        part,
+        (
+            calls.column("start_ns", calls.places[slow]),
+            calls.column("end_ns", calls.places[slow]),
+            length[slow],
+            calls.kinds[slow],
+        ),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(column, expected)
+    stored = reads[from_storage(np.ones(len(reads)), calls.column("length", reads), calls.taken_s(reads))]
+    assert (found.reads, found.read_bytes) == (len(stored), int(calls.column("length", stored).sum()))
+    assert found.read_ns == int((calls.column("end_ns", stored) - calls.column("start_ns", stored)).sum())
+    made = np.bincount(calls.column("file", stored), minlength=len(measures.files))
+    np.testing.assert_array_equal(found.by_file[0], made)
+    if found.first_pass_ends_ns is not None:
+        assert found.first_pass_ends_ns == first_pass_ends_ns(calls, measures.unique_bytes)
+
+
+def first_pass_ends_ns(calls, input_bytes):
+    reached = np.cumsum(calls.column("length", calls.reads), dtype=np.float64)
+    at = int(np.searchsorted(reached, stored_calls.THROUGH * input_bytes))
+    return int(calls.column("end_ns", calls.reads[at]))
+
+
+def check_writes(measures, calls):
+    expected = output_calls(calls.segments, measures.windows, calls.loop)
+    found, kept = measures.output, measures.writes
+    for name in ("start_ns", "end_ns", "file", "length"):
+        np.testing.assert_array_equal(
+            getattr(kept, name)[found.chosen], getattr(calls.segments, name)[expected.chosen]
+        )
+    assert found.sync.tolist() == expected.sync.tolist()
+    assert found.within.tolist() == expected.within.tolist()
+
+
+def check_pace(measures, calls):
+    windows = measures.windows
+    pauses = measures.facts.pauses
+    found = None if pauses is None else pauses.reading(measures.input_within, FEWEST_READS)
+    expected = pause_reading(calls, windows, len(measures.files), FEWEST_READS)
+    assert (found is None) == (expected is None)
+    if found is not None:
+        assert found.rows.tolist() == expected.rows.tolist()
+        assert dataclasses.replace(found, rows=0) == dataclasses.replace(expected, rows=0)
+    if windows is None or windows.wait_end_ns is None:
+        return
+    start, end = windows.wait_end_ns, windows.end_ns
+    assert measures._worked_ns(start, end) == worked_ns(calls, start, end)
+    in_waits_ns = measures.pipeline.in_waits_ns - measures.facts.loop_in_waits_ns
+    assert in_waits_ns == worked_ns(calls, windows.start_ns, windows.wait_end_ns)
+
+
+def check_slow(measures, calls, count):
+    model = measures.read_cost
+    found = slow_reads(measures.reads_again(), model, count, SLOW_FILE)
+    for column, expected in zip(
+        dataclasses.astuple(found), slow_sums(calls, model, count, SLOW_FILE), strict=True
+    ):
+        np.testing.assert_allclose(column, expected, atol=1e-12)
+    files = np.arange(count) % 2 == 0
+    (reads, depth, times) = compared(calls, model, files)
+    found = compared_reads(measures.reads_again(), model, files)
+    assert found.reads == reads
+    assert found.times == pytest.approx(times)
+    # A read that took no time counts as ended where another one begins with it: how many do is up to blocks.
+    if not (calls.taken_s(calls.reads) == 0).any():
+        assert found.depth == pytest.approx(depth)
+
+
+def check_phases(measures, calls):
+    reads = calls.reads
+    stored = reads[from_storage(np.ones(len(reads)), calls.column("length", reads), calls.taken_s(reads))]
+    columns = (calls.column(name, stored) for name in ("start_ns", "end_ns", "length", "thread"))
+    found, expected = measures.phases, depth_phases(*columns)
+    assert (found is None) == (expected is None)
+    if found is not None:
+        assert found.shallow_phases == expected.shallow_phases
+        assert found.usual_depth == pytest.approx(expected.usual_depth)
+        assert found.shallow_depth == pytest.approx(expected.shallow_depth)
+        np.testing.assert_allclose(found.usual_rate, expected.usual_rate, rtol=1e-6)
+        np.testing.assert_allclose(found.shallow_rate, expected.shallow_rate, rtol=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    calls=st.lists(CALL, max_size=80),
+    steps=st.integers(0, 10),
+    wait=WAITS,
+    pause=st.sampled_from([0.0, 400.0]),
+)
+def test_training_jobs(calls, steps, wait, pause):
+    # GIVEN a job that pauses in the middle of its steps
+    made = [(start, start + taken, *rest) for start, taken, *rest in calls]
+    marks = epochs_of_steps(steps, 50, wait / 2 if wait > 0 else wait)
+    marks = [(at + pause * (at >= 250), end + pause * (at >= 250), of) for at, end, of in marks]
+
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session_calls, "KEPT_CALLS", 0)
+        patch.setattr(schema, "EVENTS_ROW_GROUP", ROWS_OF_A_GROUP)
+        session = training(
+            Path(folder), made, marks, paths=PATHS, sizes=[10**6] * len(PATHS), duration_ms=1200
+        )
+
+        # THEN
+        check(session)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 12, pytest.param(200, marks=pytest.mark.long)])
+def test_sessions_of_several_processes(tmp_path, read_anew, processes):
+    # GIVEN workers that read the same files
+    jobs = []
+    for place in range(processes):
+        job = image_job(12, 3, 2, seed=place)
+        jobs.append(dataclasses.replace(job, pid=100 + place))
+
+    # THEN
+    check(write_session(tmp_path, *jobs))
+
+
+def crowded(logdir):
+    """Gives a job of quiet phases in which few read, of writes and syncs, and of a file read out of order."""
+    calls, at = [], 0.0
+    for phase in range(12):
+        readers = 2 if phase % 3 == 0 else 8
+        for number in range(160):
+            reader = number % readers
+            start = at + number // readers * 5.2 + reader * 0.3
+            calls.append(
+                (start, start + 5, reader + 1, "pread", number % 5, 1 << 20, (number * 37 % 997) << 22)
+            )
+        at += 160 // readers * 5.2 + 10
+        calls += [(at - 8, at - 7, LOOP, "write", 5, 1 << 21), (at - 7, at - 6.5, LOOP, "fsync", 5, 0)]
+    steps = [(n * 50.0, n * 50.0 + 50, 30.0) for n in range(int(at // 50))]
+    return training(logdir, calls, steps, paths=PATHS, sizes=[1 << 30] * len(PATHS), duration_ms=at)
+
+
+def test_job_with_phases_and_writes(tmp_path, read_anew):
+    session = crowded(tmp_path)
+    measures = measure(session)
+    assert measures.phases is not None
+    assert measures.facts.pieces.scattered.reads
+
+    check(session)
+
+
+def test_findings_are_the_same_of_calls_that_are_kept(tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", ROWS_OF_A_GROUP)
+    session = crowded(tmp_path)
+    kept = measure(session)
+    assert kept.session_calls.in_memory is not None
+
+    # WHEN no call is kept
+    monkeypatch.setattr(session_calls, "KEPT_CALLS", 0)
+    anew = measure(session)
+
+    # THEN
+    assert anew.session_calls.in_memory is None
+    assert plain_diagnosis(diagnosis_of(anew)) == plain_diagnosis(diagnosis_of(kept))
+
+
+def test_job_that_makes_too_many_writes_is_told_by_its_counters(tmp_path, monkeypatch):
+    # GIVEN a job of more writes than are kept
+    monkeypatch.setattr(input_look, "WriteCalls", lambda: WriteCalls(most=10))
+    measures = measure(crowded(tmp_path))
+
+    # WHEN
+    found = diagnosis_of(measures)
+
+    # THEN none is, and what is said of them is what counters say
+    assert measures.facts.writes.too_many
+    assert len(measures.writes) == 0
+    unknown = {one.name: one.why for one in found.unknown}
+    assert "too many" in unknown["checkpoint_stall"]
+
+
+@given(st.lists(st.integers(0, 40), max_size=20), st.integers(1, 9))
+def test_sample_is_every_nth_row(blocks, at_most):
+    sample, rows = Thinned(1, at_most), np.arange(sum(blocks))
+    for part in np.split(rows, np.cumsum(blocks)[:-1]) if blocks else []:
+        sample.add(part)
+
+    (found,) = sample.columns()
+    assert found.tolist() == rows[:: stride_of(len(rows), at_most)].tolist()
+    assert len(found) <= 2 * at_most
+    assert len(found) >= min(len(rows), at_most)
+
+
+@given(st.lists(st.integers(0, 60), max_size=20), st.integers(1, 5))
+def test_stretches_are_neighbours_evenly_out_of_all(blocks, rows):
+    kept, every = Stretches(rows), np.arange(sum(blocks))
+    for part in np.split(every, np.cumsum(blocks)[:-1]) if blocks else []:
+        kept.add(part)
+
+    parts = [part for (part,) in kept.parts()]
+    if len(every) <= PARTS * rows:
+        assert [part.tolist() for part in parts] == [every.tolist()] * (len(every) > 0)
+        return
+    assert len(parts) == PARTS
+    assert all(np.diff(part).tolist() == [1] * (rows - 1) for part in parts)
+    firsts = [part[0] for part in parts]
+    assert firsts == sorted(set(firsts))
+    # The first and the last of them are near the ends, and no part of all rows is left out.
+    assert firsts[0] == 0
+    assert max(np.diff([*firsts, len(every)])) <= len(every) / 2

@@ -1,0 +1,94 @@
+"""Calls on input in long pauses between steps, and on files that are read in nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array, RunningUnion
+from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.step_windows import StepWindows
+
+# A pause between steps is one from so many times a step's length on, and of so many seconds at least.
+LONGER, LEAST_S = 3.0, 0.02
+# A file is read in pauses alone if so many of its calls are.
+ALONE = 0.9
+
+
+@dataclass(frozen=True)
+class PauseReading:
+    """What was read in pauses alone.
+
+    Attributes:
+        count: Pauses in which something was.
+        reading_s: The time in which at least one call was running.
+        thread_s: The calls' durations added up.
+        calls: How many calls.
+        rows: Of the file table.
+    """
+
+    count: int
+    reading_s: float
+    thread_s: float
+    calls: int
+    rows: Array
+
+
+class PauseCounts:
+    """Counts the calls of each file, and those in pauses.
+
+    Args:
+        begin_ns: Where the pauses begin, in order of time.
+        end_ns: Where they end.
+        files: Rows of the file table.
+    """
+
+    def __init__(self, begin_ns: Array, end_ns: Array, files: int) -> None:
+        self.begin_ns, self.end_ns = begin_ns, end_ns
+        self._made, self._inside = np.zeros(files, np.int64), np.zeros(files, np.int64)
+
+    @staticmethod
+    def between(windows: StepWindows | None, files: int) -> PauseCounts | None:
+        """Gives the pauses of steps, None if there are none."""
+        if windows is None or len(windows.start_ns) < 2:
+            return None
+        begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
+        typical_ns = float(np.median(windows.end_ns - windows.start_ns))
+        long = end - begin >= max(LONGER * typical_ns, LEAST_S * 1e9)
+        return PauseCounts(begin[long], end[long], files) if long.any() else None
+
+    def add(self, file: Array, start_ns: Array) -> None:
+        """Adds calls."""
+        np.add.at(self._made, file, 1)
+        np.add.at(self._inside, file[self._pause_of(start_ns) >= 0], 1)
+
+    def reading(
+        self, input_within: Callable[[Array, Array], Iterable[Segments]], fewest: int
+    ) -> PauseReading | None:
+        """Looks at these calls again.
+
+        Args:
+            input_within: Gives the calls on input within some stretches of time, in order of start.
+            fewest: If fewer calls were made in pauses alone there is nothing to be said.
+        """
+        alone = (self._made > 0) & (self._inside >= ALONE * self._made)
+        if int(self._inside[alone].sum()) < fewest:
+            return None
+        union, lasted_ns, pauses = RunningUnion(), 0, set[int]()
+        for block in input_within(self.begin_ns, self.end_ns):
+            pause = self._pause_of(block.start_ns)
+            chosen = (pause >= 0) & alone[block.file]
+            start, end = block.start_ns[chosen], block.end_ns[chosen]
+            union.add(start, end)
+            lasted_ns += int((end - start).sum())
+            pauses.update(np.unique(pause[chosen]).tolist())
+        rows = np.flatnonzero(alone & (self._inside > 0))
+        calls = int(self._inside[alone].sum())
+        return PauseReading(len(pauses), union.sum_ns / 1e9, lasted_ns / 1e9, calls, rows)
+
+    def _pause_of(self, start_ns: Array) -> Array:
+        """Gives the pause that each moment is in, -1 if it is in none."""
+        before = np.searchsorted(self.begin_ns, start_ns, side="right") - 1
+        return np.where(start_ns < self.end_ns[np.maximum(before, 0)], before, -1)

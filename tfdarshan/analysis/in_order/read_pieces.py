@@ -1,0 +1,80 @@
+"""Reads that do not go on where the one before in their file ended, of reads that come block by block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.native.read_order import JUMPS, LASTED, MOVED, READS, ReadOrder
+
+# Files of fewer reads are not read in pieces.
+FEWEST_READS = 8
+# Reads of this size on are parts of a stream; with fewer bytes in such parts there is none.
+STREAM_PART_BYTES = 256 << 10
+LEAST_STREAM = 0.1
+# From this share of reads out of order on, a file counts.
+SCATTERED = 0.3
+
+
+@dataclass(frozen=True)
+class ScatteredReads:
+    """Reads of files that are read in many pieces out of order.
+
+    Attributes:
+        files: Rows of the file table, the ones with the most such reads first.
+        reads: How many.
+        read_bytes: What they read.
+        thread_s: Their durations added up.
+    """
+
+    files: Array
+    reads: int
+    read_bytes: int
+    thread_s: float
+
+
+class ReadPieces:
+    """Looks at reads with data, in order of start.
+
+    A step of less than a read is no jump: a record's header and body, or a part that was read ahead. Nor is
+    one where one of `read_order.SIDE_BY_SIDE` readers goes on, each in order.
+
+    Args:
+        read_counts: How often each file was read at most; one entry per row of the file table.
+    """
+
+    def __init__(self, read_counts: Array) -> None:
+        self._order = ReadOrder(read_counts >= FEWEST_READS, STREAM_PART_BYTES)
+        self._made = np.zeros(len(read_counts), np.int64)
+        self._moved = 0
+
+    def add(self, file: Array, offset: Array, length: Array, lasted_ns: Array) -> None:
+        """Adds reads; an offset that is not known is -1."""
+        np.add.at(self._made, file, 1)
+        self._moved += int(length.sum())
+        self._order.add(file, offset, length, lasted_ns)
+
+    @property
+    def scattered(self) -> ScatteredReads:
+        """Those of files that are read out of order."""
+        sums = self._order.sums
+        reads = np.where(self._made >= FEWEST_READS, sums[:, READS], 0)
+        kept = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
+        per_file = np.where(kept, reads, 0)
+        order = np.argsort(-per_file, kind="stable")
+        return ScatteredReads(
+            order[: int(np.count_nonzero(per_file))],
+            int(per_file.sum()),
+            int(sums[kept, MOVED].sum()),
+            float(sums[kept, LASTED].sum()) / 1e9,
+        )
+
+    @property
+    def streamed_share(self) -> float:
+        """The share of the bytes read in large parts that go on where the part before ended."""
+        large = self._order.large_bytes
+        if large <= 0 or large < LEAST_STREAM * self._moved:
+            return 0.0
+        return self._order.streamed_bytes / self._moved

@@ -1,0 +1,106 @@
+"""Calls on input that took longer than the page cache does, each judged by itself: storage served them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.in_order.stretches import Columns, Stretches
+from tfdarshan.analysis.in_order.thinned import Thinned
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.storage_passes import from_storage
+
+# The last bytes of a pass may be of files that are read in part.
+THROUGH = 0.99
+EVER_NS = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class StoredCalls:
+    """They.
+
+    Attributes:
+        reads: How many of them are reads with data.
+        read_bytes: What these moved.
+        read_ns: Their durations added up.
+        first_ns: When the first of them began.
+        last_ns: When the last one ended.
+        sizes_and_times: A sample of them: bytes, and durations in ns.
+        by_file: Of each row of the file table how many reads, and their durations in ns; int64.
+        stretches: Stretches of all of them: starts and ends in ns, bytes read, `call_kinds.CALL_KINDS`.
+        first_stretches: The same of those that began in the first pass over the input.
+        first_pass_ends_ns: When as many bytes were read as the input has; None if so many never were.
+    """
+
+    reads: int
+    read_bytes: int
+    read_ns: int
+    first_ns: int
+    last_ns: int
+    sizes_and_times: tuple[Array, Array]
+    by_file: tuple[Array, Array]
+    stretches: list[Columns]
+    first_stretches: list[Columns]
+    first_pass_ends_ns: int | None
+
+
+class StoredSums:
+    """Adds them up, block by block, in order of start.
+
+    Args:
+        files: Rows of the file table.
+        pass_bytes: What reading the input through once moves; None if that is not asked for.
+    """
+
+    def __init__(self, files: int, pass_bytes: float | None) -> None:
+        self._pass_bytes, self._moved, self._through_ns = pass_bytes, 0.0, EVER_NS
+        self._sums = np.zeros(3, np.int64)
+        self._span = (EVER_NS, 0)
+        self._sample = Thinned(2)
+        self._by_file = (np.zeros(files, np.int64), np.zeros(files, np.int64))
+        self._all, self._first = Stretches(), Stretches()
+
+    def add(self, file: Array, kind: Array, length: Array, start_ns: Array, end_ns: Array) -> None:
+        """Adds calls on input, some of which storage served; `length` is what a read moved, else 0."""
+        reads = kind == KIND["read"]
+        self._go_through(length[reads], end_ns[reads])
+        slow = np.flatnonzero(from_storage(np.ones(len(file)), length, (end_ns - start_ns) / 1e9))
+        if not len(slow):
+            return
+        columns = start_ns[slow], end_ns[slow], length[slow], kind[slow]
+        self._all.add(*columns)
+        if self._pass_bytes is not None:
+            first = slice(0, int(np.searchsorted(columns[0], self._through_ns)))
+            self._first.add(*(values[first] for values in columns))
+        self._add_reads(file[slow[reads[slow]]], *(values[reads[slow]] for values in columns[:3]))
+
+    def calls(self) -> StoredCalls:
+        """Gives what was added up."""
+        length, taken_ns = self._sample.columns()
+        reads, moved, lasted = self._sums.tolist()
+        ended = self._through_ns < EVER_NS
+        return StoredCalls(
+            reads, moved, lasted, *self._span, (length, taken_ns), self._by_file, self._all.parts(),
+            self._first.parts(), self._through_ns if ended else None,
+        )  # fmt: skip
+
+    def _go_through(self, length: Array, end_ns: Array) -> None:
+        if self._pass_bytes is None or self._through_ns < EVER_NS or not len(length):
+            return
+        reached = self._moved + np.cumsum(length, dtype=np.float64)
+        at = int(np.searchsorted(reached, THROUGH * self._pass_bytes))
+        if at < len(reached):
+            self._through_ns = int(end_ns[at])
+        self._moved = float(reached[-1])
+
+    def _add_reads(self, file: Array, start_ns: Array, end_ns: Array, length: Array) -> None:
+        if not len(file):
+            return
+        lasted = end_ns - start_ns
+        self._sums += (len(file), int(length.sum()), int(lasted.sum()))
+        self._span = min(self._span[0], int(start_ns[0])), max(self._span[1], int(end_ns.max()))
+        self._sample.add(length, lasted)
+        np.add.at(self._by_file[0], file, 1)
+        np.add.at(self._by_file[1], file, lasted)

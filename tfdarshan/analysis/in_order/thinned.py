@@ -1,0 +1,50 @@
+"""An even sample of rows that come block by block: every one, every second, every fourth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+
+# Rows that are kept at least, of more than these; at most twice as many.
+AT_MOST = 200_000
+
+
+def stride_of(count: int, at_most: int = AT_MOST) -> int:
+    """Gives which rows of so many are kept: those whose place is a multiple of it, a power of two."""
+    return 1 << max(0, (count // at_most).bit_length() - 1)
+
+
+class Thinned:
+    """Keeps a sample of some columns.
+
+    Args:
+        columns: How many columns there are.
+        at_most: Rows from twice whose number on every second one is dropped.
+
+    Attributes:
+        count: How many rows were added.
+    """
+
+    def __init__(self, columns: int, at_most: int = AT_MOST) -> None:
+        self.count = 0
+        self._at_most, self._stride, self._kept = at_most, 1, 0
+        self._parts: list[tuple[Array, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(columns))]
+
+    def add(self, *columns: Array) -> None:
+        """Adds rows."""
+        first = -self.count % self._stride
+        self.count += len(columns[0])
+        part = tuple(values[first :: self._stride].copy() for values in columns)
+        if len(part[0]):
+            self._parts.append(part)
+            self._kept += len(part[0])
+        while self._stride < stride_of(self.count, self._at_most):
+            self._parts = [tuple(values[::2] for values in self.columns())]
+            self._stride, self._kept = 2 * self._stride, len(self._parts[0][0])
+
+    def columns(self) -> tuple[Array, ...]:
+        """Gives the sample's columns."""
+        if len(self._parts) > 1:
+            self._parts = [tuple(np.concatenate(values) for values in zip(*self._parts, strict=True))]
+        return self._parts[0]

@@ -1,0 +1,54 @@
+"""Writes and syncs out of all calls: they are few beside reads, and kept as long as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import KIND, kind_codes
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.segments import COLUMNS, WRITE, Segments, load_segments
+
+# Writes that are kept: some 50 bytes each.
+MOST_WRITES = 1 << 22
+
+
+class WriteCalls:
+    """Keeps writes and syncs that come block by block, in order of start.
+
+    Args:
+        most: How many are kept; of a job that makes more none are.
+    """
+
+    def __init__(self, most: int = MOST_WRITES) -> None:
+        self._most, self._count = most, 0
+        self._parts = [load_segments([], [])]
+
+    def add(self, block: Segments) -> None:
+        """Adds a block of calls."""
+        places = np.flatnonzero(_wanted(block)[block.operation])
+        self._count += len(places)
+        part = block.where(places) if self._count <= self._most else block.where(slice(0, 0))
+        self._parts = [*self._parts, part] if self._count <= self._most else [part]
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are more than are kept."""
+        return self._count > self._most
+
+    @property
+    def segments(self) -> Segments:
+        """They; none if there are too many."""
+        if len(self._parts) > 1:
+            last = self._parts[-1]
+            arrays = {name: np.concatenate([getattr(part, name) for part in self._parts]) for name in COLUMNS}
+            self._parts = [
+                Segments(**arrays, threads=last.threads, operations=last.operations, complete=last.complete)
+            ]
+        return self._parts[0]
+
+
+def _wanted(block: Segments) -> Array:
+    kinds = kind_codes(block.operations)
+    of_class = np.array([operation.io_class == WRITE for operation in block.operations] or [False])
+    found: Array = of_class | (kinds == KIND["write"]) | (kinds == KIND["sync"])
+    return found

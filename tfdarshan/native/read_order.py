@@ -1,0 +1,60 @@
+"""In which order files are read, by the C core: one look at each read, whatever there is in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.native._extension import core
+from tfdarshan.native.call_sums import Array
+
+# Readers that go through one file side by side, each in order.
+SIDE_BY_SIDE = 16
+# Columns of sums by file, and of what is known of its last large read.
+READS, JUMPS, MOVED, LASTED = range(4)
+SUMS, STREAM = 4, 2
+
+
+class ReadOrder:
+    """Adds up reads of data that come block by block, in order of start.
+
+    Args:
+        in_pieces: Which rows of the file table are looked at for reads that jump about, bool.
+        part_bytes: Reads of so many bytes are parts of a stream.
+
+    Attributes:
+        sums: By file: reads at a known offset, those of them that go on after none of the 16 before them,
+            their bytes, their durations in ns; int64 of shape (files, 4), 0 for files that are not looked at.
+    """
+
+    def __init__(self, in_pieces: Array, part_bytes: int) -> None:
+        files, slots = len(in_pieces), int(np.count_nonzero(in_pieces))
+        slot = np.full(files, -1, np.int32)
+        slot[in_pieces] = np.arange(slots, dtype=np.int32)
+        self.sums = np.zeros((files, SUMS), np.int64)
+        # Memory is taken for files only that are read.
+        tails = [np.zeros((slots, SIDE_BY_SIDE), np.int64) for _ in range(2)]
+        arrays = (slot, *tails, self.sums, np.zeros((files, STREAM), np.int64))
+        ffi, _ = core()
+        views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in arrays]
+        self._views = views
+        self._order = ffi.new("struct tfd_read_order *", [*views, part_bytes])
+
+    @property
+    def large_bytes(self) -> int:
+        """Bytes of all parts of streams."""
+        return int(self._order.large_bytes)
+
+    @property
+    def streamed_bytes(self) -> int:
+        """Bytes of those that go on where the one before in their file ended, or are followed so."""
+        return int(self._order.streamed_bytes)
+
+    def add(self, file: Array, offset: Array, length: Array, lasted_ns: Array) -> None:
+        """Adds reads: rows of the file table, bytes, bytes and ns; an offset that is not known is -1."""
+        ffi, lib = core()
+        columns: list[Any] = [np.ascontiguousarray(file, np.int32)]
+        columns += [np.ascontiguousarray(values, np.int64) for values in (offset, length, lasted_ns)]
+        views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in columns]
+        lib.tfd_add_read_order(self._order, ffi.new("struct tfd_reads *", [*views, len(file)]))
