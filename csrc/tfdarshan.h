@@ -390,8 +390,9 @@ void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, 
 /* ---- in which order files are read ---- */
 
 enum {
-    TFD_SIDE_BY_SIDE = 16,    /* reads before one that it may go on after: readers go through a file side by side */
-    TFD_READ_ORDER_SUMS = 4,  /* reads, those that go on after none of them, bytes, ns added up */
+    TFD_SIDE_BY_SIDE =
+        16, /* reads before one that it may go on after: readers go through a file side by side */
+    TFD_READ_ORDER_SUMS = 4,   /* reads, those that go on after none of them, bytes, ns added up */
     TFD_READ_ORDER_STREAM = 2, /* where the last large read ended, and how much of it was not counted yet */
 };
 
@@ -403,13 +404,14 @@ struct tfd_reads { /* reads of data in order of start; `count` long */
     size_t count;
 };
 
-struct tfd_read_order { /* all zeros at first, but for `slot` and `part_bytes` */
+struct tfd_read_order {      /* all zeros at first, but for `slot` and `part_bytes` */
     const int32_t *slot;     /* of each file its place in `ends` and `lengths`, -1 if it is not looked at */
     int64_t *ends, *lengths; /* TFD_SIDE_BY_SIDE numbers for each place */
     int64_t *sums;           /* TFD_READ_ORDER_SUMS numbers for each file */
     int64_t *streams;        /* TFD_READ_ORDER_STREAM numbers for each file */
     int64_t part_bytes;      /* reads of so many bytes are parts of a stream */
-    int64_t large_bytes, streamed_bytes; /* of these reads, and of those of them beside which another one lies */
+    int64_t large_bytes,
+        streamed_bytes; /* of these reads, and of those of them beside which another one lies */
 };
 
 /* Adds reads, none of which began before those that were added already. */

@@ -35,7 +35,7 @@ class ReadOrder:
         self.sums = np.zeros((files, SUMS), np.int64)
         # Memory is taken for files only that are read.
         tails = [np.zeros((slots, SIDE_BY_SIDE), np.int64) for _ in range(2)]
-        arrays = (slot, *tails, self.sums, np.zeros((files, STREAM), np.int64))
+        arrays: list[Array] = [slot, *tails, self.sums, np.zeros((files, STREAM), np.int64)]
         ffi, _ = core()
         views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in arrays]
         self._views = views

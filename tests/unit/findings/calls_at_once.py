@@ -133,10 +133,9 @@ def asked(calls: AtOnce) -> tuple[Array, Array]:
     for place, kind in zip(calls.places.tolist(), calls.kinds.tolist(), strict=True):
         if kind in (KIND["stat"], KIND["open"]):
             operation = calls.segments.operations[calls.segments.operation[place]]
-            code = (int(kind == KIND["open"]), int(calls.segments.thread[place] == calls.loop))
-            row = (*code, int(operation.name == "stat"))
-            sums[(0, *row)] += 1
-            sums[(1, *row)] += calls.segments.end_ns[place] - calls.segments.start_ns[place]
+            by_loop, by_name = calls.segments.thread[place] == calls.loop, operation.name == "stat"
+            row = sums[:, int(kind == KIND["open"]), int(by_loop), int(by_name)]
+            row += 1, calls.segments.end_ns[place] - calls.segments.start_ns[place]
     return sums[0], sums[1]
 
 

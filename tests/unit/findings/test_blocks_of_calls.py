@@ -131,7 +131,7 @@ def check_pace(measures, calls):
     assert (found is None) == (expected is None)
     if found is not None:
         assert found.rows.tolist() == expected.rows.tolist()
-        assert dataclasses.replace(found, rows=0) == dataclasses.replace(expected, rows=0)
+        assert dataclasses.astuple(found)[:-1] == dataclasses.astuple(expected)[:-1]
     if windows is None or windows.wait_end_ns is None:
         return
     start, end = windows.wait_end_ns, windows.end_ns
@@ -149,12 +149,12 @@ def check_slow(measures, calls, count):
         np.testing.assert_allclose(column, expected, atol=1e-12)
     files = np.arange(count) % 2 == 0
     (reads, depth, times) = compared(calls, model, files)
-    found = compared_reads(measures.reads_again(), model, files)
-    assert found.reads == reads
-    assert found.times == pytest.approx(times)
+    both = compared_reads(measures.reads_again(), model, files)
+    assert both.reads == reads
+    assert both.times == pytest.approx(times)
     # A read that took no time counts as ended where another one begins with it: how many do is up to blocks.
     if not (calls.taken_s(calls.reads) == 0).any():
-        assert found.depth == pytest.approx(depth)
+        assert both.depth == pytest.approx(depth)
 
 
 def check_phases(measures, calls):
@@ -219,7 +219,7 @@ def crowded(logdir):
                 (start, start + 5, reader + 1, "pread", number % 5, 1 << 20, (number * 37 % 997) << 22)
             )
         at += 160 // readers * 5.2 + 10
-        calls += [(at - 8, at - 7, LOOP, "write", 5, 1 << 21), (at - 7, at - 6.5, LOOP, "fsync", 5, 0)]
+        calls += [(at - 8, at - 7, LOOP, "write", 5, 1 << 21, 0), (at - 7, at - 6.5, LOOP, "fsync", 5, 0, 0)]
     steps = [(n * 50.0, n * 50.0 + 50, 30.0) for n in range(int(at // 50))]
     return training(logdir, calls, steps, paths=PATHS, sizes=[1 << 30] * len(PATHS), duration_ms=at)
 
@@ -261,7 +261,8 @@ def test_job_that_makes_too_many_writes_is_told_by_its_counters(tmp_path, monkey
     assert measures.facts.writes.too_many
     assert len(measures.writes) == 0
     unknown = {one.name: one.why for one in found.unknown}
-    assert "too many" in unknown["checkpoint_stall"]
+    held = "whether writes held up the training loop: there are too many to tell"
+    assert unknown["checkpoint_stall"] == held
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(1, 9))

@@ -79,7 +79,8 @@ class _SlowSums:
 
     def reads(self) -> SlowReads:
         self._judge(len(self._held[0]))
-        return SlowReads(*self._sums, self._moments_s)
+        made, slow, alone, begins = self._sums
+        return SlowReads(made, slow, alone, begins, self._moments_s)
 
     def _judge(self, until: int) -> None:
         file, slow, excess_s = self._held
