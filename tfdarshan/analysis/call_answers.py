@@ -116,15 +116,15 @@ def _named(windows: tuple[str, ...]) -> str:
     return f"{windows[0]}{more}"
 
 
-def latency_by_windows(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives `latency` of all calls.
+def latency_by_windows(processes: Sequence[ProcessData], runner: Runner = SERIAL) -> pd.DataFrame:
+    """Gives `latency` of all calls, which `runner` reads.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     windows, no_time = time_windows(processes, CALLS_AT_A_TIME), TimeBins(0, 1, 0)
-    totals = answered(CallDurations(), windows, SERIAL)
-    details = answered(CallDetails(wanted_cells(totals), (), no_time), windows, SERIAL)
+    totals = answered(CallDurations(), windows, runner)
+    details = answered(CallDetails(wanted_cells(totals), (), no_time), windows, runner)
     return latency_of(totals, _operations(processes), details)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.commands.exit_codes import FAILURE
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.units import plural
 
@@ -83,6 +84,7 @@ def add_parser(verbs: Any) -> None:
         "the session it was made from, with --plan; exits with 1 if an epoch takes longer than was promised, "
         "and with 2 if there is nothing to check",
     )
+    add_runner(parser, usual="1")
     parser.add_argument("--plan", type=Path, metavar="PLAN", help="the plan that was applied, for --check")
     add_json(parser)
     parser.set_defaults(command=command)
@@ -91,6 +93,7 @@ def add_parser(verbs: Any) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Advises."""
     _refuse_wrong_numbers(arguments)
+    check_runner(arguments)
     if arguments.check:
         return _check(arguments)
     from tfdarshan.reports.text.advice_text import render
@@ -198,7 +201,8 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]
     room = measure_room(fast, *sizes)
     slow = str(Path(arguments.slow).absolute()) if arguments.slow else None
-    use, facts = read_run(sessions, slow=slow)
+    with runner_of(arguments, processes=1) as runner:
+        use, facts = read_run(sessions, slow=slow, runner=runner)
     question = Question(
         fast=fast,
         room_bytes=room.usable,

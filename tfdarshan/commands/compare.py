@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.commands.exit_codes import WRONG_USE
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
     from tfdarshan.comparison.change import Change, Comparison, Failure
     from tfdarshan.comparison.measured_run import Side
+    from tfdarshan.partials.serial import Runner
 
 HOLDS = 1
 MOST_RUNS = 26
@@ -55,18 +57,25 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="runs that are not comparable are wrong use: exit with 2"
     )
+    add_runner(parser, usual="1")
     add_json(parser)
     parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Compares."""
+    check_runner(arguments)
+    with runner_of(arguments, processes=1) as runner:
+        return _compare(arguments, runner)
+
+
+def _compare(arguments: argparse.Namespace, runner: Runner) -> int:
     from tfdarshan.comparison.change import compare, judge
     from tfdarshan.comparison.condition import parse_condition
     from tfdarshan.comparison.likeness import NO
 
     conditions = [parse_condition(text) for text in arguments.fail_if]
-    sides = _sides(arguments.paths, arguments.runs)
+    sides = _sides(arguments.paths, arguments.runs, runner)
     try:
         comparisons = [compare(sides[0], side) for side in sides[1:]]
     except SessionDataError as error:
@@ -84,7 +93,7 @@ def command(arguments: argparse.Namespace) -> int:
     return HOLDS if failures else 0
 
 
-def _sides(paths: Sequence[str], runs: int) -> list[Side]:
+def _sides(paths: Sequence[str], runs: int, runner: Runner) -> list[Side]:
     from tfdarshan.comparison.measured_run import Side
     from tfdarshan.reports.views.view_source import Source
     from tfdarshan.session import open_newest
@@ -101,7 +110,7 @@ def _sides(paths: Sequence[str], runs: int) -> list[Side]:
         raise ConfigurationError(str(error)) from error
     labels = _labels(paths, [sessions[-1].path.name for sessions in opened])
     return [
-        Side(label, [Source(session) for session in sessions])
+        Side(label, [Source(session, runner=runner) for session in sessions])
         for label, sessions in zip(labels, opened, strict=True)
     ]
 

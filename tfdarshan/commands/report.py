@@ -19,6 +19,7 @@ from tfdarshan.commands.arguments import (
     say,
 )
 from tfdarshan.commands.several import LOG_SUFFIX, add_sessions, distinct, opened, plain, ranked
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import human_bytes
 
@@ -59,6 +60,7 @@ def add_parser(verbs: Any) -> None:
         metavar="DIR",
         help="measure this folder as the fast tier of the Staging view, which else assumes one",
     )
+    add_runner(parser, usual="1")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
     add_json(parser)
     parser.set_defaults(command=command)
@@ -66,6 +68,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Writes the report and says where it is."""
+    check_runner(arguments)
     if len(arguments.paths) > 1:
         return _several(arguments)
     written, session = _write(arguments, arguments.paths[0], arguments.output)
@@ -131,9 +134,12 @@ def _write(arguments: argparse.Namespace, path: str, output: Path) -> tuple[Repo
     if arguments.compare is not None:
         second = open_session(arguments.compare, skip_damaged=arguments.skip_damaged)
         other = Source(second, redaction=redaction)
-    with opened(path, skip_damaged=arguments.skip_damaged) as session:
+    with (
+        opened(path, skip_damaged=arguments.skip_damaged) as session,
+        runner_of(arguments, processes=1) as runner,
+    ):
         tier = None if folder is None else _measured(session, folder)
-        source = Source(session, redaction=redaction, fast_tier=tier)
+        source = Source(session, redaction=redaction, fast_tier=tier, runner=runner)
         return write_report(source, output, compare=other, force=arguments.force), session
 
 

@@ -27,7 +27,7 @@ def add_runner(parser: Any, usual: str = "one a processor") -> None:
         "--cluster",
         metavar="ADDRESS",
         help="let a Dask cluster read, whose workers see the same files: tcp://HOST:PORT, its scheduler, or "
-        "local:N, workers of this machine, or slurm:N, jobs of Slurm",
+        "local:N, workers of this machine, or slurm:N, jobs of Slurm, or k8s:N, pods of Kubernetes",
     )
 
 
@@ -44,7 +44,7 @@ def check_runner(arguments: argparse.Namespace) -> None:
     if arguments.cluster is not None and not arguments.cluster.startswith("local:"):
         from tfdarshan.sessions.session_directory import REMOTE_URL
 
-        for path in getattr(arguments, "paths", ()):
+        for path in (*getattr(arguments, "paths", ()), *getattr(arguments, "logdir", ())):
             if REMOTE_URL.match(path):
                 raise ConfigurationError(
                     f"{path} is copied to this machine, where workers of {arguments.cluster} do not see it."

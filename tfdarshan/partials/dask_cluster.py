@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -29,10 +30,10 @@ CONNECT_S = 10.0
 # each task takes and frees arrays of megabytes.
 DASKS_TRIM, OUR_TRIM = str(1 << 16), 1 << 30
 TRIM, MMAP = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
-LOCAL, SLURM = "local:", "slurm:"
+LOCAL, SLURM, KUBERNETES = "local:", "slurm:", "k8s:"
 KINDS = (
     "tcp://HOST:PORT, the address of a Dask scheduler, local:N, workers of this machine, "
-    "or slurm:N, jobs of Slurm"
+    "slurm:N, jobs of Slurm, or k8s:N, pods of Kubernetes"
 )
 # What a job of Slurm asks for, unless dask-jobqueue's own configuration says it.
 JOB = {"cores": 1, "processes": 1, "memory": "2GiB"}
@@ -43,8 +44,8 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
     """Connects to a cluster, or starts one of this machine, and ends what it started.
 
     Args:
-        where: An address of a scheduler (`tcp://...`, `tls://...`), `local:N` for N workers, or `slurm:N` for
-            N jobs of Slurm, of a worker each.
+        where: An address of a scheduler (`tcp://...`, `tls://...`), `local:N` for N workers, `slurm:N` for N
+            jobs of Slurm, of a worker each, or `k8s:N` for as many pods of Kubernetes.
 
     Raises:
         ConfigurationError: It is none of these, it cannot be reached, it has no workers, or Dask is missing.
@@ -67,8 +68,9 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
         with started, Client(started) as client:
             yield DaskCluster(client)
         return
-    if where.startswith(SLURM):
-        with _slurm_jobs(_workers(where)) as started, Client(started) as client:
+    kind = where[: where.find(":") + 1]
+    if kind in STARTED:
+        with STARTED[kind](_workers(where)) as started, Client(started) as client:
             cluster = DaskCluster(client)
             cluster.check_workers(where)
             yield cluster
@@ -111,6 +113,26 @@ def _slurm_jobs(count: int) -> Iterator[Any]:
     with SLURMCluster(**wanted, job_script_prologue=exports, silence_logs=logging.ERROR) as started:
         started.scale(count)
         yield started
+
+
+@contextmanager
+def _pods(count: int) -> Iterator[Any]:
+    """Gives workers that are pods of Kubernetes, which end with it.
+
+    Their image, namespace and resources are what Dask's configuration says (`kubernetes`).
+    """
+    try:
+        from dask_kubernetes.operator import KubeCluster
+    except ImportError as error:
+        raise ConfigurationError(
+            "--cluster k8s:N needs dask-kubernetes: pip install dask-kubernetes."
+        ) from error
+    environ = {TRIM: str(OUR_TRIM), MMAP: str(OUR_TRIM)}
+    with KubeCluster(name=f"tfdarshan-{os.getpid()}", n_workers=count, env=environ, quiet=True) as started:
+        yield started
+
+
+STARTED = {SLURM: _slurm_jobs, KUBERNETES: _pods}
 
 
 def _settings() -> Any:
@@ -283,6 +305,4 @@ def _merge(question: Question[TaskT, PartialT, AnswerT], parts: Sequence[Partial
 
 
 def _trim_threshold() -> str:
-    import os
-
     return os.environ.get(TRIM, "")

@@ -23,6 +23,7 @@ from tfdarshan.analysis.storage_share import fetched_bytes
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.file_name import table_name
+from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.recording.job_machine import machine_of
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
@@ -107,7 +108,10 @@ class RunFacts:
 
 
 def read_run(
-    sessions: Sequence[SessionData], stepped: Sequence[SessionData] | None = None, slow: str | None = None
+    sessions: Sequence[SessionData],
+    stepped: Sequence[SessionData] | None = None,
+    slow: str | None = None,
+    runner: Runner = SERIAL,
 ) -> tuple[FileUse, RunFacts]:
     """Reads what a job's sessions say: what each path was used for, and the run as a whole.
 
@@ -115,6 +119,7 @@ def read_run(
         sessions: The sessions, all of one job or of like ones.
         stepped: Whose steps count, where `sessions` are single processes of these.
         slow: What is below this folder is data, whatever its name.
+        runner: What reads the calls of several processes for the time in I/O.
 
     Raises:
         SessionDataError: A session's table is damaged or missing.
@@ -122,7 +127,7 @@ def read_run(
     stepped = stepped or sessions
     data_folder = None if slow is None else table_name(os.fsencode(slow))
     return put_together(
-        [_run(session, whole, data_folder) for session, whole in zip(sessions, stepped, strict=True)],
+        [_run(session, whole, data_folder, runner) for session, whole in zip(sessions, stepped, strict=True)],
         data_folder,
     )
 
@@ -178,11 +183,11 @@ class Run:
     figures: InputFigures
 
 
-def _run(session: SessionData, stepped: SessionData, data_folder: str | None) -> Run:
+def _run(session: SessionData, stepped: SessionData, data_folder: str | None, runner: Runner) -> Run:
     processes = session.processes
     files = load_files(processes)
     pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes)
+    clock = measure_wall_clock(processes, runner=runner)
     steps_s = _steps_s(stepped)
     judged = step_windows(stepped.step_bounds)
     # Where the steps do not last as long as what epochs are counted in, all calls count.

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import types
 from functools import partial
 
 import pytest
@@ -185,3 +186,46 @@ def test_without_dask_jobqueue_it_is_said_what_to_install(monkeypatch, capsys, l
 def test_two_ways_to_read_at_once_are_refused(capsys, logdirs):
     assert main(["summary", str(logdirs[0]), "--cluster", "local:2", "--processes", "2"]) == 2
     assert "exclude each other" in capsys.readouterr().err
+
+
+def test_pods_of_kubernetes_are_started_and_ended(monkeypatch, capsys, logdirs):
+    # GIVEN a cluster of Kubernetes that stands for its pods by processes of this machine: none can run here
+    from distributed import LocalCluster
+
+    asked, closed = [], []
+
+    class KubeCluster(LocalCluster):
+        def __init__(self, *, name, n_workers, env, quiet):
+            asked.append((name, n_workers, env, quiet))
+            super().__init__(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
+
+        def close(self, *given):
+            closed.append(self)
+            return super().close(*given)
+
+    operator = types.ModuleType("dask_kubernetes.operator")
+    monkeypatch.setattr(operator, "KubeCluster", KubeCluster, raising=False)
+    monkeypatch.setitem(sys.modules, "dask_kubernetes", types.ModuleType("dask_kubernetes"))
+    monkeypatch.setitem(sys.modules, "dask_kubernetes.operator", operator)
+    assert main(["summary", "--json", str(logdirs[0])]) == 0
+    alone = capsys.readouterr().out
+
+    # WHEN
+    code = main(["summary", "--json", str(logdirs[0]), "--cluster", "k8s:1"])
+
+    # THEN as many pods were asked for, whose malloc keeps memory, and they were ended
+    assert code == 0
+    assert capsys.readouterr().out == alone
+    ((name, workers, environ, _quiet),) = asked
+    assert name.startswith("tfdarshan-")
+    assert workers == 1
+    assert environ == {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
+    assert closed
+
+
+def test_without_dask_kubernetes_it_is_said_what_to_install(monkeypatch, capsys, logdirs):
+    monkeypatch.setitem(sys.modules, "dask_kubernetes", None)
+
+    assert main(["summary", str(logdirs[0]), "--cluster", "k8s:2"]) == 2
+    said = capsys.readouterr().err
+    assert "--cluster k8s:N needs dask-kubernetes: pip install dask-kubernetes." in said

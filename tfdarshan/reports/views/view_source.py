@@ -27,6 +27,7 @@ from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.analysis.thread_names import ThreadNames
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
+from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.reports.figures.time_marks import Band
 from tfdarshan.reports.views.epoch_bands import epoch_bands
 from tfdarshan.reports.views.process_choice import (
@@ -63,6 +64,7 @@ class Source:
             number; None for all.
         redaction: Replaces paths; None shows them.
         fast_tier: What the tier for staged files was measured at; None lets the view assume one.
+        runner: What reads the calls for times in I/O, durations and steps.
     """
 
     def __init__(
@@ -71,7 +73,9 @@ class Source:
         process: str | None = None,
         redaction: Redaction | None = None,
         fast_tier: TierProbe | None = None,
+        runner: Runner = SERIAL,
     ) -> None:
+        self.runner = runner
         self.whole = session
         self.process = process
         self.redaction = redaction
@@ -93,7 +97,7 @@ class Source:
     @cached_property
     def summary(self) -> SummaryData:
         """What `tfdarshan summary` says."""
-        data = summarize(self.session, 10)
+        data = summarize(self.session, 10, self.runner)
         return data if self.redaction is None else redacted_summary(data, self.redaction)
 
     @cached_property
@@ -129,7 +133,7 @@ class Source:
     @cached_property
     def latency(self) -> pd.DataFrame:
         """How long calls took, by kind and size: `latency`."""
-        return latency_by_windows(self.processes)
+        return latency_by_windows(self.processes, self.runner)
 
     @cached_property
     def bands(self) -> list[Band]:
@@ -228,7 +232,7 @@ class Source:
     @cached_property
     def steps(self) -> pd.DataFrame:
         """What each step did; no rows where no steps were recorded."""
-        return step_times_of(self.whole.steps, self.processes)
+        return step_times_of(self.whole.steps, self.processes, self.runner)
 
     @cached_property
     def step_storage(self) -> pd.DataFrame:
