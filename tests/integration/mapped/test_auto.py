@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.mapped.touched_files import must_be_seen
+from tests.integration.mapped.touched_files import ALL, must_be_seen
 from tests.integration.mapped.touched_pages import CANNOT_REFUSE, PERF_EVENT_OPEN
 
 LARGE, SMALL = 64 << 20, (64 << 20) - 4096
@@ -49,7 +49,7 @@ def recorded(folder, *, data=None, size=LARGE, threads=2, refused=0, before=0):
         ran = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(SCRIPT), path, folder / "logs", str(threads), str(refused),
              str(before)],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, **ALL, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
         )  # fmt: skip
