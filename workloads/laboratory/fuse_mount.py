@@ -26,6 +26,8 @@ PACKAGES = "apt-get install fuse3 libfuse3-dev gcc pkg-config"
 
 # A server on a busy machine has so long to take a signal.
 TOLD_WITHIN_S = 5.0
+# Where something is still open it has so long to end by itself.
+ENDS_WITHIN_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -145,13 +147,13 @@ def fuse_mount(
 
 
 def _end(server: subprocess.Popen[str], mount_point: Path) -> None:
-    """Unmounts as soon as nothing is open any more; after 10 s whatever is open."""
+    """Unmounts as soon as nothing is open any more; after a while whatever is open."""
     if server.poll() is None:
         busy = subprocess.run(["fusermount3", "-u", str(mount_point)], capture_output=True).returncode
         if busy:
             subprocess.run(["fusermount3", "-u", "-z", str(mount_point)], capture_output=True)
         try:
-            server.wait(timeout=10)
+            server.wait(timeout=ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
             server.kill()
     server.communicate()

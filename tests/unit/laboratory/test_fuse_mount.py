@@ -241,8 +241,9 @@ def test_a_model_that_it_does_not_understand_is_refused(server, backing, tmp_pat
 
 
 @needs_fuse
-def test_nothing_of_it_stays(server, backing, tmp_path):
+def test_nothing_of_it_stays(server, backing, tmp_path, monkeypatch):
     # GIVEN a file that is still open when it is to end
+    monkeypatch.setattr("tfdarshan.workloads.laboratory.fuse_mount.ENDS_WITHIN_S", 0.5)
     with fuse_mount(server, backing, tmp_path / "slow", {}) as mount:
         held = (mount.mount_point / "00").open("rb")
     held.close()
