@@ -2,17 +2,21 @@
 
 #include <stdlib.h>
 
-#define START_NS 2000000
+#define START_NS 10000000 /* what a session's first faults may use, so that a short one has some, too */
 #define SAVED_NS 5000000  /* that bursts may use, at least */
 #define RESUME_NS 2000000 /* that is to be there for the faults themselves */
 #define SHORTEST_NS 1000000
 #define SWITCHES 4 /* so many times what opening and closing takes is there before they are opened again */
+#define MOST_SWITCH_NS 20000000 /* what seems to take longer was measured wrong */
+#define FIRST_REST_NS 250000000 /* the longest without events; each one after it may be twice as long */
+#define REST_SWITCHES 50        /* but not shorter than so many times what opening takes */
 #define USUAL_PERCENT 1.0
 #define ALL_PERCENT 100.0
 
 static double percent = USUAL_PERCENT;
 static int64_t left_ns, owed_ns;
-static int64_t switched_ns; /* what it takes to open them, or to close them: the mean of the last times */
+static int64_t switched_ns; /* what it takes to open them, or to close them */
+static int64_t rested_ns, longest_rest_ns;
 
 void tfd_fault_budget_allow(void)
 {
@@ -22,11 +26,19 @@ void tfd_fault_budget_allow(void)
     percent = text && end != text && !*end && asked > 0 ? asked : USUAL_PERCENT;
 }
 
+static int64_t bounded(int64_t cost_ns)
+{
+    return cost_ns < 0 ? 0 : cost_ns > MOST_SWITCH_NS ? MOST_SWITCH_NS : cost_ns;
+}
+
+/* What was spent to open events is no reason to close them. */
 void tfd_fault_budget_begin(int64_t begun_ns, int64_t opened_ns)
 {
     left_ns = START_NS;
     owed_ns = START_NS + begun_ns;
-    switched_ns = opened_ns;
+    switched_ns = bounded(opened_ns);
+    rested_ns = 0;
+    longest_rest_ns = FIRST_REST_NS;
 }
 
 static int64_t resume_ns(void)
@@ -42,34 +54,66 @@ static int64_t earned_ns(int64_t passed_ns)
     return earned - paid;
 }
 
+static int64_t rest_ns(void)
+{
+    int64_t least_ns = REST_SWITCHES * switched_ns;
+    return longest_rest_ns > least_ns ? longest_rest_ns : least_ns;
+}
+
+/* So that every session has seen a part of its faults, whatever they cost. */
+static void borrow(void)
+{
+    int64_t needed_ns = RESUME_NS + switched_ns;
+    if (left_ns < needed_ns) {
+        owed_ns += needed_ns - left_ns;
+        left_ns = needed_ns;
+    }
+    longest_rest_ns *= 2;
+}
+
+static bool may_resume(int64_t passed_ns)
+{
+    rested_ns += passed_ns;
+    if (left_ns > resume_ns())
+        return true;
+    if (rested_ns < rest_ns())
+        return false;
+    borrow();
+    return true;
+}
+
 bool tfd_fault_budget_spend(int64_t passed_ns, int64_t cost_ns, bool is_on)
 {
     int64_t most_ns = resume_ns() + SAVED_NS;
+    most_ns = most_ns > START_NS ? most_ns : START_NS;
     left_ns += earned_ns(passed_ns) - cost_ns;
     left_ns = left_ns < most_ns ? left_ns : most_ns;
-    return percent >= ALL_PERCENT || (is_on ? left_ns > switched_ns : left_ns > resume_ns());
+    return percent >= ALL_PERCENT || (is_on ? left_ns > 0 : may_resume(passed_ns));
 }
 
-/* What was dear once, as on a busy machine, need not be so for ever. */
+/* What was dear once, as on a busy machine, need not be so for ever: the mean of the last times, or less. */
 void tfd_fault_budget_switched(int64_t cost_ns)
 {
-    left_ns -= cost_ns;
-    switched_ns = (switched_ns + cost_ns) / 2;
+    int64_t taken_ns = bounded(cost_ns);
+    left_ns -= taken_ns;
+    switched_ns = taken_ns < switched_ns ? taken_ns : (switched_ns + taken_ns) / 2;
+    rested_ns = 0;
 }
 
 int64_t tfd_fault_budget_lasts_ns(double cost_per_ns, int64_t most_ns)
 {
-    double to_spend_ns = (double)(left_ns - switched_ns);
-    if (percent >= ALL_PERCENT || cost_per_ns * (double)most_ns <= to_spend_ns)
+    if (percent >= ALL_PERCENT || cost_per_ns * (double)most_ns <= (double)left_ns)
         return most_ns;
-    int64_t lasts_ns = (int64_t)(to_spend_ns / cost_per_ns);
+    int64_t lasts_ns = (int64_t)((double)left_ns / cost_per_ns);
     return lasts_ns > SHORTEST_NS ? lasts_ns : SHORTEST_NS;
 }
 
 int64_t tfd_fault_budget_waits_ns(int64_t most_ns)
 {
     double missing_ns = (double)(resume_ns() - left_ns) * 100 / percent;
-    return missing_ns < (double)SHORTEST_NS ? SHORTEST_NS
-           : missing_ns < (double)most_ns   ? (int64_t)missing_ns
-                                            : most_ns;
+    double rest_left_ns = (double)(rest_ns() - rested_ns);
+    double waits_ns = missing_ns < rest_left_ns ? missing_ns : rest_left_ns;
+    return waits_ns < (double)SHORTEST_NS ? SHORTEST_NS
+           : waits_ns < (double)most_ns   ? (int64_t)waits_ns
+                                          : most_ns;
 }

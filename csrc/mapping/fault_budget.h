@@ -11,8 +11,8 @@
 
 /* Before watching begins: takes the share from the environment, 1 % where that says nothing. */
 void tfd_fault_budget_allow(void);
-/* `begun_ns` was spent to begin, `opened_ns` of it to open events, and something more may be spent at once: all is paid
- * back from half of what is earned. */
+/* `begun_ns` was spent to begin, `opened_ns` of it to open events, and something more may be spent at once, and again
+ * after a rest of a quarter of a second, another half, and so on: all is paid back from half of what is earned. */
 void tfd_fault_budget_begin(int64_t begun_ns, int64_t opened_ns);
 /* Adds the share of the time that passed, and takes off what watching cost in it. Says whether there are to be events
  * from now. */

@@ -250,9 +250,10 @@ def _refused(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _sampled(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
     share = _sampled_share(blocks)
     if share is not None and share < ALL:
+        seen = percent(share, 1) if share else "none"
         yield (
-            f"of the page faults {percent(share, 1)} were seen, so that to see them costs about 1 % of the "
-            "time; their number and time are estimates from that"
+            f"of the page faults {seen} were seen, so that to see them costs about 1 % of the time; their "
+            "number and time are estimates from that"
         )
 
 

@@ -7,7 +7,9 @@
 #define TICK_NS 20000000
 #define LONGEST_WAIT_NS 250000000
 #define FOR_NS (100 * (int64_t)1000000000)
-#define FAULT_NS 1000.0 /* what the events of a fault cost */
+#define SHORT_NS 500000000
+#define BEGIN_NS 10000000 /* that the first faults may cost */
+#define FAULT_NS 1000.0   /* what the events of a fault cost */
 
 struct spent {
     double cost_ns, on_ns, all_ns, longest_ns; /* longest: of one time with events, its cost */
@@ -23,7 +25,7 @@ static void pay(struct spent *spent, double cost_ns, int64_t passed_ns, bool on)
 }
 
 /* As the watching thread does: events are open until they cost too much, and closed until that is made up for. */
-static struct spent watch(double faults_per_s, int64_t switch_ns, const char *percent)
+static struct spent watch(double faults_per_s, int64_t switch_ns, const char *percent, int64_t for_ns)
 {
     struct spent spent = {.cost_ns = (double)switch_ns};
     double cost_per_ns = faults_per_s / 1e9 * FAULT_NS;
@@ -31,7 +33,7 @@ static struct spent watch(double faults_per_s, int64_t switch_ns, const char *pe
     CHECK(percent ? !setenv(TFD_FAULT_COST_VARIABLE, percent, 1) : !unsetenv(TFD_FAULT_COST_VARIABLE));
     tfd_fault_budget_allow();
     tfd_fault_budget_begin(switch_ns, switch_ns);
-    while (spent.all_ns < (double)FOR_NS) {
+    while (spent.all_ns < (double)for_ns) {
         int64_t passed_ns =
             on ? tfd_fault_budget_lasts_ns(cost_per_ns, TICK_NS) : tfd_fault_budget_waits_ns(LONGEST_WAIT_NS);
         double cost_ns = on ? cost_per_ns * (double)passed_ns : 0;
@@ -49,7 +51,7 @@ static struct spent watch(double faults_per_s, int64_t switch_ns, const char *pe
 
 static void check_share(double faults_per_s, int64_t switch_ns, const char *percent, double share)
 {
-    struct spent spent = watch(faults_per_s, switch_ns, percent);
+    struct spent spent = watch(faults_per_s, switch_ns, percent, FOR_NS);
     CHECK(spent.cost_ns <= share * spent.all_ns + spent.longest_ns + 2 * (double)switch_ns);
     CHECK(spent.cost_ns >= share * spent.all_ns / 2);                 /* and is made use of, */
     CHECK(spent.switches * (double)switch_ns <= 0.7 * spent.cost_ns); /* not for opening and closing alone */
@@ -58,8 +60,23 @@ static void check_share(double faults_per_s, int64_t switch_ns, const char *perc
 
 static void check_all_seen(double faults_per_s, int64_t switch_ns, const char *percent)
 {
-    struct spent spent = watch(faults_per_s, switch_ns, percent);
+    struct spent spent = watch(faults_per_s, switch_ns, percent, FOR_NS);
     CHECK(spent.on_ns >= spent.all_ns && !spent.switches);
+}
+
+/* However dear events are, a short session has seen a part of its faults, at a cost that is bounded. */
+static void check_short(double faults_per_s, int64_t switch_ns)
+{
+    struct spent spent = watch(faults_per_s, switch_ns, NULL, SHORT_NS);
+    CHECK(spent.on_ns * faults_per_s / 1e9 >= 1000);
+    CHECK(spent.cost_ns <= 2 * BEGIN_NS + 4 * (double)switch_ns);
+}
+
+/* Who has to pay back what was borrowed looks again, more and more rarely. */
+static void check_looks_again(void)
+{
+    struct spent spent = watch(1e7, 5000000, NULL, 4 * (int64_t)1000000000);
+    CHECK(spent.switches >= 6);
 }
 
 int main(void)
@@ -75,5 +92,10 @@ int main(void)
     check_all_seen(2000, 1000000, NULL);
     check_all_seen(0, 1000000, NULL);
     check_all_seen(1e6, 1000000, "100");
+    check_short(1e6, 1000000);
+    check_short(1e6, 10000000);
+    check_short(1e6, 200000000);
+    check_short(1e5, 10000000);
+    check_looks_again();
     return 0;
 }

@@ -79,6 +79,7 @@ def test_events_that_were_never_on_leave_faults_unknown():
 
     assert reads.faults is None
     assert "time in page faults unknown" in mapped_fact(reads)
+    assert ["of the page faults none were seen" in note for note in reads.notes] == [True]
 
 
 @pytest.mark.parametrize(
