@@ -17,6 +17,7 @@ from tfdarshan.findings.pipeline_api import (
     more_decoding,
     reads_in_python,
 )
+from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"
@@ -48,20 +49,23 @@ def find(measures: Measures) -> Finding | Unknown | None:
     kept = _gain_of_keeping(measures)
     if kept is not None and (saturated or kept.expected_s > gain.expected_s):
         gain, cure = kept, keep_decoded(measures, saturated=saturated)
+    unseen = unseen_faults(measures)
+    if unseen:
+        gain = unseen.doubted(gain, "the pipeline decodes between its file calls")
     in_calls = percent(model.storage_s, model.pipeline_s)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
         Evidence("of it in file calls", f"{human_seconds(model.storage_s)}, {in_calls}", model.storage_s),
-        Evidence("input wait if storage took no time", human_seconds(rest_s), rest_s),
+        Evidence(f"input wait if {_free(unseen)} took no time", human_seconds(rest_s), rest_s),
     ]
     if busy is not None:
         evidence.append(Evidence("processors busy", percent(busy, 1), busy))
     return Finding(
         name=NAME,
         kind="problem",
-        title="the input pipeline decodes longer than it reads",
-        what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} "
-        "of it in file calls: faster storage or staging will not help.",
+        title=_title(unseen),
+        what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} of it in file calls. "
+        + (NOT_SEEN if unseen else "Faster storage or staging will not help."),
         evidence=tuple(evidence),
         unit=model.unit,
         cost_s=rest_s,
@@ -70,6 +74,17 @@ def find(measures: Measures) -> Finding | Unknown | None:
         not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
         "as there are processors",
     )
+
+
+def _title(unseen: UnseenFaults | None) -> str:
+    """Says what the pipeline does as far as that is seen: outside of calls it decodes, or waits in faults."""
+    if unseen:
+        return "the input pipeline is busy longer outside of file calls than in them"
+    return "the input pipeline decodes longer than it reads"
+
+
+def _free(unseen: UnseenFaults | None) -> str:
+    return "file calls" if unseen else "storage"
 
 
 def _gain_of_keeping(measures: Measures) -> Gain | None:

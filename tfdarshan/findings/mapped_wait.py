@@ -10,11 +10,10 @@ from tfdarshan.findings.mapped_cures import READERS, name_of, read_ahead_of_faul
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import FULL, TRANSFERS, WAITS, probe_command, times_as_long
 from tfdarshan.findings.prefetch import LIKELY, processors_free
+from tfdarshan.findings.unseen_faults import unseen_faults
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "mapped_wait"
-# Mapped, and not watched, so much may be what a job reads.
-MUCH_MAPPED = 64 << 20
 # The loop reads by itself where so much of the waits is its own.
 BY_LOOP = 0.8
 # What a fault usually reads, and what a byte of it usually costs: 400 MB/s.
@@ -43,10 +42,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     reads, model, found = measures.summary.mapped, measures.model, measures.mapped
     if measures.imported:
         return None
-    if not reads.asked:
-        return _unwatched(measures)
-    if reads.files and not found.kept:
-        return _not_kept(measures)
+    if not reads.asked or (reads.files and not found.kept):
+        unseen = unseen_faults(measures)
+        return Unknown(NAME, f"{unseen.what}: {unseen.why}", unseen.record) if unseen else None
     if not found.files or found.wait_s / model.units < LEAST_SHARE * model.unit_s:
         return None
     serial = _serial(measures)
@@ -94,34 +92,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=None if nobody_knows else gain,
         not_worth="where the page cache keeps the files from the first epoch on, the device gives no more, "
         "or a run takes seconds: what reads ahead begins with more than one batch",
-    )
-
-
-def _unwatched(measures: Measures) -> Unknown | None:
-    mapped = measures.summary.mmap_bytes or 0
-    if mapped < MUCH_MAPPED:
-        return None
-    return Unknown(
-        NAME,
-        f"what page faults on mapped files cost: {human_bytes(mapped)} were mapped, and nobody watched",
-        measures.recorded.line(mapped=True),
-    )
-
-
-def _not_kept(measures: Measures) -> Unknown | None:
-    reads = measures.summary.mapped
-    if reads.faults is None:
-        if reads.bytes_mapped < MUCH_MAPPED:
-            return None
-        why = next((note for note in reads.notes if "not seen" in note), "they were not seen")
-        least = "" if reads.wait_s is None else f", {human_seconds(reads.wait_s)} over threads at least"
-        return Unknown(NAME, f"what page faults on mapped files cost{least}: {why}")
-    if (reads.wait_s or 0.0) < LEAST_SHARE * measures.summary.duration_s:
-        return None
-    return Unknown(
-        NAME,
-        "who waited in page faults on mapped files: there is no trace of them",
-        measures.recorded.to_keep_calls,
     )
 
 

@@ -8,6 +8,7 @@ from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import CACHED, Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
+from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
 from tfdarshan.units import human_seconds, percent
 
 NAME = "prefetch"
@@ -16,6 +17,8 @@ BUFFERED = 0.2
 # Shares of what can overlap that do.
 LIKELY = (0.6, 0.92, 1.0)
 BUSY_CPUS = 0.85
+# Calls that take so much of a batch's time tell when the pipeline works, though page faults were not seen.
+MOSTLY_CALLS = 0.5
 # Where storage makes up for rests, the first wait is as long as another one with the compute before it. So
 # many steps tell, whose waits differ by such a share.
 FIRST_STEPS, STEADY = 5, 0.15
@@ -32,23 +35,31 @@ def find(measures: Measures) -> Finding | Unknown | None:
     overlap = measures.overlap
     if overlap >= OVERLAPPED or model.storage_s <= 0 or prepares_ahead(measures):
         return None
+    unseen = unseen_faults(measures)
+    if unseen and model.storage_s < MOSTLY_CALLS * model.pipeline_s:
+        # Its calls do not tell when it works.
+        return Unknown(NAME, f"whether input is prepared while steps compute: {unseen.why}", unseen.record)
     hidden_s = windows.hidden_wait_s((1 - overlap) * typical_s) / model.units
     low, expected, high = (share * hidden_s for share in LIKELY)
-    assumed = _assumed(measures)
+    assumed = _assumed(measures, "its file calls run" if unseen else "it works")
     expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
     gain = measures.gain(low, expected, high, assumed=assumed)
+    if unseen:
+        gain = unseen.doubted(gain, "the pipeline rests between its file calls")
+    calls_only = " in file calls" if unseen else ""
     return Finding(
         name=NAME,
         kind="problem",
         title="input is not prepared while steps compute",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
         f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
-        f"works {percent(overlap, 1)} as much as while it waits.",
+        f"works{calls_only} {percent(overlap, 1)} as much as while it waits."
+        + (f" {NOT_SEEN}" if unseen else ""),
         evidence=(
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
             Evidence("compute, median", human_seconds(typical_s), typical_s),
-            Evidence("pipeline at work beside compute", percent(overlap, 1), overlap),
+            Evidence(f"pipeline at work{calls_only} beside compute", percent(overlap, 1), overlap),
         ),
         unit=model.unit,
         cost_s=gain.expected_s,
@@ -58,11 +69,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _assumed(measures: Measures) -> list[Assumption]:
+def _assumed(measures: Measures, works: str) -> list[Assumption]:
     """Gives what has to be so: nothing is prepared now, and processors are free to."""
     overlap = measures.overlap
     # A pipeline that works beside steps at all has a buffer: whether a larger one helps is not certain.
-    rests = f"it works {percent(overlap, 1)} as much as in waits" if overlap <= BUFFERED else ""
+    rests = f"{works} {percent(overlap, 1)} as much as in waits" if overlap <= BUFFERED else ""
     return [
         Assumption("the pipeline rests while steps compute", rests, "a larger buffer changes nothing"),
         *_storage_has_more(measures),

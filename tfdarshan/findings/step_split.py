@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.unseen_faults import unseen_faults
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,9 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
 
     The wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in page
     faults on mapped files if these were watched, in processor time of the job, and neither (readers that wait
-    for each other, a service). What the training loop's own thread spends in file calls outside of its waits
-    is a part of its own. "Compute and the rest" is what is left, so that the parts add up to the step.
+    for each other, a service). Where faults were not seen, what is no call is not divided. What the training
+    loop's own thread spends in file calls outside of its waits is a part of its own. "Compute and the rest"
+    is what is left, so that the parts add up to the step.
 
     Returns:
         The parts, the wait's first; empty where the steps do not say what they waited.
@@ -44,13 +46,17 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     storage_s = wait_s * min(model.storage_s / whole_s, 1.0)
     faults_s = min(wait_s * _faults_s(measures) / whole_s, wait_s - storage_s)
     waited_s = storage_s + faults_s
+    # What is waited for outside of calls is page faults, too, if these were not seen.
+    unseen = unseen_faults(measures) is not None
     decoding_s = min(wait_s * min(model.other_s, model.cpu_s or 0.0) / whole_s, wait_s - waited_s)
+    decoding_s = 0.0 if unseen else decoding_s
+    otherwise = "the pipeline, or page faults that were not seen" if unseen else "the pipeline otherwise"
     own_s = min(_own_calls_s(measures) / model.units, model.unit_s - wait_s)
     return (
         StepPart("storage", "waiting for file calls", storage_s),
         *((StepPart("page_faults", "waiting for page faults", faults_s),) if faults_s > 0 else ()),
         StepPart("decoding", "waiting for decoding", decoding_s),
-        StepPart("other_wait", "waiting for the pipeline otherwise", wait_s - waited_s - decoding_s),
+        StepPart("other_wait", f"waiting for {otherwise}", wait_s - waited_s - decoding_s),
         StepPart("own_calls", "the loop's own file calls", own_s),
         StepPart("compute", "compute and the rest", model.unit_s - wait_s - own_s),
     )

@@ -34,6 +34,7 @@ from tfdarshan.findings.finding import Assumption, Gain
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.promise_words import promise_words
 from tfdarshan.findings.staging import find as staging
+from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.session import Session, open_session
 from tfdarshan.units import human_bytes, human_seconds, percent
@@ -311,6 +312,63 @@ ROWS = {
         partial(looked_at, looks=0),
     ),
 }  # fmt: skip
+
+
+def mapped_and_read(folder: Path, *, mapped: bool) -> Session:
+    """Gives steps that wait 5 of 10 ms for a read; a mapped file beside it, if any, was not seen."""
+    calls = [(10 * n, 10 * n + 4.5, 1, "pread", 0, 100 * KB, n * 100 * KB) for n in range(100)]
+    steps = epochs_of_steps(100, 10, 5)
+    if not mapped:
+        return training(folder, calls, steps, sizes=[10 * MB])
+    block = {"watch": "no events", "error": 13, "faults_kept": 0}
+    session = mapped_training(folder, [], steps, calls=calls, kept=False, block=block)
+    return with_counters(session, PATH, "MMAP", MMAP_F_FAULT_TIME=-1.0, MMAP_F_WAIT_TIME=-1.0, MMAP_FAULTS=-1)
+
+
+UNSEEN = "What page faults on mapped files take of that time was not seen."
+
+
+@pytest.mark.parametrize("unseen", [True, False])
+def test_time_outside_of_calls_is_only_decoding_if_faults_were_seen(unseen, tmp_path):
+    # GIVEN steps that wait for what hardly is in file calls, with and without a mapped file that nobody saw
+    session = looked_at(tmp_path, looks=0) if unseen else decoding(tmp_path)
+
+    # WHEN
+    text = diagnosed(session)
+    parts = {part.name: part for part in step_split(measure(session))}
+
+    # THEN what is no call is decoding, or not known to be
+    assert ("the input pipeline is busy longer outside of file calls than in them" in text) == unseen
+    assert (UNSEEN in text) == unseen
+    assert ("input wait if file calls took no time" in text) == unseen
+    assert ("the pipeline decodes between its file calls" in text) == unseen
+    assert ("threads wait in page faults on mapped files, which were not seen" in text) == unseen
+    assert ("the input pipeline decodes longer than it reads" in text) != unseen
+    assert ("Faster storage or staging will not help." in text) != unseen
+    assert (parts["decoding"].seconds == 0) == unseen
+    words = "waiting for the pipeline, or page faults that were not seen"
+    assert (parts["other_wait"].label == words) == unseen
+
+
+def test_whether_input_is_prepared_is_not_known_where_calls_are_next_to_nothing(tmp_path):
+    text = diagnosed(looked_at(tmp_path, looks=0))
+
+    assert "whether input is prepared while steps compute: page faults on mapped files were not seen" in text
+    assert "works 0.0 %" not in text
+    assert "input is not prepared while steps compute" not in text
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_a_pipeline_that_rests_does_so_by_its_calls_if_faults_were_not_seen(mapped, tmp_path):
+    text = diagnosed(mapped_and_read(tmp_path, mapped=mapped))
+
+    assert (
+        "the input pipeline works in file calls 0.0 % as much as while it waits. " + UNSEEN in text
+    ) == mapped
+    assert ("its file calls run 0.0 % as much as in waits" in text) == mapped
+    assert ("pipeline at work in file calls beside compute" in text) == mapped
+    assert ("the pipeline rests between its file calls" in text) == mapped
+    assert ("it works 0.0 % as much as in waits" in text) != mapped
 
 
 @pytest.mark.parametrize("name", ROWS)

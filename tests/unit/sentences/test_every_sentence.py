@@ -8,6 +8,7 @@ is said of a session's data.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -47,16 +48,15 @@ OTHERS: dict[str, Maker] = {
 
 @dataclass(frozen=True)
 class Told:
-    """All diagnoses; what is said of each of these sessions, and all that people are shown of some."""
+    """All diagnoses, and what is said of each of these sessions."""
 
     diagnoses: list[Diagnosis]
     by_session: list[set[str]]
-    shown: set[str]
 
     @property
     def all(self) -> set[str]:
         """All of it."""
-        return self.shown.union(*self.by_session)
+        return set().union(*self.by_session)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     """Gives what is said of all sessions of the tables."""
     top = tmp_path_factory.mktemp("sessions")
     makers = [*SESSIONS.values(), *(case.true for case in CASES), *(case.false for case in CASES)]
-    found = Told([], [], set())
+    found = Told([], [])
     for place, maker in enumerate(makers):
         measures = measure_leading(maker(top / str(place)))
         found.diagnoses.append(diagnosis_of(measures))
@@ -72,11 +72,15 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         with suppress(ConfigurationError):  # nothing was read
             said |= {text for question in questions_of(measures) for text in question.answer.assumptions}
         found.by_session.append(said)
-    for name, maker in (SESSIONS | OTHERS).items():
-        session = maker(top / name)
-        found.shown.update(page_texts(session) | terminal_texts(session, top))
-    found.shown.update(fleet_texts(top / "fleet"))
     return found
+
+
+def shown_of(top: Path) -> Iterator[set[str]]:
+    """Yields what people are shown of a fleet, and then of one session after the other."""
+    yield fleet_texts(top / "fleet")
+    for name, maker in (OTHERS | SESSIONS).items():
+        session = maker(top / name)
+        yield page_texts(session) | terminal_texts(session, top)
 
 
 def named_in_tests() -> list[str]:
@@ -94,20 +98,21 @@ def is_named(template: str, named: list[str]) -> bool:
     return sum(map(len, parts)) >= LEAST_PARTS and is_said(template, named)
 
 
-def test_every_sentence_is_told_by_a_session_or_named_by_a_test(told):
+def test_every_sentence_is_told_by_a_session_or_named_by_a_test(told, tmp_path):
     # GIVEN every template, what sessions tell, and what tests name
     templates = {text: module for room in ROOMS for text, module in templates_of(room).items()}
     named, said = named_in_tests(), told.all
 
-    # WHEN
-    untold = {
-        f"{module}: {' '.join(text.split())}"
-        for text, module in templates.items()
-        if not is_named(text, named) and not is_said(text, said)
-    }
+    # WHEN, until none is left
+    untold = {text for text in templates if not is_named(text, named) and not is_said(text, said)}
+    for shown in shown_of(tmp_path):
+        untold = {text for text in untold if not is_said(text, shown)}
+        if not untold:
+            break
 
     # THEN
-    assert untold == set(), "these sentences have no test: write one"
+    left = {f"{templates[text]}: {' '.join(text.split())}" for text in untold}
+    assert left == set(), "these sentences have no test: write one"
 
 
 def test_no_claim_is_made_of_every_session(told):
