@@ -73,8 +73,14 @@ def find_reasons(
 
 
 def memory_serves(found: Candidates) -> bool:
-    """Says whether storage will serve next to none of the passes over the candidates."""
-    return total(found.recurring) <= CACHE_SERVES * total(found.passes)
+    """Says whether storage will serve next to none of the passes over the candidates, nor of their bytes.
+
+    One large file from storage is much, however many small ones memory has.
+    """
+    return all(
+        total(found.recurring * weight) <= CACHE_SERVES * total(found.passes * weight)
+        for weight in (1.0, found.pass_bytes)
+    )
 
 
 def _kept(epochs: int, chosen: RuleResult, copy: CopyCost, later: LaterEpochs) -> Reason:

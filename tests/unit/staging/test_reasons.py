@@ -166,6 +166,16 @@ def test_the_page_cache_is_no_reason_where_storage_served_files_again():
     assert advise(file_use(malware_like(500), np.full(500, 3))).helps
 
 
+@pytest.mark.parametrize(("storage_opens", "helps"), [(1, True), (0, False)])
+def test_the_page_cache_is_no_reason_where_storage_served_one_large_file(storage_opens, helps):
+    # GIVEN 500 small files that memory has, and one file with nearly all bytes, by storage or by memory
+    size = np.append(np.full(500, 1_000), 100 * MB)
+    use = file_use(size, np.ones(501), storage_opens=np.append(np.zeros(500), storage_opens))
+
+    # THEN passes count by their bytes, too: 1 of 501 is less than 2 %, and here nearly all of the input
+    assert advise(use).helps is helps
+
+
 @pytest.mark.parametrize(("times", "how"), [(2, "not faster"), (0.95, "hardly faster")])
 def test_how_fast_the_fast_tier_is(times, how):
     # GIVEN 4 s of reads where the files are
