@@ -1,0 +1,132 @@
+/* Reads drawn at random, put in order by the core block by block and, each beside all before it, by hand. */
+#define _GNU_SOURCE
+#include "check.h"
+
+enum { MOST_READS = 120, FILES = 3, LEFT_OUT = 1, PART_BYTES = 40 };
+enum { READS, JUMPS, MOVED, LASTED };
+
+static int32_t file[MOST_READS];
+static int64_t offset[MOST_READS], length[MOST_READS], lasted_ns[MOST_READS];
+static size_t count;
+static uint64_t state = 88172645463325252ull;
+
+static int64_t below(int64_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (int64_t)(state % (uint64_t)limit);
+}
+
+/* Most go on where one before them ended, or near it; of some the offset is not known. */
+static int64_t drawn_offset(size_t read)
+{
+    size_t before = read ? (size_t)below((int64_t)read) : 0;
+    if (!below(12))
+        return -1;
+    if (!read || !below(4) || offset[before] < 0)
+        return below(4000);
+    return offset[before] + length[before] + (below(2) ? 0 : below(30));
+}
+
+static void draw(void)
+{
+    count = (size_t)below(MOST_READS + 1);
+    for (size_t read = 0; read < count; read++) {
+        file[read] = (int32_t)below(FILES);
+        offset[read] = drawn_offset(read);
+        length[read] = below(6) ? 1 + below(100) : 0;
+        lasted_ns[read] = below(1000);
+    }
+}
+
+/* Says whether a read begins no further from the end of one of the last reads of its file than that is long. */
+static bool goes_on_by_hand(size_t read)
+{
+    int looked_at = 0;
+    for (size_t before = read; before-- > 0 && looked_at < TFD_SIDE_BY_SIDE;) {
+        if (file[before] != file[read] || offset[before] < 0)
+            continue;
+        looked_at++;
+        if (llabs(offset[read] - offset[before] - length[before]) <= length[before])
+            return true;
+    }
+    return !looked_at;
+}
+
+static bool is_large(size_t read)
+{
+    return offset[read] >= 0 && length[read] >= PART_BYTES;
+}
+
+/* The next large read of the same file, `count` if there is none. */
+static size_t next_large(size_t read)
+{
+    size_t next = read + 1;
+    while (next < count && !(file[next] == file[read] && is_large(next)))
+        next++;
+    return next;
+}
+
+static void check_pieces(int64_t sums[FILES][TFD_READ_ORDER_SUMS])
+{
+    int64_t expected[FILES][TFD_READ_ORDER_SUMS] = {{0}};
+    for (size_t read = 0; read < count; read++) {
+        if (file[read] == LEFT_OUT || offset[read] < 0)
+            continue;
+        expected[file[read]][READS]++;
+        expected[file[read]][JUMPS] += !goes_on_by_hand(read);
+        expected[file[read]][MOVED] += length[read];
+        expected[file[read]][LASTED] += lasted_ns[read];
+    }
+    for (int i = 0; i < FILES; i++)
+        for (int sum = 0; sum < TFD_READ_ORDER_SUMS; sum++)
+            CHECK_EQUAL(sums[i][sum], expected[i][sum]);
+}
+
+static void check_streams(const struct tfd_read_order *order)
+{
+    bool beside[MOST_READS] = {false};
+    int64_t large = 0, streamed = 0;
+    for (size_t read = 0; read < count; read++) {
+        size_t next = is_large(read) ? next_large(read) : count;
+        if (next < count && offset[next] == offset[read] + length[read])
+            beside[read] = beside[next] = true;
+    }
+    for (size_t read = 0; read < count; read++) {
+        large += is_large(read) ? length[read] : 0;
+        streamed += beside[read] ? length[read] : 0;
+    }
+    CHECK_EQUAL(order->large_bytes, large);
+    CHECK_EQUAL(order->streamed_bytes, streamed);
+}
+
+static void check(void)
+{
+    static const int32_t slot[FILES] = {1, -1, 0};
+    int64_t ends[2 * TFD_SIDE_BY_SIDE] = {0}, lengths[2 * TFD_SIDE_BY_SIDE] = {0};
+    int64_t sums[FILES][TFD_READ_ORDER_SUMS] = {{0}}, streams[FILES][TFD_READ_ORDER_STREAM] = {{0}};
+    struct tfd_read_order order = {.slot = slot,
+                                   .ends = ends,
+                                   .lengths = lengths,
+                                   .sums = sums[0],
+                                   .streams = streams[0],
+                                   .part_bytes = PART_BYTES};
+    for (size_t at = 0; at < count;) {
+        size_t block = 1 + (size_t)below((int64_t)(count - at));
+        struct tfd_reads reads = {file + at, offset + at, length + at, lasted_ns + at, block};
+        tfd_add_read_order(&order, &reads);
+        at += block;
+    }
+    check_pieces(sums);
+    check_streams(&order);
+}
+
+int main(int argc, char **argv)
+{
+    for (long i = check_repeats(argc, argv, 2000); i > 0; i--) {
+        draw();
+        check();
+    }
+    return 0;
+}
