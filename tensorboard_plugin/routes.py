@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.reports.figures.over_time import MEASURES
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.views import VIEWS
@@ -27,7 +28,7 @@ from tfdarshan.units import human_bytes, human_seconds, plural
 from .findings_of import FindingsOf
 from .live import recorded_so_far
 from .session_list import SessionList
-from .session_store import MOST_CALLS_KEPT, SessionStore
+from .session_store import MOST_CALLS_KEPT, Listed, SessionStore
 
 Arguments = Mapping[str, str]
 Answer = dict[str, Any]
@@ -55,6 +56,7 @@ class Routes:
         self.by_name: dict[str, Callable[[Arguments], Answer]] = {
             "/page": self.page,
             "/sessions": self.sessions,
+            "/beginning": self.beginning,
             "/verdicts": self.verdicts,
             "/view": self.view,
             "/findings": self.findings,
@@ -87,6 +89,20 @@ class Routes:
         """Lists the sessions with their verdicts; `look` looks at some that have none first."""
         return self._list.answer(look=_text(arguments, "look", "") == "1")
 
+    def beginning(self, arguments: Arguments) -> Answer:
+        """Gives the first part of an overview, of the first session unless one is named.
+
+        The page asks for it together with all else, before it knows the sessions. What cannot be shown it
+        asks for again as a view, and is told why.
+        """
+        listed = self.store.sessions()
+        session = arguments.get("session") or (listed[0].id if listed else "")
+        try:
+            wanted = {**arguments, "session": session, "view": "overview", "part": BEGINNING}
+            return {"session": session, "view": self.view(wanted) if session else None}
+        except TfdarshanError:
+            return {"session": session, "view": None}
+
     def view(self, arguments: Arguments) -> Answer:
         """Gives a view's panels, or the state of a session that is not complete."""
         name = _text(arguments, "view", "overview")
@@ -97,8 +113,7 @@ class Routes:
             return {"state": "recording", "processes": [], "panels": as_json(_recording(listed.path))}
         if listed.state == "interrupted":
             return {"state": "interrupted", "processes": [], "panels": as_json(_interrupted(listed.path))}
-        source, lock = self.store.source(listed.id, arguments.get("process") or None)
-        part = _part(arguments, source) if name == "overview" else ALL
+        source, lock, part = self._part(listed, name, arguments)
         with lock:
             if name == "timeline":
                 panels = timeline_view(source, _window(arguments, groupings(source.processes)[0]))
@@ -170,6 +185,16 @@ class Routes:
             for _, held in locks:
                 held.release()
 
+    def _part(self, listed: Listed, name: str, arguments: Arguments) -> tuple[Source, RLock, str]:
+        """Gives the session and the part of the view to answer with; a beginning waits for no table."""
+        wanted, process = _part(arguments) if name == "overview" else ALL, arguments.get("process") or None
+        if wanted == BEGINNING:
+            source, lock = self.store.described(listed.id, process)
+            if _takes_long(source):
+                return source, lock, BEGINNING
+        source, lock = self.store.source(listed.id, process)
+        return source, lock, wanted if _takes_long(source) else ALL
+
     def _source(self, arguments: Arguments) -> Any:
         return self.store.source(_text(arguments, "session"), arguments.get("process") or None)
 
@@ -180,12 +205,12 @@ def _takes_long(source: Source) -> bool:
     return "_view_overview" not in source.__dict__ and many
 
 
-def _part(arguments: Arguments, source: Source) -> str:
-    """Gives the part of the overview to answer with: all of it if that takes no longer."""
+def _part(arguments: Arguments) -> str:
+    """Gives the part of the overview that is asked for; all of it is answered if that takes no longer."""
     found = _text(arguments, "part", ALL)
     if found not in (*PARTS, ALL):
         raise ConfigurationError(f"part must be one of {', '.join((*PARTS, ALL))}, not {found!r}.")
-    return found if _takes_long(source) else ALL
+    return found
 
 
 def _after(part: str) -> str:

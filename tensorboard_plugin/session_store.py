@@ -22,6 +22,7 @@ from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessi
 LIST_SECONDS = 3.0
 SOURCES_KEPT = 3
 MOST_CALLS_KEPT = 1_000_000
+Age = tuple[tuple[str, int], ...]
 
 
 class UnknownSession(TfdarshanError):  # noqa: N818 - what it says of a request, not of the program
@@ -62,6 +63,7 @@ class SessionStore:
         self._listed: list[Listed] = []
         self._listed_at = float("-inf")
         self._sources: OrderedDict[tuple[object, ...], tuple[Source, RLock]] = OrderedDict()
+        self._described: dict[tuple[object, ...], Session] = {}
 
     def sessions(self) -> list[Listed]:
         """Lists the sessions, the newest first."""
@@ -94,18 +96,44 @@ class SessionStore:
             UnknownSession: There is none of that id.
             SessionDataError: Its data cannot be read.
         """
-        listed = self.find(session_id)
-        key = (listed.path, process, age(listed.path))
+        path = self.find(session_id).path
+        written = age(path)
+        kept = self._kept(path, process, written)
+        if kept is not None:
+            return kept
+        source = Source(_sound(self._description(path, written)), process)
         with self._lock:
-            if key in self._sources:
-                self._sources.move_to_end(key)
-                return self._sources[key]
-        source = _open(listed.path, process)
-        with self._lock:
-            kept = self._sources.setdefault(key, (source, RLock()))
+            kept = self._sources.setdefault((path, process, written), (source, RLock()))
             while len(self._sources) > SOURCES_KEPT:
                 self._sources.popitem(last=False)
             return kept
+
+    def described(self, session_id: str, process: str | None) -> tuple[Source, RLock]:
+        """Gives a complete session for what its metadata say: none of its tables has been looked at.
+
+        Raises:
+            UnknownSession: There is none of that id.
+            SessionDataError: Its metadata cannot be read.
+        """
+        path = self.find(session_id).path
+        written = age(path)
+        kept = self._kept(path, process, written)
+        return kept or (Source(self._description(path, written), process), RLock())
+
+    def _kept(self, path: Path, process: str | None, written: Age) -> tuple[Source, RLock] | None:
+        key = (path, process, written)
+        with self._lock:
+            if key in self._sources:
+                self._sources.move_to_end(key)
+            return self._sources.get(key)
+
+    def _description(self, path: Path, written: Age) -> Session:
+        """Reads the metadata of a session; those that were asked for last are kept."""
+        found = self._described.get((path, written))
+        if found is None:
+            found = _open_described(path)
+            self._described = {(path, written): found}
+        return found
 
     def _walk(self) -> list[Listed]:
         if not self._logdir.is_dir():
@@ -149,31 +177,39 @@ def _part_state(path: Path, names: list[str]) -> str:
     return "complete" if any(name.endswith(META_SUFFIX) for name in names) else ""
 
 
-def _open(path: Path, process: str | None) -> Source:
-    return Source(open_readable(path), process)
-
-
 def open_readable(path: Path) -> Session:
     """Opens what can be read of a session, and nothing outside of it.
 
     Raises:
         SessionDataError: Nothing of it can be read, or a link leads out of it.
     """
+    return _sound(_open_described(path))
+
+
+def _open_described(path: Path) -> Session:
+    """Opens a session by its metadata; only if some are damaged, tables are read to leave out what is."""
     for file in [file for folder in {path, *parts_of(path)} for file in folder.iterdir()]:
         if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
             raise SessionDataError(f"{file} leads out of its session and is not read.")
     try:
-        session = open_session(path)
+        return open_session(path)
+    except SessionDataError:
+        return open_session(path, skip_damaged=True)
+
+
+def _sound(session: Session) -> Session:
+    """Gives the session if its tables can be opened, else without the processes whose tables are damaged."""
+    try:
         for part in session.processes:
             for table in ("files", "overview", "events", "faults"):
                 if table in part.meta["tables"]:
                     part.columns(table)
     except SessionDataError:
-        session = open_session(path, skip_damaged=True)
+        return open_session(session.path, skip_damaged=True)
     return session
 
 
-def age(path: Path) -> tuple[tuple[str, int], ...]:
+def age(path: Path) -> Age:
     """Changes when a process is added to the session or written again, or a checkpoint becomes durable."""
     parts, suffixes = parts_of(path), (META_SUFFIX, SESSION_SUFFIX)
     files = [file for part in parts for suffix in suffixes for file in part.glob(f"*{suffix}")]

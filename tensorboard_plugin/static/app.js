@@ -16,11 +16,12 @@ const REFRESH_MS = 3000, TYPING_MS = 250;
 
 let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [], groupings = [];
 const parts = { matching: 0 };
-let found = { key: "", panels: null };
+let found = { key: "", panels: null }, beginning = null;
 
 // `given` has the first answers, which were asked for before this file was there.
 export async function start(url, given) {
   root = url;
+  beginning = given.beginning;
   buildFrame();
   [page, { sessions, how_to: howTo }] = await Promise.all([answerOf(given.page), answerOf(given.sessions)]);
   theme = { mode: "light", templates: page.templates, config: page.config, loadPlotly: () => loadPlotly(root) };
@@ -269,7 +270,7 @@ async function answerFor(session, part) {
   const window_ = name === "timeline" && state.end ? {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
   } : {};
-  const answer = await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
+  const answer = await begun(name, session) || await ask("view", { ...common, view: name, by: state.by, measure: state.measure, ...window_,
     ...(name === "overview" ? { part } : {}),
     ...(name === "staging" ? { tier: state.tier, capacity: state.capacity } : {}),
     ...(name === "files" ? { search: state.search, ...pageOf("files") } : {}),
@@ -281,6 +282,15 @@ async function answerFor(session, part) {
   if (!state.search) return answer;
   // Whoever searches looks for what was found.
   return { ...answer, panels: [table, ...answer.panels.filter((panel) => panel !== table)] };
+}
+
+// The beginning that was asked for before this file was there, once; nothing if it is of something else.
+async function begun(name, session) {
+  const given = beginning;
+  beginning = null;
+  if (!given || name !== "overview" || given.process !== (state.process || "")) return null;
+  const answer = await answerOf(given.answer).catch(() => null);
+  return answer && answer.session === session.id ? answer.view : null;
 }
 
 function pageOf(key) {

@@ -1,5 +1,6 @@
 """The tab's routes, asked directly: what they answer, and what they refuse."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -12,11 +13,12 @@ pytest.importorskip("tensorboard")
 
 from werkzeug.test import Client
 
-from tests.made_up_session import image_job, job_of, write_session
+from tests.made_up_session import image_job, job_of, write_job, write_session
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.views import VIEWS, view_source
 from tfdarshan.session import open_session
+from tfdarshan.sessions import process_data
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.tensorboard_plugin import findings_of, routes
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
@@ -417,13 +419,15 @@ def test_the_overview_of_a_long_session_comes_in_parts(logdir, monkeypatch, limi
     # WHEN the page asks for one part after the other
     with monkeypatch.context() as patch:
         patch.setattr(view_source, "summarize", None)
-        beginning = view(part="beginning")
+        with monkeypatch.context() as unopened:
+            unopened.setattr(process_data, "opened_table", None)
+            beginning = view(part="beginning")
         looked_at_first = list(looked_at)
         bandwidth = view(part="bandwidth")
     whole = view(part="all")
     again = view(part="beginning")
 
-    # THEN the first part needs no table, the second one the overview's, and that once
+    # THEN the first part opens no table, the second one needs the overview's, and that once
     assert (looked_at_first, looked_at[:1], looked_at.count("overview")) == ([], ["overview"], 1)
     assert (beginning["more"], bandwidth["more"], "more" in whole) == ("bandwidth", "all", False)
     # and their figures are those of the whole view, which is known from then on
@@ -456,6 +460,46 @@ def test_a_long_session_begins_with_the_verdict_that_is_known(logdir, monkeypatc
 
 def test_the_overview_of_a_short_session_is_given_at_once(logdir):
     assert overview_of(logdir)(part="beginning") == overview_of(logdir)()
+
+
+@pytest.mark.parametrize("named", [{}, {"session": SESSION}])
+def test_the_page_can_ask_for_the_beginning_before_it_knows_the_sessions(logdir, monkeypatch, named):
+    # GIVEN a session that counts as long
+    monkeypatch.setattr(routes, "MOST_CALLS_KEPT", 0)
+
+    # WHEN
+    code, answer = ask(logdir, "/beginning", **named)
+
+    # THEN
+    assert (code, answer) == (200, {"session": SESSION, "view": overview_of(logdir)(part="beginning")})
+
+
+@pytest.mark.parametrize("named", ["", "run/of no session"])
+def test_a_beginning_that_cannot_be_shown_is_no_error(logdir, tmp_path, named):
+    where = logdir if named else tmp_path / "nothing"
+
+    assert ask(where, "/beginning", session=named) == (200, {"session": named, "view": None})
+
+
+def test_a_long_session_with_a_damaged_table_says_so_once_tables_are_read(logdir, monkeypatch):
+    # GIVEN a session that counts as long, with a second process whose table of files is damaged
+    monkeypatch.setattr(routes, "MOST_CALLS_KEPT", 0)
+    folder = logdir / "run" / "plugins" / "tfdarshan" / STAMP
+    write_job(folder, dataclasses.replace(image_job(5, 1, 1), pid=200), owner=False)
+    (damaged,) = folder.glob("*.200.files.parquet")
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    view = overview_of(logdir)
+
+    # WHEN
+    beginning, whole = view(part="beginning"), view(part="all")
+
+    # THEN the beginning is what the metadata say, and the rest leaves the process out and says why
+    tiles = [
+        {item["label"]: item["value"]["text"] for item in panel(one, "tiles")["items"]}
+        for one in (beginning, whole)
+    ]
+    assert [shown["Files"] for shown in tiles] == ["55", "50"]
+    assert damaged.name in panel(whole, "text")["lines"][0]
 
 
 def overview_of(logdir):
