@@ -120,7 +120,6 @@ FORKING = {
     "mapped_files",
     "mapped_refused",
     "older_child",
-    "read_order": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
     "raw_fork",
     "stop_in_child",
     "stop_requested",
