@@ -80,6 +80,8 @@ class Records:
         """Yields the batches of an order of records, while others are read."""
         # A device that seeks wants one reader, others none that waits for the last part of a read.
         readers = 1 if self.index.threads == 1 else READS_AHEAD
+        if self.shuffle == "exact":
+            self.index.look(order)  # how much is read at a time follows from it
         with ThreadPoolExecutor(readers, "tfdarshan-lmdb") as reader:
             ahead: list[Future[list[Batch]]] = []
             try:

@@ -90,6 +90,7 @@ class DepthSearch:
     Attributes:
         depth: What is best so far.
         harmed: Whether a second read in flight made all slower.
+        answers_soon: No head has to move: nothing is harmed, and what seems so is a busy machine.
         speeds: What each depth gave when it was last tried, in bytes per second.
         looks: How often a comparison ended.
     """
@@ -99,6 +100,7 @@ class DepthSearch:
         self.most = most
         self.depth = 1
         self.harmed = False
+        self.answers_soon = False
         self.speeds: dict[int, float] = {}
         self.looks = 0
         self._pair = _Pair(1, 2) if most > 1 else None
@@ -120,10 +122,14 @@ class DepthSearch:
         """How many in flight the next part is read with."""
         return self.depth if self._pair is None else self._pair.next
 
-    def expect(self, depth: int) -> None:
-        """Tries so many in flight first, as a look at the storage says that it answers them at once."""
+    def expect(self) -> None:
+        """Reads with the most in flight, as a look at the storage says that it answers them at once.
+
+        One comparison with one in flight confirms that; reads too small to compare do not wait for it.
+        """
         if self.most > 1:
-            self._pair = _Pair(1, min(depth, self.most), expected=True)
+            self.depth = self._settled_at = self.most
+            self._pair = _Pair(1, self.most, expected=True)
 
     def adopt(self, depth: int, *, harmed: bool, confirm: bool = False) -> None:
         """Takes what another process found, or a look at the storage, as if it had been found here.
@@ -194,7 +200,7 @@ class DepthSearch:
     def _judge(self, pair: _Pair, ratio: float) -> None:
         self.looks += 1
         if pair.low == 1 and (pair.high == 2 or pair.expected):
-            self.harmed = ratio < HARMED
+            self.harmed = ratio < HARMED and not self.answers_soon
         was_low = self.depth == pair.low
         self.depth = pair.high if ratio >= (WORTH_MORE if was_low else WORTH_KEEPING) else pair.low
         self._pair = self._following(pair, ratio, was_low=was_low)
@@ -206,11 +212,8 @@ class DepthSearch:
     def _following(self, pair: _Pair, ratio: float, *, was_low: bool) -> _Pair | None:
         """Gives what to compare next; None where the search ends."""
         if was_low and self.depth == pair.high:
-            higher = self.most if pair.expected else min(2 * pair.high, self.most)
-            known = {pair.high: pair.sums[pair.high]}
-            return _Pair(pair.high, higher, known, pair.expected) if higher > pair.high else None
-        if pair.expected and was_low and 1 < 2 * pair.low < pair.high:
-            return _Pair(pair.low, 2 * pair.low)
+            higher, known = min(2 * pair.high, self.most), {pair.high: pair.sums[pair.high]}
+            return _Pair(pair.high, higher, known) if higher > pair.high else None
         if not was_low and self.depth == pair.low:
             self.harmed = self.harmed and pair.low == 1
             return _Pair(pair.low // 2, pair.low) if pair.low > 1 else None

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from tfdarshan.native.residency import PAGE, is_resident
 
-# A page is read, one behind it, one elsewhere, and then so many at once.
-AT_ONCE = 2
-PLACES = 2 + AT_ONCE
-# So many pages behind it are tried, as a machine may stall.
-NEXT_PAGES = 3
+# So many pages are read one after the other, some behind the last of them, and then so many at once, which is
+# tried again: a machine that stalls makes any of them late, and only the quickest tells.
+ALONE, NEXT_PAGES, AT_ONCE, TRIES = 2, 2, 2, 3
+LEAST_PLACES = ALONE + AT_ONCE
+PLACES = ALONE + TRIES * AT_ONCE
 # How many places are asked for.
 CANDIDATES = 64
 # Nearer to each other, a disk need not seek for the next one.
 APART_BYTES = 1 << 20
-# What answers sooner is neither: what more in flight give is found by reading.
+# What answers sooner is neither: what more in flight give is found by reading, and no head has to move.
 LATE_S = 1e-3
 # A head that is there already reads on in less of the time.
 NEXT_SHARE = 0.5
@@ -38,6 +38,7 @@ class Answers(Enum):
 
     TOGETHER = "late, and several calls at once"
     IN_TURN = "one call after the other, as a disk that seeks"
+    SOON = "too soon for a head that moves"
 
 
 def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
@@ -55,27 +56,27 @@ def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
         # Else the kernel reads ahead, which takes long enough to be taken for lateness.
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         places = _missing_places(handle, offsets)
-        return judge(places, lambda chosen: _read_s(handle, chosen)) if len(places) == PLACES else None
+        return judge(places, lambda chosen: _read_s(handle, chosen)) if len(places) >= LEAST_PLACES else None
     except OSError:
         return None
     finally:
         os.close(handle)
 
 
-def judge(places: list[int], read_s: ReadSeconds) -> Answers | None:
-    """Says how a storage answers, by reading at `PLACES` places that are far from each other.
+def judge(places: list[int], read_s: ReadSeconds) -> Answers:
+    """Says how a storage answers, by reading at `LEAST_PLACES` to `PLACES` places, far from each other.
 
     A busy machine makes reads longer, so that a disk may be taken for late storage: a comparison must confirm
     that. Nothing makes the next page of late storage come sooner than any other.
     """
-    alone_s = read_s(places[:1])
+    alone_s = min(read_s([place]) for place in places[:ALONE])
     if alone_s < LATE_S:
-        return None
-    following = (places[0] + (1 + number) * PAGE for number in range(NEXT_PAGES))
+        return Answers.SOON
+    following = (places[ALONE - 1] + (1 + number) * PAGE for number in range(NEXT_PAGES))
     if all(read_s([page]) > NEXT_SHARE * alone_s for page in following):
         return Answers.TOGETHER
-    alone_s = min(alone_s, read_s(places[1:2]))
-    return Answers.IN_TURN if read_s(places[2:]) >= IN_TURN * alone_s else Answers.TOGETHER
+    at_once = (places[first : first + AT_ONCE] for first in range(ALONE, len(places) - AT_ONCE + 1, AT_ONCE))
+    return Answers.IN_TURN if all(read_s(some) >= IN_TURN * alone_s for some in at_once) else Answers.TOGETHER
 
 
 def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:

@@ -225,6 +225,12 @@ class Index:
         self._check(self._opened())
         return self.reading
 
+    def look(self, numbers: NDArray[np.uint64]) -> None:
+        """Looks how the storage answers before these records are read, if that is not known."""
+        if self._measured is not None and not self.is_cached() and len(numbers):
+            order = numbers[np.argsort(self.offsets[numbers], kind="stable")]
+            self._measured.look(self.offsets[order], self.sizes[order])
+
     def add_read(self, read_bytes: int, elapsed_s: float) -> None:
         """Takes how fast others read what `settle` decided: much of it has the storage looked at anew."""
         if self._measured is not None:

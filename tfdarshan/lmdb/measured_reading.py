@@ -22,8 +22,6 @@ CALL_GAP_BYTES = 64 << 10
 # Where the page cache is asked, and after how much it is asked again.
 PLACES = 64
 CACHE_LOOK_BYTES = 64 << 20
-# What a storage that answers late is read with before more is measured.
-LATE_DEPTH = 4
 # It has the database if it has so many of them.
 CACHED_SHARE = 0.95
 
@@ -176,9 +174,7 @@ class MeasuredReading:
 
     def read(self, read: Read, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
         """Reads records whose values lie at `offsets` and have `sizes`."""
-        if os.getpid() != self._process:
-            # A thread of the parent's may have had its turn when this process was forked.
-            self._turns, self._process = Turns(), os.getpid()
+        self._renew_after_fork()
         total = int(sizes.sum(dtype=np.int64))
         self.look_at_cache(total)
         order = np.argsort(offsets, kind="stable")
@@ -189,48 +185,57 @@ class MeasuredReading:
         if done < len(order):
             self._read_rest(read, order[done:], int(sizes[order[done:]].sum(dtype=np.int64)))
 
-    def _measure(
-        self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
-    ) -> int:
-        """Compares numbers in flight where that is due; returns how many records were read."""
-        search, parts = self._search, _Parts(offsets.astype(np.int64), sizes)
-        done = 0 if search.looks or not len(order) else self._begin(read, order, offsets, parts)
-        if search.is_due and parts.end(done, search) is not None:
-            with self._turns.alone():
-                done = self._read_parts(read, order, parts, done)
-        return done
+    def _renew_after_fork(self) -> None:
+        if os.getpid() != self._process:
+            # A thread of the parent's may have had its turn when this process was forked.
+            self._turns, self._process = Turns(), os.getpid()
 
-    def _begin(self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], parts: _Parts) -> int:
-        """Looks at the storage before anything is known of it, or takes what another process found.
+    def look(self, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
+        """Looks at the storage before it is read, if nothing is known of it, or takes what others found.
 
-        Of processes that read one file one looks at a time, and the others wait for it: they were forked
-        from the same. Returns how many records were read.
+        Of processes that were forked with one file one looks, and the others wait for that; the comparison
+        that follows they do not wait for.
+
+        Args:
+            offsets: Where values lie, in rising order, in bytes.
+            sizes: Of the values, in bytes.
         """
-        done = 0
+        self._renew_after_fork()
+        if self._search.looks or not len(offsets):
+            return
         if self._shared.found() is None and not self._has_looked and self._search.most > 1:
             with self._turns.alone(), turn(self._path):
-                done = self._look(read, order, offsets, parts)
+                self._look(offsets, sizes)
         found = self._shared.found()
         if found is not None and found != self._adopted and not self._leads:
             self._adopted = found
             self._search.adopt(found[0], harmed=found[1])
-        return done
 
-    def _look(self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], parts: _Parts) -> int:
-        """Looks, if nobody else has meanwhile; confirms that more in flight give more."""
-        done = 0
+    def _look(self, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
+        """Looks, if nobody else has meanwhile, and tells the others what to begin with."""
         if self._has_looked or self._shared.found() is not None:
-            return done
+            return
         self._has_looked = self._leads = True
+        search, parts = self._search, _Parts(offsets.astype(np.int64), sizes)
         answers = first_look(self._path, offsets)
         if answers is Answers.TOGETHER:
-            self._search.expect(LATE_DEPTH)
-            done = self._read_parts(read, order, parts, done, looks=1)
+            search.expect()
         elif answers is Answers.IN_TURN:
-            self._search.adopt(1, harmed=True, confirm=True)
-        if answers is not None:
-            self._shared.settle(self._search.depth, harmed=self._search.harmed)
-        return done
+            search.adopt(1, harmed=True, confirm=True)
+        search.answers_soon = answers is Answers.SOON
+        if search.depth != 1 or search.harmed or parts.end(0, search) is not None:
+            self._shared.settle(search.depth, harmed=search.harmed)
+
+    def _measure(
+        self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
+    ) -> int:
+        """Compares numbers in flight where that is due; returns how many records were read."""
+        self.look(offsets, sizes)
+        search, parts = self._search, _Parts(offsets.astype(np.int64), sizes)
+        if search.is_due and parts.end(0, search) is not None:
+            with self._turns.alone():
+                return self._read_parts(read, order, parts)
+        return 0
 
     def _read_rest(self, read: Read, order: NDArray[np.intp], read_bytes: int) -> None:
         search = self._search
@@ -244,15 +249,10 @@ class MeasuredReading:
             if depth == search.depth:
                 search.add_settled(read_bytes, self._clock() - start_s)
 
-    def _read_parts(
-        self, read: Read, order: NDArray[np.intp], parts: _Parts, done: int, *, looks: int | None = None
-    ) -> int:
-        """Reads parts as the search wants them, until it ends or so many comparisons have; alone.
-
-        Returns how many records were read, of which `done` had been.
-        """
-        search = self._search
-        while search.is_due and (looks is None or search.looks < looks):
+    def _read_parts(self, read: Read, order: NDArray[np.intp], parts: _Parts) -> int:
+        """Reads parts as the search wants them, until it ends; alone. Returns how many records were read."""
+        search, done = self._search, 0
+        while search.is_due:
             end = parts.end(done, search)
             if end is None:
                 break
