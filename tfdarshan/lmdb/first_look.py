@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from tfdarshan.native.residency import PAGE, is_resident
 
-# So many pages are read one after the other, some behind the last of them, and then so many at once, which is
-# tried again: a machine that stalls makes any of them late, and only the quickest tells.
-ALONE, NEXT_PAGES, AT_ONCE, TRIES = 2, 2, 2, 3
+# So many pages are read one after the other, then so many at once, and then some in a row: a machine that
+# stalls makes any of them late, so that only the quickest tells.
+ALONE, AT_ONCE, TRIES, NEXT_PAGES = 2, 2, 2, 4
 LEAST_PLACES = ALONE + AT_ONCE
 PLACES = ALONE + TRIES * AT_ONCE
 # How many places are asked for.
@@ -66,17 +66,18 @@ def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
 def judge(places: list[int], read_s: ReadSeconds) -> Answers:
     """Says how a storage answers, by reading at `LEAST_PLACES` to `PLACES` places, far from each other.
 
-    A busy machine makes reads longer, so that a disk may be taken for late storage: a comparison must confirm
-    that. Nothing makes the next page of late storage come sooner than any other.
+    A head that has to move makes two at once as late as two, and the next page comes sooner than any other.
+    A busy machine makes reads longer, so that either may be taken for the other: a comparison must confirm it.
     """
     alone_s = min(read_s([place]) for place in places[:ALONE])
     if alone_s < LATE_S:
         return Answers.SOON
-    following = (places[ALONE - 1] + (1 + number) * PAGE for number in range(NEXT_PAGES))
-    if all(read_s([page]) > NEXT_SHARE * alone_s for page in following):
-        return Answers.TOGETHER
     at_once = (places[first : first + AT_ONCE] for first in range(ALONE, len(places) - AT_ONCE + 1, AT_ONCE))
-    return Answers.IN_TURN if all(read_s(some) >= IN_TURN * alone_s for some in at_once) else Answers.TOGETHER
+    if any(read_s(some) < IN_TURN * alone_s for some in at_once):
+        return Answers.TOGETHER
+    following = (places[ALONE - 1] + (1 + number) * PAGE for number in range(NEXT_PAGES))
+    goes_on = any(read_s([page]) <= NEXT_SHARE * alone_s for page in following)
+    return Answers.IN_TURN if goes_on else Answers.TOGETHER
 
 
 def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:

@@ -63,8 +63,11 @@ def test_nothing_harms_what_answers_soon():
     assert (search.depth, search.harmed) == (1, False)
 
 
-def test_a_stall_of_the_first_read_makes_a_disk_no_late_storage():
-    assert judge(PLACES_ASKED, answers("disk", stalls=(0.02,))) is Answers.IN_TURN
+@pytest.mark.parametrize(
+    "stalls", [(0.02,), (0, 0.02), (0, 0, 0.02, 0.02, 0.02, 0.02), (0, 0.02, 0, 0.02, 0, 0.02)]
+)
+def test_no_stall_of_the_machine_makes_a_disk_late_storage(stalls):
+    assert judge(PLACES_ASKED, answers("disk", stalls=stalls)) is Answers.IN_TURN
 
 
 def test_what_the_page_cache_has_tells_nothing(tmp_path):
