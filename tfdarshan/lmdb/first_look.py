@@ -67,7 +67,7 @@ def judge(places: list[int], read_s: ReadSeconds) -> Answers:
     """Says how a storage answers, by reading at `LEAST_PLACES` to `PLACES` places, far from each other.
 
     A head that has to move makes two at once as late as two, and the next page comes sooner than any other.
-    A busy machine makes reads longer, so that either may be taken for the other: a comparison must confirm it.
+    A busy machine makes reads longer, and either may be taken for the other: a comparison must confirm it.
     """
     alone_s = min(read_s([place]) for place in places[:ALONE])
     if alone_s < LATE_S:
