@@ -183,9 +183,11 @@ struct tfd_spool_info {
     uint32_t damaged;     /* parts that could not be read were left out */
     int64_t kernel_valid; /* 1: both snapshots of /proc/self/io were taken */
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */
-    int64_t io_ns, read_ns, write_ns, meta_ns;                   /* unions of intervals: wall clock */
-    int64_t thread_ns;                                           /* all calls' durations added up */
-    int64_t first_event_ns, last_event_ns;                       /* relative to start */
+    int64_t earlier_rchar, earlier_wchar;                        /* kernel, until recording began */
+    int64_t earlier_read_bytes, earlier_write_bytes;
+    int64_t io_ns, read_ns, write_ns, meta_ns; /* unions of intervals: wall clock */
+    int64_t thread_ns;                         /* all calls' durations added up */
+    int64_t first_event_ns, last_event_ns;     /* relative to start */
     int64_t first_dropped_ns; /* when the first call began that is not in the trace, -1: none is missing */
     uint64_t capacity_bytes, trace_limit_bytes; /* the bounds that it was recorded with */
 };

@@ -1,5 +1,6 @@
 from tfdarshan.analysis.coverage import measure_coverage
 from tfdarshan.analysis.file_totals import FileTotals, _Zeros
+from tfdarshan.analysis.storage_share import fetched_bytes
 
 
 def totals(*read):
@@ -40,6 +41,47 @@ def test_living_child_has_its_own_figures():
     coverage = measure_coverage([meta(1000), meta(400, pid=2, parent_pid=1)], totals(1000, 400))
 
     assert coverage.read.kernel == 1400
+
+
+def test_what_a_child_did_before_it_joined_is_no_part_of_the_job():
+    # GIVEN a worker that had read 5000 bytes when it joined, read 400 more, and was waited for
+    worker = meta(0, counted="parent", valid=False, pid=2, parent_pid=1)
+    worker["kernel"]["earlier"] = {"rchar": 5000, "wchar": 70, "read_bytes": 2500, "write_bytes": 0}
+
+    # WHEN
+    metas = [meta(6000), worker]
+    read = measure_coverage(metas, totals(500, 400)).read
+
+    # THEN
+    assert (read.kernel, read.accounted, read.unseen, read.storage, read.earlier) == (
+        1000,
+        900,
+        100,
+        500,
+        5000,
+    )
+    assert fetched_bytes(metas) == 500
+
+
+def test_programs_of_one_process_have_one_figure():
+    # GIVEN a fork that recorded 300 bytes and became a program, which read 50 more before it joined
+    fork = meta(0, counted="parent", valid=False, pid=2, parent_pid=1)
+    fork["kernel"]["earlier"] = {"rchar": 20}
+    program = meta(0, counted="parent", valid=False, pid=2, parent_pid=1)
+    program["kernel"]["earlier"] = {"rchar": 370}
+
+    # WHEN
+    read = measure_coverage([meta(1370), fork, program], totals(600, 300, 400)).read
+
+    # THEN the kernel counted the fork's bytes once
+    assert (read.kernel, read.unseen, read.earlier) == (1350, 50, 20)
+
+
+def test_what_no_figure_counts_is_not_taken_out():
+    worker = meta(400, pid=2, parent_pid=1)
+    worker["kernel"]["earlier"] = {"rchar": 5000}
+
+    assert measure_coverage([meta(1000), worker], totals(1000, 400)).read.kernel == 1400
 
 
 def test_a_child_without_figures_leaves_those_of_the_others():

@@ -3,7 +3,9 @@
 The kernel counts bytes for each process, through exec, and adds a child's count to its parent's when the
 parent waits for it. A child that nobody has waited for is in no count but its own; one whose parent ignores
 SIGCHLD, or has ended before it, is never added to the job's. So bytes that were recorded are compared with
-the counts that can hold them; what these hold beyond is the least that was not seen.
+the counts that can hold them; what these hold beyond is the least that was not seen. They also hold what a
+child did before it was recorded: how a program started, and what a worker did that is older than the session.
+That is known when the child joins, and is taken out.
 
 Source: /proc/PID/io of proc_pid_io(5); task_io_accounting_add() in the kernel's wait_task_zombie().
 """
@@ -34,6 +36,7 @@ class Direction:
         storage: read_bytes or write_bytes of these; None if unknown, or if other processes recorded much.
         uncharged: Bytes in the tables and elsewhere of processes that no known figure counts.
         unseen: Bytes that the kernel charged and nobody recorded, at least; None if `kernel` is.
+        earlier: Bytes that children had moved before they were recorded: taken out of `kernel` and `storage`.
         mapped: Bytes that came in through mapped files, which `kernel` leaves out and `storage` has; None if
             unknown.
     """
@@ -44,6 +47,7 @@ class Direction:
     storage: int | None
     uncharged: int = 0
     unseen: int | None = None
+    earlier: int = 0
     mapped: int | None = 0
 
     @property
@@ -81,7 +85,7 @@ def measure_coverage(
     charged = [meta["kernel"] for meta in sources if meta["kernel"]["valid"]]
     if not metas[0]["kernel"]["valid"]:
         charged = []
-    place_of = {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
+    place_of = _places(metas)
     left_out = [place for place in range(len(metas)) if not _is_counted(metas, place, place_of)]
     read = _direction(metas, files, 0, charged, left_out)
     return Coverage(
@@ -99,6 +103,29 @@ def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) 
     if not mapped.asked or options.get("programs") or left_alone:
         return None if files.sums["POSIX_MMAPS"] else 0
     return None if mapped.bytes_unknown else mapped.bytes_in
+
+
+def earlier_bytes(metas: Sequence[dict[str, Any]], name: str) -> int:
+    """Gives what figures of the kernel hold of children from before these were recorded.
+
+    A process that becomes another program has one figure for all of them.
+
+    Args:
+        metas: The processes' metadata, the owner's first.
+        name: Whose: rchar, wchar, read_bytes or write_bytes.
+    """
+    place_of = _places(metas)
+    first: dict[object, int] = {}
+    for place, meta in enumerate(metas):
+        if meta["kernel"].get("counted") == "parent" and _is_counted(metas, place, place_of):
+            process = _process(meta, meta["pid"]), meta.get("process_start")
+            count = int(meta["kernel"].get("earlier", {}).get(name, 0))
+            first[process] = min(first.get(process, count), count)
+    return sum(first.values())
+
+
+def _places(metas: Sequence[dict[str, Any]]) -> dict[tuple[int, int | None], int]:
+    return {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
 
 
 def _is_counted(
@@ -138,10 +165,10 @@ def _direction(
         for place in left_out
     )
     accounted = in_tables + sum(elsewhere.values())
-    kernel, storage = (
-        sum(figures.get(name, 0) for figures in charged)
-        for name in (("rchar", "read_bytes"), ("wchar", "write_bytes"))[which]
-    )
+    counted, stored = (("rchar", "read_bytes"), ("wchar", "write_bytes"))[which]
+    earlier = earlier_bytes(metas, counted)
+    kernel = max(sum(figures.get(counted, 0) for figures in charged) - earlier, 0)
+    storage = max(sum(figures.get(stored, 0) for figures in charged) - earlier_bytes(metas, stored), 0)
     return Direction(
         in_tables,
         elsewhere,
@@ -149,4 +176,5 @@ def _direction(
         storage if uncharged <= FEW * accounted else None,
         uncharged,
         max(kernel - (accounted - uncharged), 0),
+        earlier,
     )

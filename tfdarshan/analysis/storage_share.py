@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.coverage import Coverage
+from tfdarshan.analysis.coverage import Coverage, earlier_bytes
 
 STEPS_TOGETHER = 8
 
@@ -63,7 +63,8 @@ def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
     sources = [owner, *(meta for meta in children if meta["kernel"].get("counted") == "own")]
     if not all(meta["kernel"]["valid"] for meta in sources):
         return None
-    return sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
+    fetched = sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
+    return max(fetched - earlier_bytes(metas, "read_bytes"), 0)
 
 
 def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:

@@ -115,6 +115,10 @@ class tfd_spool_info(Struct):
     syscw: int
     read_bytes: int
     write_bytes: int
+    earlier_rchar: int
+    earlier_wchar: int
+    earlier_read_bytes: int
+    earlier_write_bytes: int
     io_ns: int
     read_ns: int
     write_ns: int

@@ -11,6 +11,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.older.jobs import TWO_SESSIONS, per_file
+from tfdarshan.findings.diagnosis import summary_and_diagnosis
 
 # The page of a job is there.
 pytestmark = pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="/dev/shm cannot be written")
@@ -47,6 +48,29 @@ def test_workers_that_were_forked_beside_threads_join(run, data):
     run(A_THREAD + TWO_SESSIONS + "over.set()\n", "fork")
     assert per_file(tfdarshan.open_session(data.parent / "first"), data) == ({1}, {100})
     assert per_file(tfdarshan.open_session(data.parent / "second"), data) == ({2}, {200})
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_what_they_read_before_the_session_is_not_missing_in_it(run, data, way):
+    # WHEN workers read 40 MB, a session begins, they read 2 kB, and the job waits for their end
+    body = """\
+pool = pool_of(sys.argv[1])
+with open(f"{DATA}/large", "wb") as file:
+    file.truncate(1_000_000)
+assert len(pool.map(read_large, range(40))) == 40
+with tfdarshan.profile("logs"):
+    read_all(pool)
+    pool.close()
+    pool.join()
+"""
+    run(body, way)
+
+    # THEN the kernel's figures are compared without the 40 MB
+    session = tfdarshan.open_session(data.parent / "logs")
+    read = summary_and_diagnosis(session, top=1)[0].coverage.read
+    assert read.earlier >= 40_000_000
+    assert read.kernel < 5_000_000
+    assert read.unseen < 5_000_000
 
 
 def test_workers_of_one_session_are_in_the_next(run, data):

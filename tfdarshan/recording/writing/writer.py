@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tfdarshan.recording.writing.gathering import FewRows, Gathering
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
+EARLIER_FIELDS = ("rchar", "wchar", "read_bytes", "write_bytes")
 TIME_FIELDS = (
     "io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns",
     "first_dropped_ns",
@@ -349,6 +350,7 @@ def _process_meta(
             "valid": bool(info.kernel_valid),
             "counted": _counted(info, owner=owner),
             **_picked(info, KERNEL_FIELDS),
+            **({} if owner else {"earlier": _earlier(info)}),
         },
         "other": _other_traffic(threads),
         "threads": [
@@ -413,6 +415,11 @@ def _skipped(threads: list[ThreadInfo]) -> int:
 def _counted(info: SpoolInfo, *, owner: bool) -> str:
     """Says where the kernel counts a process's bytes: a child that was waited for, in its parent's."""
     return "own" if owner or Path(f"/proc/{info.pid}").exists() else "parent"
+
+
+def _earlier(info: SpoolInfo) -> dict[str, int]:
+    """Gives what the kernel had counted for a process when its recording began."""
+    return {name: int(getattr(info, f"earlier_{name}")) for name in EARLIER_FIELDS}
 
 
 def _is_silent(info: SpoolInfo, threads: list[ThreadInfo]) -> bool:

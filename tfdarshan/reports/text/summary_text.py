@@ -379,14 +379,24 @@ def _coverage(coverage: Coverage, width: int) -> list[str]:
         lines += fact_lines(parts, width, COVERAGE, "  ")
     if coverage.processes_left_out:
         lines += wrap(_left_out(coverage), width, "  ")
+    both = coverage.read, coverage.written
+    if any(_is_worth_saying(direction.earlier, direction) for direction in both):
+        lines += wrap(_earlier(coverage), width, "  ")
     if coverage.programs.made:
         lines += wrap(coverage.programs.sentence, width, "  ")
-    missed = _is_missed(coverage.read) or _is_missed(coverage.written)
+    missed = any(_is_worth_saying(direction.unseen, direction) for direction in both)
     return [*lines, *(wrap(UNSEEN, width, "  ") if missed else [])]
 
 
-def _is_missed(direction: Direction) -> bool:
-    return (direction.unseen or 0) > WORTH_SAYING * (direction.kernel or 0)
+def _is_worth_saying(count: int | None, direction: Direction) -> bool:
+    return (count or 0) > WORTH_SAYING * (direction.kernel or 0)
+
+
+def _earlier(coverage: Coverage) -> str:
+    """Words what children did before they were recorded."""
+    moved = f"{exact_bytes(coverage.read.earlier)} read, {exact_bytes(coverage.written.earlier)} written"
+    when = "before they joined the session, as they started or earlier"
+    return f"The comparison leaves out what processes did {when} ({moved})."
 
 
 def _left_out(coverage: Coverage) -> str:
