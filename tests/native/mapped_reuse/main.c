@@ -1,17 +1,21 @@
 /* Threads map two files in turn at addresses that the kernel uses again and again. Each file is touched at offsets
- * of its own: every fault is seen, at its own file and offset, and none at another. */
+ * of its own: every fault is seen, at its own file and offset, and none at another. The threads wait for the watcher
+ * now and then: a processor's buffer holds 10,000 samples, and a busy machine may keep the watcher waiting. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/mman.h>
 
 #include "mapping/fault_budget.h"
 #include "recorded.h"
+#include "recorder/session.h"
 #include "spool/mapped_file.h"
 
 #define PAGE 4096
 #define PAGES 128
 #define BYTES (PAGES * PAGE)
 #define THREADS 4
+#define CYCLES_AT_ONCE 125 /* of a thread: 3,000 samples of all */
+#define PATIENCE_S 60
 
 /* More than 16 pages, which one fault maps, from each other and from the ends. */
 static const long of_first[] = {19, 90}, of_second[] = {57};
@@ -31,26 +35,6 @@ static char touch(const char *path, const long *pages, size_t count)
     return sum;
 }
 
-static void *map_in_turn(void *nothing)
-{
-    pthread_barrier_wait(&all_there);
-    for (long i = 0; i < cycles_of_thread; i++) {
-        touch(first, of_first, 2);
-        touch(second, of_second, 1);
-    }
-    return nothing;
-}
-
-static void run_threads(void)
-{
-    pthread_t threads[THREADS];
-    CHECK(!pthread_barrier_init(&all_there, NULL, THREADS));
-    for (int i = 0; i < THREADS; i++)
-        CHECK(!pthread_create(&threads[i], NULL, map_in_turn, NULL));
-    for (int i = 0; i < THREADS; i++)
-        CHECK(!pthread_join(threads[i], NULL));
-}
-
 static const struct tfd_mapped_file *find(const struct tfd_spool *spool, const char *path)
 {
     const struct tfd_mapped_files *list = tfd_at(spool, atomic_load(&spool->header->mapped_files));
@@ -63,6 +47,48 @@ static const struct tfd_mapped_file *find(const struct tfd_spool *spool, const c
     }
     CHECK(!"the file is not among the mapped ones");
     return NULL;
+}
+
+static uint64_t seen_faults(const struct tfd_spool *spool)
+{
+    return __atomic_load_n(&find(spool, first)->faults, __ATOMIC_RELAXED) +
+           __atomic_load_n(&find(spool, second)->faults, __ATOMIC_RELAXED);
+}
+
+/* Waits until the faults of so many cycles are counted, if they are watched at all. */
+static void await_seen(long cycles)
+{
+    const struct tfd_spool *spool = &tfd_session.spool;
+    const struct tfd_mapped_files *list = tfd_at(spool, atomic_load(&spool->header->mapped_files));
+    if (list->watch != TFD_FAULTS_WATCHED)
+        return;
+    for (int tries = 0; tries < PATIENCE_S * 500 && seen_faults(spool) < 3 * (uint64_t)cycles; tries++)
+        usleep(2000);
+}
+
+static void *map_in_turn(void *nothing)
+{
+    pthread_barrier_wait(&all_there);
+    for (long i = 1; i <= cycles_of_thread; i++) {
+        touch(first, of_first, 2);
+        touch(second, of_second, 1);
+        if (i % CYCLES_AT_ONCE)
+            continue;
+        pthread_barrier_wait(&all_there);
+        await_seen(i * THREADS);
+        pthread_barrier_wait(&all_there);
+    }
+    return nothing;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[THREADS];
+    CHECK(!pthread_barrier_init(&all_there, NULL, THREADS));
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_create(&threads[i], NULL, map_in_turn, NULL));
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_join(threads[i], NULL));
 }
 
 static bool is_of(int64_t offset, const long *pages, size_t count)
