@@ -15,6 +15,13 @@ extern _Atomic bool tfd_clock_uses_tsc;
 void tfd_clock_initialize(void);
 struct tfd_clock_sample tfd_clock_sample_now(void);
 
+static inline int64_t tfd_clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static inline uint64_t tfd_ticks(void)
 {
 #if defined(__x86_64__)

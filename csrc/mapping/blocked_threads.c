@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define MOST_THREADS 64u
 #define CHOOSE_NS 40000000  /* between two choices of the threads to look at */
 #define SHARE 100           /* looks, and choices, take one part in so many of the time */
@@ -35,13 +37,6 @@ static struct {
 } counted[COUNTED_PLACES];
 static int64_t last_look_ns, next_choice_ns;
 static uint32_t random_state = 1;
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static int open_of(int32_t tid, const char *name)
 {
@@ -165,9 +160,9 @@ static void choose(struct tfd_blocked *blocked, int64_t now_ns, int64_t faults)
     bool any = thread_count || faults != blocked->faults;
     if (!any || now_ns < next_choice_ns)
         return;
-    int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t before_ns = tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     choose_threads(false);
-    int64_t took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    int64_t took_ns = tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     blocked->faults = faults;
     next_choice_ns = now_ns + (took_ns * SHARE > CHOOSE_NS ? took_ns * SHARE : CHOOSE_NS);
 }
@@ -192,13 +187,13 @@ static int64_t spread(int64_t interval_ns)
 
 int64_t tfd_blocked_threads_look(struct tfd_blocked *blocked, int64_t faults)
 {
-    int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t now_ns = tfd_clock_ns(CLOCK_MONOTONIC), cpu_ns = tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     choose(blocked, now_ns, faults);
-    int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t begin_ns = tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (thread_count)
         look(blocked, now_ns - last_look_ns);
     last_look_ns = now_ns;
-    int64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t end_ns = tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     blocked->cost_ns += end_ns - cpu_ns;
     if (!thread_count)
         return LONGEST_NS;
@@ -218,7 +213,7 @@ bool tfd_blocked_threads_begin(void)
     if (!is_shown)
         return false;
     memset(counted, 0, sizeof counted);
-    last_look_ns = clock_ns(CLOCK_MONOTONIC);
+    last_look_ns = tfd_clock_ns(CLOCK_MONOTONIC);
     next_choice_ns = 0;
     choose_threads(true);
     return true;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "mapping/fault_events.h"
 
 #define USUAL_NS 2000 /* where it cannot be measured */
@@ -35,9 +36,7 @@ struct trial {
 
 static int64_t cpu_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static bool begin(struct trial *trial)

@@ -13,10 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/process_maps.h"
 #include "mapping/fault_budget.h"
 #include "mapping/mapped_files.h"
 #include "mapping/range_table.h"
+#include "mapping/watch_lock.h"
 #include "mapping/watched_process.h"
 #include "mapping/watcher.h"
 #include "recorder/path_table.h"
@@ -35,9 +37,7 @@ static bool inherited;
 
 static int64_t now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return tfd_clock_ns(CLOCK_MONOTONIC);
 }
 
 static uintptr_t whole_pages(size_t length)

@@ -6,10 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Guards the ranges and the list of files. Taken by threads that are marked busy, and by the watcher. */
-void tfd_watch_lock(void);
-void tfd_watch_unlock(void);
-
 /* Starts it where it does not run, and waits a moment until it watches. */
 void tfd_watcher_start(void);
 /* Has it look at a file's pages from now on, by the caller's descriptor, and waits a moment for that; `fd` below 0:
