@@ -32,8 +32,43 @@ class Queue:
         return self.free_ms + self.wait_ms
 
 
+@dataclass
+class Budget:
+    """Storage that lets so many calls of an interval pass at once, and holds the next one to its end."""
+
+    calls: int
+    interval_ms: float = 100.0
+    call_ms: float = 0.5
+    passed: int = field(default=0)
+    from_ms: float = field(default=0.0)
+
+    def end(self, at_ms: float, size: int, noise: random.Random) -> float:
+        begins = max(at_ms, self.from_ms)
+        started = begins // self.interval_ms * self.interval_ms
+        if started > self.from_ms:
+            self.from_ms, self.passed = started, 0
+        if self.passed >= self.calls:
+            self.from_ms, self.passed = self.from_ms + self.interval_ms, 0
+            begins = self.from_ms
+        self.passed += 1
+        return begins + self.call_ms
+
+
+@dataclass
+class Stalls:
+    """Storage that is quick, and makes a call wait for long now and then: at random, or each so many."""
+
+    each: int = 0
+    passed: int = field(default=0)
+
+    def end(self, at_ms: float, size: int, noise: random.Random) -> float:
+        self.passed += 1
+        held = self.passed % self.each == 0 if self.each else noise.random() < 0.1
+        return at_ms + (90.0 if held else 0.5)
+
+
 def calls_of(
-    storage: Delay | Queue,
+    storage: Delay | Queue | Budget | Stalls,
     *,
     readers: int,
     rest_ms: Callable[[random.Random], float],

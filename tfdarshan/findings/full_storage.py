@@ -6,7 +6,7 @@ from tfdarshan.findings import too_many_threads
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.units import human_bytes
+from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "full_storage"
 # Calls of so much of the time are worth a word.
@@ -34,8 +34,7 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         kind="note",
         title=f"storage gives {human_bytes(bandwidth)}/s however many reads run at a time",
-        what=f"It gives {gives}{_up_to(measures)}: a call takes the longer the more others run. More readers "
-        "give nothing.",
+        what=f"It gives {gives}{_up_to(measures)}. More readers give nothing.",
         evidence=(
             Evidence("bandwidth", f"{human_bytes(bandwidth)}/s", bandwidth),
             Evidence("calls a second", f"{rate:,.0f}", rate),
@@ -56,14 +55,24 @@ def is_full(measures: Measures) -> bool:
 
 
 def _up_to(measures: Measures) -> str:
-    """Words how many reads ran at a time: the session's, or the probe's, which got no more by them."""
+    """Words what shows it: a limit, how many of the session's calls ran at a time, or a probe."""
+    allowance, longer = measures.allowance, ": a call takes the longer the more others run"
+    if allowance is not None:
+        return (
+            f": what is more than a limit allows waits for the next {human_seconds(allowance.interval_s)}, "
+            "as a cgroup, a cloud disk or a quota makes it"
+        )
     if measures.contention is not None:
-        return f" with up to {measures.contention.depth:.0f} of them under way"
+        return f" with up to {measures.contention.depth:.0f} of them under way{longer}"
     most = serial_share(measures).most_readers
-    return f", and a probe got no more with {most:.0f} reads at a time than with one"
+    return f", and a probe got no more with {most:.0f} reads at a time than with one{longer}"
 
 
 def _compared(measures: Measures) -> tuple[Evidence, ...]:
     """Gives the calls that show it, where they are the session's."""
     found = measures.contention
-    return () if found is None else (Evidence("calls compared", f"{found.calls:,}", found.calls),)
+    return (
+        ()
+        if found is None or measures.allowance is not None
+        else (Evidence("calls compared", f"{found.calls:,}", found.calls),)
+    )

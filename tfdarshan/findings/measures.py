@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from tfdarshan.analysis.allowance import Allowance, allowance_of
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.contention import Contention, contention_of
 from tfdarshan.analysis.depth_phases import CallSpan, DepthPhases, depth_phases
+from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
@@ -238,6 +240,14 @@ class Measures:
         stored = self.facts.stored
         # What memory serves later, as many as ask, says nothing of storage.
         return contention_of(stored.first_stretches if self.later_epochs_hardly_wait else stored.stretches)
+
+    @cached_property
+    def allowance(self) -> Allowance | None:
+        """Storage that gives so much in each interval; None where the session does not show that."""
+        writes, costs = self.writes, self.costs
+        writing = covered(writes.start_ns, writes.end_ns)
+        folder_of = directories_of(self.files).of_file
+        return allowance_of(self.facts.held, costs.opens + costs.reads, folder_of, writing)
 
     @cached_property
     def later_wait_s(self) -> float | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from tfdarshan.analysis.allowance import Allowance
 from tfdarshan.analysis.contention import call_time
 from tfdarshan.findings.finding import Evidence
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.probed_share import probed_share
 from tfdarshan.findings.read_split import waits_share
-from tfdarshan.units import percent
+from tfdarshan.units import human_seconds, percent
 
 # What of a wait, and of a transfer, is expected to be served one at a time where nothing shows it: servers
 # wait side by side, and most disks and links are a pipe that one reader fills.
@@ -19,6 +20,8 @@ WAITS, TRANSFERS = 0.08, 0.8
 FULL = 0.7
 # Where nothing shows whether storage waits or is full, it is as likely to be the one as the other.
 UNSHOWN = 0.5
+# What an interval allows is the same for any readers: expected, lower and upper bound.
+ALLOWED = (1.0, 0.9, 1.0)
 # Storage is known to bear as many readers as were seen, and is trusted to bear so many times more.
 FURTHER = 2.0
 
@@ -67,7 +70,9 @@ class SerialShare:
 
 def serial_share(measures: Measures) -> SerialShare:
     """Gives it: by the session, else by a probe, else what is usual, which has no lower bound of any gain."""
-    found = measures.contention
+    allowance, found = measures.allowance, measures.contention
+    if allowance is not None:
+        return SerialShare(*ALLOWED, 1.0, True, allowed_words(allowance))
     if found is not None:
         return SerialShare(found.share, found.low, found.high, FURTHER * found.depth, True)
     probed = probed_share(measures)
@@ -77,6 +82,14 @@ def serial_share(measures: Measures) -> SerialShare:
     waits = waits_share(measures, 1)
     usual = waits * WAITS + (1 - waits) * TRANSFERS
     return SerialShare(usual, 0.0, 1.0, 1.0, False, command=probe_command(measures))
+
+
+def allowed_words(found: Allowance) -> str:
+    """Says what shows that storage gives so much in each interval."""
+    return (
+        f"{found.calls:,} calls that take {percent(found.held_share, 1)} of the time and end "
+        f"{human_seconds(found.interval_s)} apart"
+    )
 
 
 def times_as_long(share: float, before: float, after: float) -> float:

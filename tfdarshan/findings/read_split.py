@@ -17,6 +17,8 @@ STREAMED = 0.8
 DOUBT = (0.7, 1.0, 1.2)
 # Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more.
 LONGEST_WAIT_S = 0.03
+# What a limit of calls counts as one: larger reads are divided, so that it is bytes that they wait for.
+COUNTED_BYTES = 1 << 20
 LEAST_S = 1e-12
 
 
@@ -43,6 +45,9 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
         return low, expected, high
     if seconds_per_byte_probed(measures) is not None:
         low, expected, high = (mean_s * share for share in _waiting_probed(measures, size))
+    elif measures.allowance is not None:
+        # A limit of calls has a read wait, one of bytes has it move bytes.
+        low, expected, high = 0.0, *2 * (mean_s * max(0.0, 1 - size / COUNTED_BYTES),)
     else:
         low, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in seconds_per_byte(measures))
         # What takes longer than storage is known to wait is expected to move bytes, if it may.

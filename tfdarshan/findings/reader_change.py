@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from tfdarshan.analysis.contention import call_time
 from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import serial_share, times_as_long
-from tfdarshan.findings.pipeline_api import waits_elsewhere
+from tfdarshan.findings.more_readers import UNSHOWN, serial_share, times_as_long
+from tfdarshan.findings.pipeline_api import keeps_decoded, reads_in_python, waits_elsewhere
 from tfdarshan.findings.too_many_threads import Crowding, crowding
 
 
@@ -43,7 +43,7 @@ def with_readers(measures: Measures, readers: float) -> Changes:
         # Storage that gives less the more is asked of it.
         return ReaderChange(1 / crowd.left[1]), ReaderChange(), ReaderChange(other=before / readers)
     sure = min(readers, max(share.most_readers, before))
-    likely = 1.0 if model.storage_s < model.other_s else shared
+    likely = shared if model.storage_s >= model.other_s else _decoded_beside(measures, shared)
     return (
         ReaderChange(times_as_long(share.high, before, sure)),
         ReaderChange(
@@ -52,6 +52,17 @@ def with_readers(measures: Measures, readers: float) -> Changes:
         ),
         ReaderChange(times_as_long(share.low, before, readers), before / readers),
     )
+
+
+def _decoded_beside(measures: Measures, shared: float) -> float:
+    """Gives what is left of work that takes longer than reading, if what reads is made to run side by side.
+
+    A stage that is known to decode does that as often at a time as it reads; Python that does both may
+    compute in a library, which shares the processors, or in the interpreter, which has one. Other work stays.
+    """
+    if keeps_decoded(measures):
+        return shared
+    return 1 - UNSHOWN * (1 - shared) if reads_in_python(measures) else 1.0
 
 
 def if_served(measures: Measures, readers: float) -> ReaderChange:

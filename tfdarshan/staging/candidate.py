@@ -25,7 +25,8 @@ DATABASES = "SQLite's, opened for writing: open a copy of your own"
 JOURNAL = r"-(journal|wal)$"
 # An open and close of a file of a local file system takes a tenth of that.
 SLOW_OPEN_S = 300e-6
-# `run --staged` looks at the original at each open: of one whose bytes memory has it spares so much.
+# `run --staged` looks at the original at each open, which asks the server once where an open asks it twice,
+# for the name and for the file: so much of an open is spared. Emulated storage does not delay that look.
 SPARED_OF_OPENS = 0.5
 
 
@@ -88,13 +89,14 @@ def find_candidates(
     again = np.maximum(passes - 1, 0)
     missed = np.clip(storage_passes - 1, 0, None)
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
-    counted = share
+    spared_s = use.meta_s[rows] * share
     asked = _asks_server(use, rows)
     if asked.any():
         # A server that is slow to open a file is so at each open, though memory has the bytes.
-        counted = np.where(asked, np.maximum(share, SPARED_OF_OPENS), share)
+        left_s = 0.0 if use.emulated else (1 - SPARED_OF_OPENS) * use.open_s[rows]
+        spared_s = np.where(asked, use.meta_s[rows] - left_s, spared_s)
         storage_passes, recurring = (np.where(asked, passes, one) for one in (storage_passes, recurring))
-    seconds = use.storage_s[rows] + use.meta_s[rows] * counted
+    seconds = use.storage_s[rows] + spared_s
     per_byte = np.where(asked, 1, share) * bytes_read
     with np.errstate(divide="ignore", invalid="ignore"):
         pass_s = np.where(storage_passes > 0, seconds / np.maximum(per_byte, 1), 0)

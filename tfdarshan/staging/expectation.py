@@ -10,8 +10,9 @@ from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
 BUSY_READERS = 0.5
-# The fast tier may turn out half or twice as fast as the probe found.
-FAST_DOUBT = 2.0
+# The fast tier may turn out half as fast as the probe found, beside other jobs; and so many times as fast,
+# for a copy that was just made is in memory, which the probe reads past.
+FAST_SLOWER, FAST_QUICKER = 2.0, 5.0
 # What is not waited for any more may be worked for, and more so the more threads take turns at it: of what
 # is saved all but this share for each reader is sure, and at least so much.
 UNSURE_EACH, SURE = 0.05, 0.75
@@ -87,9 +88,9 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     model = facts.model_with(input_wait)
     readers, loop = max(facts.readers, 1.0), facts.loop_share
     together = max(1.0, min(facts.concurrency, readers))
-    slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_DOUBT
+    slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_SLOWER
     slower = min(slower, max(1 - UNSURE_EACH * readers, SURE) * (time.slow_s - time.fast_s))
-    faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_DOUBT
+    faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_QUICKER
     thread_s = (slower, time.slow_s - time.fast_s, faster)
 
     def saved(place: int, at_a_time: float, chance: float = 1.0) -> float:

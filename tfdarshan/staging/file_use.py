@@ -41,7 +41,8 @@ class FileUse:
         bytes_written: Bytes written.
         moves: Times the file was renamed, replaced by a renamed one, or deleted.
         read_s: Threads' time in reads.
-        meta_s: Threads' time in open, close, seek ...
+        meta_s: Threads' time in open, close, seek, reads of nothing ...
+        open_s: Of `meta_s`, opens and closes.
         stat_s: Threads' time in stats: `run --staged` leaves them on the slow tier.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
@@ -67,6 +68,7 @@ class FileUse:
     moves: Array
     read_s: Array
     meta_s: Array
+    open_s: Array
     stat_s: Array
     storage_s: Array
     storage_bytes: Array
@@ -141,6 +143,7 @@ def file_use(
         moves=rows["moves"].to_numpy(),
         read_s=costs.read_s,
         meta_s=np.subtract(costs.other_s, costs.stat_s) if costs.stat_s.any() else costs.other_s,
+        open_s=costs.open_s,
         stat_s=costs.stat_s,
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,

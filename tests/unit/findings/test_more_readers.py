@@ -8,6 +8,7 @@ from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
+from tfdarshan.findings.reader_change import with_readers
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 
@@ -104,3 +105,26 @@ def test_storage_that_is_slow_at_times_has_not_too_many_readers(tmp_path):
         free[reader] = end + noise.expovariate(1 / 10)
 
     assert "too_many_threads" not in names(job(tmp_path, sorted(calls)))
+
+
+@pytest.mark.parametrize(
+    ("stages", "left"),
+    [
+        ([{"name": "map", "does": ["reads"], "function": "load"}, {"name": "batch", "size": 16}], 1.0),
+        ([{"name": "map", "does": ["reads", "decodes"], "function": "load"}], 0.5),
+        ([{"name": "from_generator", "does": ["python"], "function": "samples"}], 0.75),
+    ],
+    ids=["reads alone", "reads and decodes", "Python that does what it likes"],
+)
+def test_work_beside_reading_goes_side_by_side_where_the_same_stage_does_it(tmp_path, stages, left):
+    # GIVEN a reader on two processors that reads in 1 of 10 ms, and does something else in the others
+    calls = [(at, at + 1, 1, "read", 0, 100_000, at * 1_000_000) for at in range(0, 2_000, 10)]
+    steps = [(100.0 * n, 100.0 * n + 100, 90.0) for n in range(20)]
+    meta = {
+        "machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": 1.8},
+        "pipelines": {"found": [{"stages": stages, "datasets": 1, "iterators": 1}], "left_out": 0},
+    }
+    measures = measure(training(tmp_path, calls, steps, sizes=[10**10], meta=meta))
+
+    # THEN as many readers as there are processors halve what is known to be decoding
+    assert with_readers(measures, 16)[1].other == pytest.approx(left)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.closed_readers import Queue, calls_of
+from tests.closed_readers import Budget, Delay, Queue, calls_of
 from tests.joint_training import MadeUpRank, joint_training
 from tests.unit.findings import (
     test_shuffle_buffer,
@@ -139,6 +139,15 @@ def partly_beside(folder: Path, *, reads: int) -> Session:
     return training(folder, sorted(calls), steps, paths=paths, sizes=[10**12, 10**10])
 
 
+def one_reader(folder: Path, *, storage: type) -> Session:
+    """Gives one reader of storage that lets 20 calls pass in each 100 ms, or has all of them wait 20 ms."""
+    return of_readers(folder, calls_of(storage(20), readers=1, rest_ms=rests(1), count=600))
+
+
+def _held(found: Raw) -> str:
+    return f"measured by {(found.data_reads['seconds'] >= 0.03).sum()} calls that take "
+
+
 def _slowest_rank(found: Raw) -> int:
     """Gives the rank with most time in calls."""
     events = found.events.assign(seconds=found.events["end_ns"] - found.events["start_ns"])
@@ -194,6 +203,10 @@ ROWS = {
              for at, call, size in ((0, "pwrite", 4096), (40, "fsync", 0))],
             paths=["/data/ckpt-1.index"], sizes=[4096],
         ),
+    ),
+    "a limit of an interval": Row(
+        "as a cgroup, a cloud disk or a quota makes it", partial(one_reader, storage=Budget),
+        _held, partial(one_reader, storage=Delay),
     ),
     "a full probe": Row(
         ", and a probe got no more with 16 reads at a time than with one", partial(probed, storage=FULL),
@@ -282,7 +295,7 @@ ROWS = {
     "calls explain it": Row(
         " of that for file calls: no cure known here gives much of that back.",
         lambda folder: training(
-            folder, [(1000 * n, 1000 * n + 500, 1, "pread", 0, 100 * KB, n * 100 * KB) for n in range(2)],
+            folder, [(1000 * n, 1000 * n + 400, 1, "pread", 0, 100 * KB, n * 100 * KB) for n in range(2)],
             WAITING_STEPS, sizes=[200 * KB],
         ),
         lambda found: f"{percent(found.union_s(found.events), found.steps['wait'].sum() / 1e9)} of that for",

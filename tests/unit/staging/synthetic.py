@@ -33,6 +33,7 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
         moves=np.zeros(len(size), np.int32),
         read_s=seconds.astype(np.float32),
         meta_s=zeros,
+        open_s=zeros,
         stat_s=zeros,
         storage_s=seconds.astype(np.float32),
         storage_bytes=(served * size).astype(np.float32),

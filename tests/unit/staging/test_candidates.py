@@ -40,6 +40,15 @@ def test_slow_opens_are_to_be_gained_though_memory_has_the_bytes(tmp_path):
     assert float((quick.pass_s * quick.recurring).sum()) < 0.005
 
 
+def test_a_copys_open_still_asks_the_server_once(tmp_path):
+    # GIVEN one epoch of opens of 10 ms and reads of 5 ms: each open of a copy looks at the original
+    slow, quick = (candidates(job(tmp_path / str(ms), open_ms=ms, epochs=1)) for ms in (10.0, 0.05))
+
+    # THEN half of an open is gained, and all of one that is no question to a server
+    assert float((slow.pass_s * slow.recurring).sum()) == pytest.approx(40 * (5 + 5) / 1e3, rel=0.05)
+    assert float((quick.pass_s * quick.recurring).sum()) == pytest.approx(40 * 5.05 / 1e3, rel=0.01)
+
+
 def test_databases_are_left_out_by_name(tmp_path):
     # GIVEN a file whose journal the job asks for
     found = candidates(job(tmp_path, open_ms=10.0, more=["/data/007.sqlite-journal"]))
@@ -48,6 +57,21 @@ def test_databases_are_left_out_by_name(tmp_path):
     (reason,) = [one for one in found.left_out if "SQLite" in one.reason]
     assert reason.files == 1
     assert len(found.rows) == 39
+
+
+@pytest.mark.parametrize(("read_ms", "worth"), [(19.0, True), (0.5, False)])
+def test_few_bytes_are_worth_a_copy_if_they_take_much_of_the_time(tmp_path, read_ms, worth):
+    # GIVEN 200 kB in all, of which a read takes 19 of 20 ms, or next to nothing of them
+    calls = [(20.0 * n, 20.0 * n + read_ms, 1, "pread", n % 50, 4 * KB, 0) for n in range(50)]
+    session = training(
+        tmp_path,
+        calls,
+        epochs_of_steps(50, 20, 19),
+        paths=[f"/data/{n}" for n in range(50)],
+        sizes=[4 * KB] * 50,
+    )
+
+    assert ("staging" in [finding.name for finding in diagnose(session).findings]) is worth
 
 
 def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):

@@ -41,6 +41,14 @@ def test_something_is_left_of_any_run():
     assert 10 - found.high_s == pytest.approx(LEAST_LEFT * left_s)
 
 
+def test_at_most_the_copy_is_in_memory():
+    # GIVEN a copy on a disk that takes 2 of the 9 s that are waited for
+    found = expect(run(wait_s=9.0), 1, ThreadTime(9.0, 2.0), 0.9)
+
+    # THEN it takes 4 of them beside other jobs, and a fifth from memory
+    assert (found.low_s, found.high_s) == pytest.approx((9 - 4 - 0.1, 9 - 2 / 5 + 0.1), abs=0.05)
+
+
 def test_runs_differ_but_no_more_is_saved_than_was_lost():
     # GIVEN a wait of 9 s and calls of 6, or of all of it
     some, all_of_it = (expect(run(), 1, ThreadTime(slow_s, 0.0), 0.9) for slow_s in (6.0, 9.0))

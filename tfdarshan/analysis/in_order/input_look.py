@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.in_order.held_calls import HeldCalls, HeldSums
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts
 from tfdarshan.analysis.in_order.read_pieces import ReadPieces
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls, StoredSums
@@ -44,6 +45,7 @@ class InputFacts:
         asked: Stats and opens.
         sizes_and_times: A sample of the reads: bytes, and durations in ns.
         stored: What storage served.
+        held: What took longer than storage is known to wait.
         pieces: In which order files are read.
         pauses: Calls within pauses between steps, None without such pauses.
         readers: Who made calls on input.
@@ -57,6 +59,7 @@ class InputFacts:
     asked: AskedCalls
     sizes_and_times: tuple[Array, Array]
     stored: StoredCalls
+    held: HeldCalls
     pieces: ReadPieces
     pauses: PauseCounts | None
     readers: frozenset[Thread]
@@ -84,6 +87,7 @@ class InputLook:
         self._calls = self._reads = self._loop_reads = self._loop_in_waits_ns = 0
         self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
+        self._held = HeldSums()
         self._pieces, self._pauses = ReadPieces(read_counts), PauseCounts.between(windows, len(read_counts))
         self._waits = _waits(windows)
         self._readers: set[Thread] = set()
@@ -114,6 +118,7 @@ class InputLook:
             self._pauses.add(file, start)
         length = np.where(reads, block.length[rows], 0)
         self._stored.add(file, kind, length, start, end)
+        self._held.add(file, kind, start, end)
         self._add_reads(by_loop[reads], file[reads], block.offset[rows][reads], length[reads], lasted[reads])
 
     def facts(self) -> InputFacts:
@@ -128,6 +133,7 @@ class InputLook:
             AskedCalls(calls, lasted_ns),
             (length, taken_ns),
             self._stored.calls(),
+            self._held.calls(),
             self._pieces,
             self._pauses,
             frozenset(self._readers),

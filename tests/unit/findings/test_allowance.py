@@ -1,0 +1,79 @@
+"""Storage that gives so much in each interval and then holds calls back is full, whatever its depth shows."""
+
+import itertools
+
+import pytest
+
+from tests.closed_readers import Budget, Delay, Stalls, calls_of
+from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_more_readers import job, names, rests
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
+from tfdarshan.findings.more_readers import serial_share
+
+COUNT = 600
+
+
+def session_of(logdir, storage, *, readers=1, rest_ms=1.0):
+    return job(logdir, calls_of(storage, readers=readers, rest_ms=rests(rest_ms), count=COUNT))
+
+
+@pytest.mark.parametrize("readers", [1, 2])
+def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, readers):
+    # GIVEN 20 calls in each 100 ms, of readers that rest between them
+    session = session_of(tmp_path, Budget(20), readers=readers)
+
+    found = measure(session).allowance
+    assert found is not None
+    assert found.interval_s == pytest.approx(0.1, rel=0.05)
+
+    # THEN more readers are no cure, and what shows that is said
+    said = {finding.name: finding for finding in diagnose(session).findings}
+    assert "read_parallelism" not in said
+    share = serial_share(measure(session))
+    assert share.is_full
+    assert share.words == (
+        f"100.0 % (90.0 % to 100.0 %), measured by {found.calls} calls that take "
+        f"{100 * found.held_share:.1f} % of the time and end {1e3 * found.interval_s:.1f} ms apart"
+    )
+    assert share.words in " ".join(entry.text for entry in said["full_storage"].evidence)
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [lambda: Delay(50), lambda: Stalls(), lambda: Stalls(each=9), lambda: Budget(1000)],
+    ids=["all calls wait as long", "at no fixed time", "for as long each", "a limit that is not reached"],
+)
+def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
+    session = session_of(tmp_path, storage())
+
+    assert measure(session).allowance is None
+    assert not serial_share(measure(session)).is_full
+    assert "full_storage" not in names(session)
+
+
+def held_in(logdir, *, folder_of, writes=False):
+    """Gives a session of a limit whose reads are of 16 files, where the job may write while one is held.
+
+    Args:
+        logdir: Where.
+        folder_of: Gives the folder of a file by its number; files 0 to 7 are those of held reads.
+        writes: Whether it does.
+    """
+    made, in_turn = [], {held: itertools.cycle(range(8)) for held in (False, True)}
+    for start, end, _, length in calls_of(Budget(20), readers=1, rest_ms=rests(1), count=COUNT):
+        held = end - start > 30
+        made.append((start, end, 1, "pread", next(in_turn[held]) + 8 * (not held), length, 0))
+        if held and writes:
+            made.append((start, end, 100, "write", 16, 4_000_000, 0))
+    paths = [f"/data/{folder_of(place)}/{place}" for place in range(16)]
+    return training(logdir, made, paths=[*paths, "/out/a"], sizes=[10**9] * 17)
+
+
+def test_a_folder_that_is_slow_is_not_a_limit(tmp_path):
+    assert measure(held_in(tmp_path / "any", folder_of=lambda place: 0)).allowance is not None
+    assert measure(held_in(tmp_path / "one", folder_of=lambda place: place // 8)).allowance is None
+
+
+def test_reads_that_wait_for_what_the_job_writes_show_no_limit(tmp_path):
+    assert measure(held_in(tmp_path, folder_of=lambda place: 0, writes=True)).allowance is None

@@ -1,0 +1,115 @@
+"""Storage that gives so much in each interval and then holds calls back: the limit of a cgroup, or a quota.
+
+Such a limit lets calls pass until an interval's allowance is used up, and the next one waits for its end. So
+some calls take longer than any storage waits, those like them that are made between are quick, and the long
+ones end as far from each other whatever was called meanwhile: one that begins later waits as much less.
+Storage that is slow by itself is so for all calls of a kind, and one that stalls now and then does that at
+no fixed time, or for as long whenever a call begins; a slow file, or a slow folder, holds up its own calls
+alone; and what a job writes may hold up what it reads.
+
+Source: Linux, block/blk-throttle.c: `tg_within_iops_limit`, `tg_within_bps_limit`, `throtl_slice`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls
+from tfdarshan.analysis.in_order.stretches import Columns
+from tfdarshan.analysis.intervals import Array, Covered
+
+# Ends of held calls that are nearer to each other are of one release.
+TOGETHER_NS = HELD_NS // 2
+# So many releases tell, of which such a share are as far apart as most, within a part of that.
+FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
+# By so much, as a coefficient of correlation, they are the shorter the later they begin.
+SHORTER = 0.6
+# Held calls take most of the time that all take, and a part of those of their kind is quick.
+MOST_TIME, OTHERS_QUICK = 0.5, 0.25
+# They are on so many of the files that they could be on, and not in a folder of fewer calls than that.
+SPREAD = 0.5
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What shows it.
+
+    Attributes:
+        interval_s: How far apart held calls end, the median.
+        releases: How many times they did.
+        regular: What share of these was as far apart.
+        calls: How many calls were held.
+        held_share: Their share of the time in calls.
+    """
+
+    interval_s: float
+    releases: int
+    regular: float
+    calls: int
+    held_share: float
+
+
+def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Covered) -> Allowance | None:
+    """Finds it in calls on input.
+
+    Args:
+        held: The calls that took longer than storage waits.
+        file_calls: How many calls each file had.
+        folder_of: The folder of each file, as a number.
+        writing: When the job wrote.
+
+    Returns:
+        None where calls are not held back, or something else may hold them.
+    """
+    if held.held_ns < MOST_TIME * held.all_ns or not held.stretches:
+        return None
+    start, end, file, kind = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
+    beside = writing.within(start, end) > 0
+    quick = held.quick[kind] / np.maximum(held.counts[kind], 1)
+    if beside.mean() > 1 - REGULAR or quick.mean() < OTHERS_QUICK:
+        return None
+    if not _spread(file, file_calls, folder_of):
+        return None
+    apart, before = (np.concatenate(parts) for parts in zip(*map(_releases, held.stretches), strict=True))
+    if len(apart) < FEWEST:
+        return None
+    interval_ns = float(np.median(apart))
+    regular = float(np.mean(np.abs(apart / interval_ns - 1) <= NEAR))
+    if regular < REGULAR or not _as_much_shorter(apart - before, before):
+        return None
+    return Allowance(interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns)
+
+
+def _releases(calls: Columns) -> tuple[Array, Array]:
+    """Gives how far apart calls are let go, and after how much of that the first of the next ones began."""
+    order = np.argsort(calls[1])
+    start, end = (values[order] for values in calls[:2])
+    release = np.cumsum(np.diff(end, prepend=end[0]) >= TOGETHER_NS)
+    count = int(release[-1]) + 1
+    let_go, began = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max)
+    np.maximum.at(let_go, release, end)
+    np.minimum.at(began, release, start)
+    return np.diff(let_go), np.maximum(began[1:] - let_go[:-1], 0)
+
+
+def _as_much_shorter(held_ns: Array, before_ns: Array) -> bool:
+    """Says whether calls are held the shorter the later they begin, by about as much."""
+    if not held_ns.std() or not before_ns.std():
+        return False
+    alike = float(np.corrcoef(held_ns, before_ns)[0, 1])
+    return alike <= -SHORTER and held_ns.std() * -alike >= before_ns.std() / 2
+
+
+def _spread(file: Array, file_calls: Array, folder_of: Array) -> bool:
+    """Says whether held calls are on many files, in folders that have half of all calls or more."""
+    files = int(np.count_nonzero(file_calls))
+    if len(np.unique(file)) < SPREAD * min(files, len(file)):
+        return False
+    calls = np.bincount(folder_of, file_calls)
+    their = np.bincount(folder_of[file], minlength=len(calls))
+    most = np.argsort(-their)
+    # The folders that have nearly all of the held calls, the fewest such.
+    chosen = most[: int(np.searchsorted(np.cumsum(their[most]), 0.9 * len(file))) + 1]
+    return float(calls[chosen].sum()) >= SPREAD * float(calls.sum())

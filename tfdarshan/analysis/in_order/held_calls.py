@@ -1,0 +1,73 @@
+"""Calls on input that take longer than storage is known to wait, and how many between them are quick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import CALL_KINDS
+from tfdarshan.analysis.in_order.stretches import Columns, Stretches
+from tfdarshan.analysis.intervals import Array
+
+# Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more.
+HELD_NS = 30_000_000
+# A call is quick if it takes so many times less than that.
+QUICKER = 10
+
+
+@dataclass(frozen=True)
+class HeldCalls:
+    """They, and what was called from the first of them to the last.
+
+    Attributes:
+        stretches: Stretches of them, in order of start: starts and ends in ns, files, kinds (CALL_KINDS).
+        counts: Of each kind how many calls there were from the first one's start to the last one's.
+        quick: How many of these were quick.
+        held_ns: Their durations added up.
+        all_ns: Those of all calls.
+    """
+
+    stretches: list[Columns]
+    counts: Array
+    quick: Array
+    held_ns: int
+    all_ns: int
+
+
+class HeldSums:
+    """Collects them, block by block, in order of start."""
+
+    def __init__(self) -> None:
+        self._stretches = Stretches()
+        # Calls count as soon as a held one follows them.
+        self._sums, self._waiting = (np.zeros((2, len(CALL_KINDS)), np.int64) for _ in range(2))
+        self._held_ns = self._all_ns = 0
+        self._began = False
+
+    def add(self, file: Array, kind: Array, start_ns: Array, end_ns: Array) -> None:
+        """Adds calls."""
+        lasted = end_ns - start_ns
+        self._all_ns += int(lasted.sum())
+        held = np.flatnonzero(lasted >= HELD_NS)
+        if len(held):
+            self._held_ns += int(lasted[held].sum())
+            self._stretches.add(start_ns[held], end_ns[held], file[held], kind[held])
+            first = 0 if self._began else int(held[0])
+            last = int(held[-1]) + 1
+            self._sums += self._waiting + _counted(kind[first:last], lasted[first:last])
+            self._waiting[:] = _counted(kind[last:], lasted[last:])
+            self._began = True
+        elif self._began:
+            self._waiting += _counted(kind, lasted)
+
+    def calls(self) -> HeldCalls:
+        """Gives what was collected."""
+        counts, quick = self._sums
+        return HeldCalls(self._stretches.parts(), counts, quick, self._held_ns, self._all_ns)
+
+
+def _counted(kind: Array, lasted_ns: Array) -> Array:
+    """Counts calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
+    quick = kind[lasted_ns < HELD_NS // QUICKER]
+    return np.array([np.bincount(some, minlength=len(CALL_KINDS)) for some in (kind, quick)])
