@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.findings.cache_share import from_memory
-from tfdarshan.findings.finding import Assumption, Evidence, Finding
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import keep_in_memory, keeps_decoded
+from tfdarshan.findings.pipeline_api import input_pipeline, keep_in_memory, keeps_decoded
 from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, human_seconds, percent
 
@@ -65,6 +67,7 @@ def find(measures: Measures) -> Finding | None:
     decoding_s = (0.0, DECODED * decoded_s if keeps_decoded(measures) else 0.0, decoded_s)
     gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed, other_s=decoding_s)
     gain = within_later_waits(gain, measures, needless.within_s / measures.model.units)
+    gain = _less(gain, filling_s(measures))
     order = np.argsort(-(again * costs.slow_s), kind="stable")
     return Finding(
         name=NAME,
@@ -92,3 +95,23 @@ def find(measures: Measures) -> Finding | None:
         not_worth="where the decoded data is many times larger than the files, or the memory is needed "
         "otherwise",
     )
+
+
+def filling_s(measures: Measures) -> float:
+    """Gives what of a unit the cure costs: seconds in which nothing is read beside steps.
+
+    Where paths are shuffled, samples are shuffled behind the cache in their place: then the first epoch's
+    first step waits until all of them are read, and what was read beside that epoch's steps no longer is.
+    """
+    pipeline, model = input_pipeline(measures), measures.model
+    if pipeline is None or pipeline.reader is None or pipeline.has("cache") is not None:
+        return 0.0
+    if pipeline.has("shuffle") not in pipeline.before(pipeline.reader):
+        return 0.0
+    return model.overlap * model.compute_s / max(measures.figures.epochs, 1)
+
+
+def _less(gain: Gain, lost_s: float) -> Gain:
+    """Gives a gain with what its cure costs; at most that is hidden by what waits for it anyway."""
+    low, expected, if_so = (max(0.0, one - lost_s) for one in (gain.low_s, gain.expected_s, gain.if_so_s))
+    return dataclasses.replace(gain, low_s=low, expected_s=expected, if_so_s=if_so)

@@ -37,6 +37,10 @@ def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, read
         f"{100 * found.held_share:.1f} % of the time and end {1e3 * found.interval_s:.1f} ms apart"
     )
     assert share.words in " ".join(entry.text for entry in said["full_storage"].evidence)
+    assert said["full_storage"].what.endswith(
+        f": what is more than a limit allows waits for the next {1e3 * found.interval_s:.1f} ms, "
+        "as a cgroup, a cloud disk or a quota makes it. More readers give nothing."
+    )
 
 
 @pytest.mark.parametrize(

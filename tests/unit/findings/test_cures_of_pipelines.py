@@ -9,6 +9,7 @@ from tests.closed_readers import Delay, calls_of
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_more_readers import rests
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.fits_in_memory import filling_s
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.pipeline_api import (
     fewer_readers,
@@ -286,6 +287,29 @@ def test_what_is_kept_decoded_is_not_decoded_again(tmp_path, does, speedup):
     )
     found = next(one for one in diagnose(session).findings if one.name == "fits_in_memory")
     assert found.gain.speedup == pytest.approx(speedup, rel=0.25)
+
+
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_a_buffer_behind_a_cache_costs_what_went_on_beside_the_first_epoch(tmp_path, shuffled):
+    # GIVEN four epochs of a map that reads all the time, and steps that wait 25 of 50 ms
+    made = [(25.0 * n, 25.0 * n + 25, 1, "pread", n % 100, 100 * KB, 0) for n in range(400)]
+    steps = [(50.0 * n, 50.0 * n + 50, 25.0) for n in range(200)]
+    stages = [PATHS, *([{"name": "shuffle", "size": 320}] if shuffled else []), LOAD, BATCH, PREFETCH]
+    one = {"stages": stages, "pool_threads": None, "datasets": 1, "iterators": 4}
+    meta = {
+        "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 1.0},
+        "pipelines": {"found": [one], "left_out": 0},
+    }
+    session = training(
+        tmp_path, made, steps, paths=[f"/data/{n}" for n in range(100)], sizes=[100 * KB] * 100, meta=meta
+    )
+
+    # THEN what is shuffled behind the cache has the first epoch's first step wait for all of it
+    measures = measure(session)
+    assert measures.figures.epochs == pytest.approx(4)
+    assert filling_s(measures) == pytest.approx(0.025 / 4 if shuffled else 0.0)
+    gain = next(one for one in diagnose(session).findings if one.name == "fits_in_memory").gain
+    assert gain.expected_s == pytest.approx(0.75 * 0.025 - (0.025 / 4 if shuffled else 0.0), rel=0.1)
 
 
 @pytest.mark.parametrize(

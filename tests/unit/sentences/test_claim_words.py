@@ -205,7 +205,7 @@ ROWS = {
         ),
     ),
     "a limit of an interval": Row(
-        "as a cgroup, a cloud disk or a quota makes it", partial(one_reader, storage=Budget),
+        ", as a cgroup, a cloud disk or a quota makes it", partial(one_reader, storage=Budget),
         _held, partial(one_reader, storage=Delay),
     ),
     "a full probe": Row(
