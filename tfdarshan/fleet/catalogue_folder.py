@@ -141,21 +141,19 @@ class CatalogueFolder:
         for part in sorted(self.path.glob(PART)):
             try:
                 table = _read_part(part)
-            except (pa.ArrowException, EOFError, UnicodeDecodeError) as error:
+            except FileNotFoundError:
+                raise
+            except (pa.ArrowException, EOFError, UnicodeDecodeError, OSError) as error:
+                if getattr(error, "errno", None) is not None:  # Arrow's own word for damage has none
+                    raise StorageError(
+                        f"the catalogue part {part} cannot be read: {reason(error)}."
+                    ) from error
                 self.problems.append(
                     f"{part} is damaged ({reason(error)}): what it had of inputs is read again, but for "
                     "those that have vanished"
                 )
                 self._damaged.append(part)
                 continue
-            except FileNotFoundError:
-                raise
-            except OSError as error:
-                if error.errno is None:  # Arrow's own word for damage
-                    self.problems.append(f"{part} is damaged: what it had of inputs is read again")
-                    self._damaged.append(part)
-                    continue
-                raise StorageError(f"the catalogue part {part} cannot be read: {reason(error)}.") from error
             self._parts.append(part)
             if table is not None:
                 tables.append(table)

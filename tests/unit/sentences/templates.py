@@ -10,21 +10,29 @@ from pathlib import Path
 import tfdarshan
 
 PACKAGE = Path(tfdarshan.__file__).parent
+# Rooms that are not in the package's folder, and that folder itself without its rooms.
+TAB, ROOT = "tensorboard_plugin", ""
+REPOSITORY = Path(__file__).parents[3]
 # Fewer words are a label, or part of a sentence.
 LEAST_WORDS = 3
 HOLE = "{}"
 # What a user did wrong is no claim about data: other tests are of these.
 ERRORS = (ast.Raise, ast.Assert)
+# What explains an option or a column, a pattern, or a C type is none, either; nor is an error that is raised
+# elsewhere.
+NO_CLAIMS = re.compile(
+    r"add_argument|add_argument_group|add_parser|_add|_action|_option|Column|compile|match|split|new|cast|\w*Error"
+)
 WORD = re.compile(r"[A-Za-z][a-z']+")
 FIELD = re.compile(r"\{\w*\}")
-# What is no claim: how Plotly words a point (`%{y}`), markup, style, a type's name.
-NO_SENTENCE = re.compile(r"%\{|<[!/a-z]|\d+px\b|sans-serif|\[\w+ \| \w+\]")
+# What is no claim: how Plotly words a point (`%{y}`), markup, style, a type's name, a program.
+NO_SENTENCE = re.compile(r"%\{|<[!/a-z]|\d+px\b|sans-serif|\[\w+ \| \w+\]|^\s*(?:import|export async) ")
 
 
 def templates_of(folder: str) -> dict[str, str]:
     """Gives the templates of a room of the package, each with the module that has it."""
     found: dict[str, str] = {}
-    for path in sorted((PACKAGE / folder).rglob("*.py")):
+    for path in modules_of(folder):
         for text in texts_of(path, skipped=ERRORS):
             # What `format` fills is a hole, too.
             text = FIELD.sub(HOLE, text)
@@ -33,10 +41,19 @@ def templates_of(folder: str) -> dict[str, str]:
     return found
 
 
-def _makes_error(node: ast.AST) -> bool:
-    """Says whether a node makes an error that is raised elsewhere."""
-    made = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-    return made.endswith("Error")
+def modules_of(room: str) -> list[Path]:
+    """Lists a room's modules."""
+    if room == ROOT:
+        return sorted(PACKAGE.glob("*.py"))
+    return sorted((REPOSITORY / TAB if room == TAB else PACKAGE / room).rglob("*.py"))
+
+
+def _claims_nothing(node: ast.AST) -> bool:
+    """Says whether a node is a call whose texts are no claims."""
+    if not isinstance(node, ast.Call):
+        return False
+    made = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+    return NO_CLAIMS.fullmatch(made) is not None
 
 
 def is_sentence(text: str) -> bool:
@@ -72,7 +89,7 @@ def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
             left_out.add(id(body[0].value))
-        if isinstance(node, skipped) or (skipped and _makes_error(node)):
+        if isinstance(node, skipped) or (skipped and _claims_nothing(node)):
             left_out.update(id(inner) for inner in ast.walk(node))
             named.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
         if isinstance(node, ast.JoinedStr):

@@ -22,7 +22,7 @@ from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.sentences import sessions
 from tests.unit.sentences.raw_figures import OPENS, Raw, raw
 from tfdarshan.findings.all_findings import NAMES
-from tfdarshan.findings.diagnosis import Diagnosis, diagnose
+from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
 from tfdarshan.session import Session
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
@@ -399,10 +399,9 @@ CASES = (
 )  # fmt: skip
 
 
-def found_in(session: Session) -> tuple[Diagnosis, dict[str, Finding]]:
-    """Gives a session's diagnosis, and its findings by name."""
-    diagnosis = diagnose(session)
-    return diagnosis, {finding.name: finding for finding in diagnosis.findings}
+def found_of(diagnosis: Diagnosis) -> dict[str, Finding]:
+    """Gives a diagnosis's findings by name."""
+    return {finding.name: finding for finding in diagnosis.findings}
 
 
 def test_every_finding_has_a_case():
@@ -410,13 +409,12 @@ def test_every_finding_has_a_case():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_finding_says_what_the_tables_say(case, tmp_path):
+def test_a_finding_says_what_the_tables_say(case, shown):
     # GIVEN a session in which it is true
-    session = case.true(tmp_path)
-    words = case.says(raw(session))
+    words = case.says(raw(shown.session(case.true)))
 
     # WHEN
-    _, found = found_in(session)
+    found = found_of(shown.diagnosis(case.true))
 
     # THEN
     said = f"{found[case.name].title}. {found[case.name].what}"
@@ -424,7 +422,5 @@ def test_a_finding_says_what_the_tables_say(case, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_finding_is_silent_where_it_is_false(case, tmp_path):
-    _, found = found_in(case.false(tmp_path))
-
-    assert case.name not in found
+def test_a_finding_is_silent_where_it_is_false(case, shown):
+    assert case.name not in found_of(shown.diagnosis(case.false))

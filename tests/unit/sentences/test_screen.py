@@ -7,8 +7,6 @@ import math
 import pytest
 
 from tests.unit.sentences.sessions import SESSIONS
-from tfdarshan.findings.diagnosis import diagnosis_of
-from tfdarshan.findings.measures import measure
 from tfdarshan.reports.text.brief_text import SCREEN, brief_text
 from tfdarshan.terminal.paint import Paint
 
@@ -25,10 +23,9 @@ def test_a_screen_is_what_people_have():
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_the_answer_is_on_the_first_screen(name, tmp_path):
+def test_the_answer_is_on_the_first_screen(name, shown):
     # GIVEN
-    measures = measure(SESSIONS[name](tmp_path), 5)
-    diagnosis = diagnosis_of(measures)
+    measures, diagnosis = shown.measures(name), shown.diagnosis(name)
     cure = None if diagnosis.named is None else diagnosis.named.cure
 
     for width in WIDTHS:

@@ -7,11 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.scenario_sessions import SKETCHES, sketched
+from tests.scenario_sessions import SKETCHES
 from tests.unit.findings.made_up_training import LOOP
 from tests.unit.sentences.raw_figures import Raw, raw
-from tests.unit.sentences.sessions import EDGES, SESSIONS
-from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_verdicts import kept_verdict
 from tfdarshan.reports.text.list_text import why
 from tfdarshan.sessions.catalogue import list_sessions
@@ -60,11 +58,9 @@ def _length(found: Raw) -> str:
 
 
 @pytest.fixture(scope="module")
-def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, Raw]]:
+def verdicts(shown) -> dict[str, tuple[str, Raw]]:
     """Gives each session's first sentence, and its raw tables."""
-    folder = tmp_path_factory.mktemp("sessions")
-    sessions = {name: SESSIONS[name](folder / name) for name in FORMS}
-    return {name: (diagnose(one).verdict.sentence, raw(one)) for name, one in sessions.items()}
+    return {name: (shown.diagnosis(name).verdict.sentence, raw(shown.session(name))) for name in FORMS}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -86,13 +82,12 @@ def test_a_form_of_it_is_not_said_of_others(name, verdicts):
 
 
 @pytest.mark.parametrize("name", SKETCHES)
-def test_what_is_lost_is_no_more_than_all(name, tmp_path):
+def test_what_is_lost_is_no_more_than_all(name, shown):
     # GIVEN
-    session = sketched(tmp_path, SKETCHES[name])
-    steps = raw(session).steps
+    steps = raw(shown.session(name)).steps
 
     # WHEN
-    found = diagnose(session)
+    found = shown.diagnosis(name)
 
     # THEN the costs of all findings but the wait's own, and the parts of a step, add up to it
     costs = [finding.cost_share for finding in found.findings if finding.name != "input_bound"]
@@ -110,10 +105,9 @@ def test_what_is_lost_is_no_more_than_all(name, tmp_path):
         ("only writes", "the main thread makes 100 writes of 1.0 kB"),
     ],
 )
-def test_a_list_says_it_in_a_few_words(name, words, tmp_path):
+def test_a_list_says_it_in_a_few_words(name, words, shown):
     # GIVEN
-    session = EDGES[name](tmp_path)
-    (listed,) = list_sessions(tmp_path)
+    (listed,) = list_sessions(shown.session(name).path.parents[2])
 
     # THEN
-    assert why(listed, kept_verdict(diagnose(session), 1.0)) == words
+    assert why(listed, kept_verdict(shown.diagnosis(name), 1.0)) == words

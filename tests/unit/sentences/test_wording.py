@@ -1,14 +1,11 @@
 """What every command says of every made-up session: no wrong number, no figure that says nothing."""
 
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.one_measurement import TIER
 from tests.unit.sentences.sessions import EDGES, SESSIONS
-from tfdarshan.commands import main
+from tests.unit.sentences.shown_sessions import COMMANDS
 
 COUNTED = "call|checkpoint|epoch|file|open|pause|process|read|session|shard|stat|step|sync|thread|write"
 WRONG = {
@@ -23,23 +20,6 @@ WRONG = {
     "a part of a count": r"\b\d+\.0 times each|\breads? of 0 B",
     "two rests": r"none of .* the rest",
 }
-COMMANDS: dict[str, Callable[[str, str], list[str]]] = {
-    "summary": lambda path, _: ["summary", path],
-    "summary -v": lambda path, _: ["summary", path, "-v"],
-    "findings": lambda path, _: ["findings", path],
-    "whatif": lambda path, _: ["whatif", path, "--latency", "0.5x"],
-    "advise": lambda path, fast: ["advise", "--logdir", path, "--fast", fast],
-}
-
-
-def said(path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
-    """Gives what each command prints of a session, its lines joined."""
-    texts = {}
-    for name, words in COMMANDS.items():
-        main(words(str(path), str(folder)))
-        out, error = capsys.readouterr()
-        texts[name] = _prose((out + error).replace(str(folder), "FOLDER"))
-    return texts
 
 
 def _prose(text: str) -> str:
@@ -70,13 +50,9 @@ def test_what_is_wrong_is_found(defect, text, expected):
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_no_command_says_something_wrong(name, tmp_path, monkeypatch, capsys):
-    # GIVEN
-    monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: TIER)
-    session = SESSIONS[name](tmp_path / "logs")
-
-    # WHEN
-    texts = said(session.path, tmp_path, capsys)
+def test_no_command_says_something_wrong(name, shown):
+    # GIVEN what each command prints of a session, its lines joined
+    texts = {command: _prose(shown.printed(name, command)) for command in COMMANDS}
 
     # THEN
     found = [
@@ -90,14 +66,7 @@ def test_no_command_says_something_wrong(name, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", EDGES)
-def test_a_session_at_the_edge_has_an_answer(name, tmp_path, capsys):
-    # GIVEN
-    session = EDGES[name](tmp_path)
-
-    # WHEN
-    code = main(["summary", str(session.path)])
-
+def test_a_session_at_the_edge_has_an_answer(name, shown):
     # THEN its first sentence is one
-    assert code == 0
-    first = capsys.readouterr().out.split("\n\n")[0]
+    first = shown.printed(name, "summary").split("\n\n")[0]
     assert re.match(r"[A-Z0-9>].*\.$", " ".join(first.split())), first

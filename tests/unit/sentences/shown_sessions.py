@@ -1,0 +1,84 @@
+"""Made-up sessions, each made once, and what is said of them, each text asked for once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.one_measurement import TIER
+from tests.unit.sentences.sessions import SESSIONS, Maker
+from tests.unit.sentences.shown import other_terminal_texts, page_texts, raw_printed
+from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
+from tfdarshan.findings.measures import Measures, measure, measure_leading
+from tfdarshan.session import Session
+
+# What each of these commands prints; {} is the session, and FAST a fast tier.
+FAST = "FAST"
+FILES = 5
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "summary": ("summary", "{}"),
+    "summary -v": ("summary", "{}", "-v"),
+    "findings": ("findings", "{}"),
+    "whatif": ("whatif", "{}", "--latency", "0.5x"),
+    "advise": ("advise", "--logdir", "{}", "--fast", FAST),
+}
+
+
+class ShownSessions:
+    """Keeps them.
+
+    Args:
+        top: Where sessions are made.
+    """
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self._sessions: dict[Maker, Session] = {}
+        self._measures: dict[Maker, Measures] = {}
+        self._diagnoses: dict[Maker, Diagnosis] = {}
+        self._printed: dict[tuple[Maker, str], str] = {}
+
+    def session(self, made: str | Maker) -> Session:
+        """Gives a session of the table by its name, or what a maker makes."""
+        maker = _maker(made)
+        if maker not in self._sessions:
+            self._sessions[maker] = maker(self.top / str(len(self._sessions)) / "logs")
+        return self._sessions[maker]
+
+    def measures(self, made: str | Maker) -> Measures:
+        """Gives what is measured of it."""
+        maker = _maker(made)
+        if maker not in self._measures:
+            session = self.session(maker)
+            alone = session.joint is None
+            self._measures[maker] = measure(session, FILES) if alone else measure_leading(session)
+        return self._measures[maker]
+
+    def diagnosis(self, made: str | Maker) -> Diagnosis:
+        """Gives what is found in it."""
+        maker = _maker(made)
+        if maker not in self._diagnoses:
+            self._diagnoses[maker] = diagnosis_of(self.measures(maker))
+        return self._diagnoses[maker]
+
+    def printed(self, made: str | Maker, command: str) -> str:
+        """Gives what one of COMMANDS prints of it; the tier is measured always the same."""
+        key = (_maker(made), command)
+        if key not in self._printed:
+            path, fast = str(self.session(made).path), str(self.top)
+            words = (path if word == "{}" else fast if word == FAST else word for word in COMMANDS[command])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: TIER)
+                self._printed[key] = raw_printed(*words).replace(fast, "FOLDER")
+        return self._printed[key]
+
+    def everything(self, made: str | Maker) -> set[str]:
+        """Gives all that people are shown of it, each text in one line."""
+        session = self.session(made)
+        said = {" ".join(self.printed(made, command).split()) for command in COMMANDS}
+        return said | page_texts(session) | other_terminal_texts(session)
+
+
+def _maker(made: str | Maker) -> Maker:
+    return SESSIONS[made] if isinstance(made, str) else made
