@@ -83,6 +83,10 @@ int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct t
 int tfd_lmdb_read(struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t *places, size_t count,
                   char *to, uint64_t room, int threads, int cached, struct tfd_lmdb_error *error);
 
+/* Asks for a page at each of the places at once, and says after how many seconds it and those before it had come. */
+int tfd_lmdb_time_reads(int fd, const uint64_t *places, size_t count, double *elapsed_s,
+                        struct tfd_lmdb_error *error);
+
 /* The whole file, mapped at the first call and until it is closed; NULL if it cannot be. */
 const char *tfd_lmdb_mapping(struct tfd_lmdb *file);
 

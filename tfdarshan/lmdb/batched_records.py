@@ -15,6 +15,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batch import Batch
 from tfdarshan.lmdb.index import Index
 from tfdarshan.lmdb.mapped_batch import MappedBatch
+from tfdarshan.lmdb.measured_reading import CACHE_LOOK_BYTES
 from tfdarshan.lmdb.record_order import Shuffle
 from tfdarshan.lmdb.shared_choice import turn
 
@@ -118,9 +119,10 @@ class Records:
         ends = np.cumsum(self.index.sizes[order], dtype=np.int64)
         first = 0
         while first < len(order):
-            is_cached = self.index.is_cached()
-            read_bytes = min(CACHED_READ_BYTES, READ_BYTES) if is_cached else self.most_read_bytes
             before = int(ends[first - 1]) if first else 0
+            coming = int(np.searchsorted(ends, before + CACHE_LOOK_BYTES, side="right"))
+            is_cached = self.index.is_cached(order[first : max(coming, first + 1)])
+            read_bytes = min(CACHED_READ_BYTES, READ_BYTES) if is_cached else self.most_read_bytes
             fitting = int(np.searchsorted(ends, before + read_bytes, side="right")) - first
             count = max(fitting // self.batch, 1) * self.batch
             yield order[first : first + count], is_cached

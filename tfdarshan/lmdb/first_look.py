@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
-import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tfdarshan.native.lmdb_file import timed_reads
 from tfdarshan.native.residency import PAGE, is_resident
 
-# So many pages are read one after the other, then so many at once, and then some in a row: a machine that
-# stalls makes any of them late, so that only the quickest tells.
-ALONE, AT_ONCE, TRIES, NEXT_PAGES = 2, 2, 2, 4
-LEAST_PLACES = ALONE + AT_ONCE
-PLACES = ALONE + TRIES * AT_ONCE
+# One page is read alone, then some that follow it, then so many at once, twice if that is in doubt.
+ALONE, NEXT_PAGES, AT_ONCE, TRIES = 2, 3, 6, 2
+LEAST_PLACES, PLACES = ALONE + 2, ALONE + TRIES * AT_ONCE
 # How many places are asked for.
 CANDIDATES = 64
 # Nearer to each other, a disk need not seek for the next one.
@@ -26,11 +24,10 @@ APART_BYTES = 1 << 20
 LATE_S = 1e-3
 # A head that is there already reads on in less of the time.
 NEXT_SHARE = 0.5
-# What answers one call after the other takes so many times as long for two.
-IN_TURN = 1.5
 
-# Reads a page at each of the places at once; gives how long the longest lasted, in seconds.
-ReadSeconds = Callable[[list[int]], float]
+# Asks for a page at each of the places at once; gives for each after how long it and those before it had
+# come, in seconds.
+ReadSeconds = Callable[[list[int]], list[float]]
 
 
 class Answers(Enum):
@@ -56,7 +53,9 @@ def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
         # Else the kernel reads ahead, which takes long enough to be taken for lateness.
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         places = _missing_places(handle, offsets)
-        return judge(places, lambda chosen: _read_s(handle, chosen)) if len(places) >= LEAST_PLACES else None
+        return (
+            judge(places, lambda chosen: timed_reads(handle, chosen)) if len(places) >= LEAST_PLACES else None
+        )
     except OSError:
         return None
     finally:
@@ -66,18 +65,34 @@ def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
 def judge(places: list[int], read_s: ReadSeconds) -> Answers:
     """Says how a storage answers, by reading at `LEAST_PLACES` to `PLACES` places, far from each other.
 
-    A head that has to move makes two at once as late as two, and the next page comes sooner than any other.
-    A busy machine makes reads longer, and either may be taken for the other: a comparison must confirm it.
+    A head that has to move is there already for the next page, and takes n times as long for n places as
+    for one. Storage that answers all at once takes as long as for one. Between them lies the square root of
+    n: only a machine so busy that it makes reads that many times longer, again and again, has one taken for
+    the other.
     """
-    alone_s = min(read_s([place]) for place in places[:ALONE])
+    alone_s = read_s([places[0]])[0]
     if alone_s < LATE_S:
         return Answers.SOON
-    at_once = (places[first : first + AT_ONCE] for first in range(ALONE, len(places) - AT_ONCE + 1, AT_ONCE))
-    if any(read_s(some) < IN_TURN * alone_s for some in at_once):
-        return Answers.TOGETHER
-    following = (places[ALONE - 1] + (1 + number) * PAGE for number in range(NEXT_PAGES))
-    goes_on = any(read_s([page]) <= NEXT_SHARE * alone_s for page in following)
-    return Answers.IN_TURN if goes_on else Answers.TOGETHER
+    next_s = min(read_s([places[0] + (1 + number) * PAGE])[0] for number in range(NEXT_PAGES))
+    if next_s < LATE_S:
+        alone_s = min(alone_s, read_s([places[1]])[0])
+    for at_once in _groups(places[ALONE:]):
+        if alone_s < LATE_S:
+            return Answers.SOON
+        if next_s > NEXT_SHARE * alone_s:
+            return Answers.TOGETHER
+        lasted_s = read_s(at_once)
+        alone_s = min(alone_s, lasted_s[0])
+        goes_on = next_s <= NEXT_SHARE * alone_s
+        if goes_on and lasted_s[-1] >= math.sqrt(len(at_once)) * max(alone_s, LATE_S):
+            return Answers.IN_TURN
+    return Answers.SOON if alone_s < LATE_S else Answers.TOGETHER
+
+
+def _groups(places: list[int]) -> Iterator[list[int]]:
+    """Gives the places that are read at once: `AT_ONCE` at a time, or all of fewer."""
+    size = min(AT_ONCE, len(places))
+    return (places[first : first + size] for first in range(0, len(places) - size + 1, size))
 
 
 def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:
@@ -91,22 +106,3 @@ def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:
         if len(chosen) == PLACES:
             break
     return chosen
-
-
-def _read_s(handle: int, places: list[int]) -> float:
-    """Begins the reads together, and leaves out how long threads wait for a processor to begin."""
-    begin, lasted = threading.Barrier(len(places)), []
-
-    def read(place: int) -> None:
-        begin.wait()
-        begin_s = time.monotonic()
-        os.pread(handle, PAGE, place)
-        lasted.append(time.monotonic() - begin_s)
-
-    threads = [threading.Thread(target=read, args=(place,)) for place in places[1:]]
-    for thread in threads:
-        thread.start()
-    read(places[0])
-    for thread in threads:
-        thread.join()
-    return max(lasted)

@@ -217,7 +217,7 @@ class Index:
         """
         measured = self._measured
         if measured is not None and len(numbers):
-            measured.look_at_cache(int(self.sizes[numbers].sum(dtype=np.int64)))
+            measured.look_at_cache(int(self.sizes[numbers].sum(dtype=np.int64)), self.offsets[numbers])
             for first in range(0, len(numbers), window):
                 if measured.from_cache or not measured.is_searching:
                     break
@@ -227,7 +227,7 @@ class Index:
 
     def look(self, numbers: NDArray[np.uint64]) -> None:
         """Looks how the storage answers before these records are read, if that is not known."""
-        if self._measured is not None and not self.is_cached() and len(numbers):
+        if self._measured is not None and not self.is_cached(numbers) and len(numbers):
             order = numbers[np.argsort(self.offsets[numbers], kind="stable")]
             self._measured.look(self.offsets[order], self.sizes[order])
 
@@ -250,11 +250,15 @@ class Index:
             self._lent.append(lent)
         return lent
 
-    def is_cached(self) -> bool:
-        """Says whether the page cache has the values; with access="auto", which looks now and then."""
+    def is_cached(self, coming: NDArray[np.uint64] | None = None) -> bool:
+        """Says whether the page cache has the values; with access="auto", which looks now and then.
+
+        Args:
+            coming: The records that are to be read next; None of all.
+        """
         if self._measured is None:
             return False
-        self._measured.look_at_cache()
+        self._measured.look_at_cache(coming=None if coming is None else self.offsets[coming])
         return self._measured.from_cache
 
     @property
@@ -350,7 +354,7 @@ class Index:
             return None
         self._check(file)
         if self._measured is not None:
-            self._measured.look_at_cache(int(self.sizes[numbers].sum(dtype=np.int64)))
+            self._measured.look_at_cache(int(self.sizes[numbers].sum(dtype=np.int64)), self.offsets[numbers])
         begins = self.offsets[numbers].astype(np.int64)
         ends = begins + self.sizes[numbers]
         cuts = (slice(first, first + batch) for first in range(0, len(numbers), batch))

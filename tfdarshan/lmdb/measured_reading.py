@@ -37,8 +37,8 @@ class Reading:
     Attributes:
         access: As it was asked for: "auto", "cached" or "direct".
         in_flight: The most reads that are in flight at once.
-        cached_share: What share of the places looked at was in the page cache; None if nobody looked, or
-            the kernel does not say.
+        cached_share: What share of the places looked at, of records that were to be read next, was in the
+            page cache; None if nobody looked, or the kernel does not say.
         from_cache: Whether it is read as what the page cache has.
         takes_turns: Whether reads of this process wait for each other, as two at once were slower.
         speeds: What each number in flight gave when it was last tried, in bytes per second.
@@ -161,22 +161,24 @@ class MeasuredReading:
         if not self.from_cache:
             self._search.add_settled(read_bytes, elapsed_s)
 
-    def look_at_cache(self, read_bytes: int = 0) -> None:
+    def look_at_cache(self, read_bytes: int = 0, coming: NDArray[np.uint64] | None = None) -> None:
         """Asks the page cache, at most once in a while.
 
         Args:
             read_bytes: What is going to be read.
+            coming: Where the values lie that come next: what a first epoch has read says nothing of the rest.
+                None of those of the whole file.
         """
         self._looks_after -= read_bytes
         if self._looks_after <= 0:
             self._looks_after = CACHE_LOOK_BYTES
-            self.cached_share = cached_share(self._path, self._offsets)
+            self.cached_share = cached_share(self._path, self._offsets if coming is None else coming)
 
     def read(self, read: Read, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
         """Reads records whose values lie at `offsets` and have `sizes`."""
         self._renew_after_fork()
         total = int(sizes.sum(dtype=np.int64))
-        self.look_at_cache(total)
+        self.look_at_cache(total, offsets)
         order = np.argsort(offsets, kind="stable")
         if self.from_cache:
             read(order, 1, True)

@@ -81,6 +81,25 @@ def functions_address() -> int:
     return int(ffi.cast("uintptr_t", lib.tfd_lmdb_lent_functions()))
 
 
+def timed_reads(handle: int, places: list[int]) -> list[float]:
+    """Asks for a page at each of the places at once.
+
+    Gives for each after how long it, and those before it, had come, in seconds.
+
+    Args:
+        handle: A descriptor that may read the file.
+        places: Where, in bytes.
+
+    Raises:
+        OSError: They cannot be read.
+    """
+    ffi, lib = extension()
+    error, elapsed_s = ffi.new("struct tfd_lmdb_error *"), ffi.new("double[]", len(places))
+    if lib.tfd_lmdb_time_reads(handle, places, len(places), elapsed_s, error):
+        raise OSError(error.number, os.fsdecode(ffi.string(error.text)))
+    return list(elapsed_s)
+
+
 class LmdbFile:
     """An open data file, and the records of the database that was indexed last.
 

@@ -1,6 +1,7 @@
 """A few pages tell a disk that seeks from storage that answers late: made-up storage, made-up time."""
 
 import os
+import random
 
 import numpy as np
 import pytest
@@ -8,22 +9,26 @@ import pytest
 from tests.unit.lmdb_reading.simulated_storage import late, seeking
 from tests.unit.lmdb_reading.test_depth_search import GIB, MOST, READ_BYTES, read
 from tfdarshan.lmdb.depth_search import DepthSearch
-from tfdarshan.lmdb.first_look import PLACES, Answers, first_look, judge
+from tfdarshan.lmdb.first_look import LEAST_PLACES, PLACES, Answers, first_look, judge
 from tfdarshan.native.residency import PAGE
 
 PLACES_ASKED = [number << 20 for number in range(PLACES)]
 
 
 def answers(kind, *, stalls=()):
-    """Gives how long reads last of a storage of that kind, and of a machine that stalls now and then."""
+    """Gives when reads asked for at once have come, from a storage of that kind to a machine that stalls."""
     stall_s, head = iter(stalls), [None]
 
     def read_s(places):
-        jumps = sum(place != head[0] for place in places)
-        head[0] = places[-1] + PAGE
-        seeks_s = 8e-3 * (jumps if kind == "disk" else bool(jumps))
-        lasts_s = {"late": 3e-3, "ssd": 1e-4}.get(kind, seeks_s + 1e-4)
-        return lasts_s + next(stall_s, 0)
+        device_s = reader_s = 0.0
+        come = []
+        for place in places:
+            jumps, head[0] = place != head[0], place + PAGE
+            alone_s = {"late": 3e-3, "ssd": 1e-4}.get(kind, 8e-3 * jumps + 1e-4)
+            device_s = device_s + alone_s if kind == "disk" else alone_s
+            reader_s = max(reader_s, device_s) + next(stall_s, 0)
+            come.append(reader_s)
+        return come
 
     return read_s
 
@@ -42,13 +47,34 @@ def test_a_storage_is_known_by_how_it_answers(kind, found):
 
 
 @pytest.mark.parametrize(
-    "stalls", [(0.02,), (0, 0.02), (0.02, 0.02, 0.02), (0.02, 0, 0, 0, 0.02), (0.02, 0.02, 0, 0, 0.02, 0.02)]
+    "stalls",
+    [(0.02,), (0, 0.02), (0.02, 0.02, 0.02), (0.02, 0, 0.02, 0.02), (0.02, 0, 0, 0.02, 0, 0, 0.02)],
 )
 def test_no_stall_of_the_machine_makes_late_storage_a_disk(stalls):
     assert judge(PLACES_ASKED, answers("late", stalls=stalls)) is not Answers.IN_TURN
 
 
-@pytest.mark.parametrize("stalls", [(0.02,), (0, 0.02)])
+@pytest.mark.parametrize("kind", ["late", "disk"])
+@pytest.mark.parametrize("places", range(LEAST_PLACES, PLACES + 1))
+def test_it_is_known_by_few_places(kind, places):
+    found = judge(PLACES_ASKED[:places], answers(kind))
+    assert found is {"late": Answers.TOGETHER, "disk": Answers.IN_TURN}[kind]
+
+
+@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("kind", ["late", "disk"])
+def test_a_busy_machine_does_not_mislead_it(kind, seed):
+    # GIVEN reads that come up to three times as late, each otherwise
+    dice, read_s = random.Random(seed), answers(kind)
+
+    def busy_s(places):
+        return [lasts_s * dice.uniform(1, 3) for lasts_s in read_s(places)]
+
+    # WHEN / THEN
+    assert judge(PLACES_ASKED, busy_s) is {"late": Answers.TOGETHER, "disk": Answers.IN_TURN}[kind]
+
+
+@pytest.mark.parametrize("stalls", [(0.02,), (0, 0.02), (0.02, 0, 0.02, 0.02, 0, 0.02)])
 def test_no_stall_makes_a_disk_of_what_answers_soon(stalls):
     assert judge(PLACES_ASKED, answers("ssd", stalls=stalls)) is Answers.SOON
 
@@ -64,7 +90,7 @@ def test_nothing_harms_what_answers_soon():
 
 
 @pytest.mark.parametrize(
-    "stalls", [(0.02,), (0, 0.02), (0, 0, 0.02, 0.02, 0.02, 0.02), (0, 0.02, 0, 0.02, 0, 0.02)]
+    "stalls", [(0.01,), (0, 0.02), (0, 0.02, 0.02), (0, 0, 0.02, 0, 0.02), (0, 0, 0, 0.02, 0, 0, 0.02)]
 )
 def test_no_stall_of_the_machine_makes_a_disk_late_storage(stalls):
     assert judge(PLACES_ASKED, answers("disk", stalls=stalls)) is Answers.IN_TURN
