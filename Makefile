@@ -129,15 +129,18 @@ stubs: $(STAMPS)/core
 	@$(BIN)/python tools/core_stubs.py
 
 bench: $(STAMPS)/extra-bench
-	@tools/setup-debian.sh tools chromium strace mount mkfs.ext4:e2fsprogs
+	@tools/setup-debian.sh tools chromium strace mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
 	@$(MAKE) --no-print-directory $(STAMPS)/dftracer || \
 	    echo "tfdarshan: DFTracer could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/orbax || \
 	    echo "tfdarshan: Orbax could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/readers || \
 	    echo "tfdarshan: DuckDB and Polars could not be installed; their rows are left out" >&2
+	@$(MAKE) --no-print-directory $(STAMPS)/tensorflow-io || \
+	    echo "tfdarshan: tensorflow-io could not be installed; its rows have no figures" >&2
 	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python ORBAX_PYTHON=$(CURDIR)/$(VENV)-orbax/bin/python \
 	    READERS_PYTHON=$(VENV)-readers/bin/python \
+	    TENSORFLOW_IO_PYTHON=$(VENV)-tensorflow-io/bin/python \
 	    $(BIN)/python -m tests.perf $(BENCH)
 
 findings: $(STAMPS)/extra-test
@@ -157,7 +160,7 @@ clean:
 	@find csrc tensorboard_plugin tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-orbax $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-orbax $(VENV)-tensorflow-io $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 
@@ -210,6 +213,14 @@ $(STAMPS)/readers: | $(STAMPS)/venv
 	@echo "making $(VENV)-readers, where DuckDB and Polars read tables for comparison"
 	@$(PYTHON) -m venv $(VENV)-readers
 	@$(VENV)-readers/bin/python -m pip $(PIP_INSTALL) --only-binary :all: duckdb polars pyarrow
+	@touch $@
+
+# Its newest wheel is bound to TensorFlow 2.16, which has none for Python 3.13 and later.
+$(STAMPS)/tensorflow-io: | $(STAMPS)/venv
+	@echo "making $(VENV)-tensorflow-io, where it reads LMDB for comparison (once, about 300 MB)"
+	@$(PYTHON) -m venv $(VENV)-tensorflow-io
+	@$(VENV)-tensorflow-io/bin/python -m pip $(PIP_INSTALL) --only-binary :all: \
+	    tensorflow-cpu==2.16.2 tensorflow-io==0.37.1
 	@touch $@
 
 # It sees the packages of $(VENV), TensorFlow among them, and adds Orbax with what that needs.

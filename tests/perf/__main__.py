@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tests.perf import progress
 from tests.perf.advise_cost import advise_cost
@@ -22,7 +23,8 @@ from tests.perf.detached_cost import detached_cost
 from tests.perf.disk_cost import disk_cost
 from tests.perf.findings_cost import findings_cost
 from tests.perf.list_cost import list_cost
-from tests.perf.lmdb_cost import lmdb_cost
+from tests.perf.lmdb_cost import STORAGE, kind_of, lmdb_cost
+from tests.perf.lmdb_tensorflow_cost import lmdb_tensorflow_cost
 from tests.perf.mapped_cost import mapped_cost
 from tests.perf.partials_cost import partials_cost
 from tests.perf.readers_cost import readers_cost
@@ -55,6 +57,7 @@ PART_NAMES = (
     "staged",
     "checkpoint",
     "lmdb",
+    "lmdb-tensorflow",
     "mapped",
     "bounds",
 )
@@ -83,6 +86,7 @@ class Repetitions:
     checkpoint_job: CheckpointJob = FULL_JOB
     lmdb_runs: int = 5
     lmdb_megabytes: int = 240
+    lmdb_storage: tuple[str, ...] = ()
 
 
 FULL_ADVISED_FILES = 10_000_000
@@ -113,6 +117,11 @@ Part = Callable[[Path], tuple[list[Row], list[str]]]
 
 def parts(repetitions: Repetitions) -> dict[str, Part]:
     """Gives the parts of a run by the name that --only takes."""
+    lmdb: dict[str, Any] = {
+        "runs": repetitions.lmdb_runs,
+        "megabytes": repetitions.lmdb_megabytes,
+        "kinds": repetitions.lmdb_storage,
+    }
     return {
         "calls": partial(call_cost, pairs=repetitions.pairs),
         "starts": partial(start_cost, runs=repetitions.starts),
@@ -143,7 +152,8 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "advise": partial(advise_cost, files=repetitions.advised_files, runs=repetitions.advice_runs),
         "staged": partial(redirect_cost, rounds=repetitions.redirect_rounds),
         "checkpoint": partial(checkpoint_cost, job=repetitions.checkpoint_job),
-        "lmdb": partial(lmdb_cost, runs=repetitions.lmdb_runs, megabytes=repetitions.lmdb_megabytes),
+        "lmdb": partial(lmdb_cost, **lmdb),
+        "lmdb-tensorflow": partial(lmdb_tensorflow_cost, **lmdb),
         "mapped": partial(mapped_cost, pairs=repetitions.mapped_pairs),
         "bounds": bounds_cost,
     }
@@ -182,11 +192,10 @@ def main() -> None:
 
 
 def _repetitions(arguments: argparse.Namespace) -> Repetitions:
-    if arguments.quick:
-        return QUICK
-    if arguments.full:
-        return Repetitions(advised_files=FULL_ADVISED_FILES, added_up_events=FULL_EVENTS)
-    return Repetitions()
+    chosen = QUICK if arguments.quick else Repetitions()
+    if arguments.full and not arguments.quick:
+        chosen = Repetitions(advised_files=FULL_ADVISED_FILES, added_up_events=FULL_EVENTS)
+    return dataclasses.replace(chosen, lmdb_storage=tuple(arguments.lmdb_storage or ()))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -194,6 +203,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="few repetitions: shows that everything runs")
     parser.add_argument("--full", action="store_true", help="also millions of files and operations")
     parser.add_argument("--only", action="append", choices=PART_NAMES, help="measure this part (repeatable)")
+    parser.add_argument(
+        "--lmdb-storage", action="append", choices=list(map(kind_of, STORAGE)),
+        help="measure reading LMDB on this storage alone (repeatable)",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--docs", type=Path, metavar="PAGE", help="also put the tables into a page of docs/")
     return parser

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import json
 import multiprocessing
 import os
+import re
 import statistics
 import subprocess
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from tests.perf import progress
 from tests.perf.row import Row, quartiles, single_row
+from tfdarshan.errors import TfdarshanError
 from tfdarshan.lmdb import Index, dataset
 from tfdarshan.lmdb.record_order import record_order
 from tfdarshan.native.lmdb_file import LmdbFile
@@ -26,7 +26,6 @@ from tfdarshan.workloads.cache_clearing import drop_from_cache
 from tfdarshan.workloads.laboratory.fuse_mount import build_server, check_fuse, fuse_mount
 
 GROUP = "LMDB, records of 110 KB in plain Python: MB/s, and by py-lmdb's mapping"
-TF_GROUP = "LMDB in tf.data: MB/s, and times what py-lmdb in a generator gives"
 INDEX_GROUP = "finding the records of an LMDB database"
 # Emulated by FUSE; None is this machine's memory.
 STORAGE: dict[str, dict[str, float] | None] = {
@@ -79,26 +78,56 @@ def make_database(folder: Path, records: int, value_bytes: int) -> Path:
     return folder
 
 
-def lmdb_cost(folder: Path, *, runs: int, megabytes: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows, and a sentence for each thing left out."""
-    database = make_database(folder / "stored" / "large", int(megabytes * 1e6 / VALUE_BYTES), VALUE_BYTES)
-    small = make_database(folder / "stored" / "small", SMALL_RECORDS, SMALL_BYTES)
+# Gives rows of one kind of storage: its name, where it is shown, where it lies below.
+Measured = Callable[[str, Path, Path], Iterable[Row]]
+
+
+def lmdb_cost(
+    folder: Path, *, runs: int, megabytes: int, kinds: Sequence[str]
+) -> tuple[list[Row], list[str]]:
+    """Gives the rows of the matrix, and a sentence for each thing left out."""
+
+    def measured(storage: str, shown: Path, stored: Path) -> Iterator[Row]:
+        yield from _matrix(storage, shown / "large", stored / "large", runs)
+        if storage.startswith("late"):
+            yield _index_row(shown / "small", stored / "small", runs)
+
+    return on_each_storage(folder, megabytes, kinds, measured)
+
+
+def on_each_storage(
+    folder: Path, megabytes: int, kinds: Sequence[str], measured: Measured
+) -> tuple[list[Row], list[str]]:
+    """Writes a database of large records and one of small ones; gives what is measured on each storage.
+
+    Args:
+        folder: An empty one.
+        megabytes: What the large records have.
+        kinds: First words of `STORAGE`; all if there are none.
+        measured: Measures one.
+    """
+    make_database(folder / "stored" / "large", int(megabytes * 1e6 / VALUE_BYTES), VALUE_BYTES)
+    make_database(folder / "stored" / "small", SMALL_RECORDS, SMALL_BYTES)
     rows: list[Row] = []
     missing: list[str] = []
     for storage, model in STORAGE.items():
+        if kinds and kind_of(storage) not in kinds:
+            continue
         try:
-            with _mounted(folder, model) as shown:
-                rows += _matrix(storage, shown / "large", database, runs)
-                rows += _tensorflow_rows(storage, shown, runs, megabytes)
-                if model is not None and "read_s" in model:
-                    rows.append(_index_row(shown / "small", small, runs))
-        except (OSError, ImportError, subprocess.SubprocessError) as error:
-            missing.append(f"LMDB on storage that is {storage} is left out: {error}.")
+            with mounted(folder, model) as shown:
+                rows += measured(storage, shown, folder / "stored")
+        except (OSError, ImportError, subprocess.SubprocessError, TfdarshanError) as error:
+            missing.append(f"LMDB on storage that is {storage} is left out: {error}")
     return rows, missing
 
 
+def kind_of(storage: str) -> str:
+    """Gives the first word of a storage's name, which --lmdb-storage takes."""
+    return re.split(r"\W", storage)[0]
+
+
 @contextmanager
-def _mounted(folder: Path, model: dict[str, float] | None) -> Iterator[Path]:
+def mounted(folder: Path, model: dict[str, float] | None) -> Iterator[Path]:
     if model is None:
         yield folder / "stored"
         return
@@ -201,34 +230,6 @@ def _touched(value: Any) -> int:
     """Gives a value's size, and has one byte of each page read: what is mapped comes no sooner."""
     sum(value[::4096])
     return len(value)
-
-
-def _tensorflow_rows(storage: str, shown: Path, runs: int, megabytes: int) -> Iterator[Row]:
-    """By `tfdarshan lmdb bench`, in a process of its own."""
-    cases: list[tuple[str, str, list[str], int]] = [("110 KB", "large", [], megabytes)]
-    cases += [("110 KB, random", "large", ["--shuffle", "exact"], megabytes)]
-    if storage == "cached":
-        cases += [("1 KB", "small", [], SMALL_RECORDS * SMALL_BYTES // 1_000_000 // 2)]
-    for name, database, options, most in cases:
-        progress.show(f"LMDB in tf.data: {storage}, {name}")
-        command = [sys.executable, "-m", "tfdarshan", "lmdb", "bench", str(shown / database)]
-        command += ["--tensorflow", "--json", "--runs", str(runs), "--bytes", f"{most}M", *options]
-        command += [] if storage == "cached" else ["--cold"]
-        ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=1800)
-        yield from _bench_rows(f"{storage}, {name}", json.loads(ran.stdout)["readers"])
-
-
-def _bench_rows(name: str, readers: list[dict[str, Any]]) -> Iterator[Row]:
-    *ours, other = (
-        [run["value_bytes"] / 1e6 / run["elapsed_s"] for run in reader["runs"]] for reader in readers
-    )
-    for reader, speeds in zip(readers, ours, strict=False):
-        what = reader["reader"].rsplit(", ", 1)[-1]
-        ratio = statistics.median(own / base for own, base in zip(speeds, other, strict=True))
-        low, high = quartiles(speeds)
-        median, base, note = statistics.median(speeds), statistics.median(other), f"{ratio:.1f}x"
-        row = (TF_GROUP, f"{name}, {what}", "tfdarshan.lmdb", "MB/s", median, low, high, len(speeds), base)
-        yield Row(*row, note=note)
 
 
 def _index_row(shown: Path, backing: Path, runs: int) -> Row:
