@@ -13,7 +13,9 @@ import pytest
 from tests.integration.lmdb_reader.databases import expected, found, write
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
 from tfdarshan.commands import main
-from tfdarshan.lmdb import Index, dataset, measured_reading
+from tfdarshan.lmdb import Index, batched_records, dataset, measured_reading
+from tfdarshan.lmdb.measured_reading import CACHED_SHARE
+from tfdarshan.native.lmdb_file import LmdbFile
 from tfdarshan.workloads.cache_clearing import drop_from_cache
 
 HDD = {"seek_s": 8e-3, "bandwidth": 163e6, "concurrency": 1, "page_cache": 1}
@@ -112,6 +114,33 @@ def test_the_page_cache_is_asked_again(path, monkeypatch):
         index._measured._looks_after = 0
         assert not index.is_cached()
         assert index.reading.cached_share == 0.2
+
+
+def test_the_end_of_a_first_epoch_is_not_taken_for_cached(path, monkeypatch):
+    # GIVEN a page cache that has all but the last 3 % of the file, as that was not read yet
+    made = []
+    read_some = LmdbFile.read
+
+    def read(self, numbers, *given, cached=False):
+        made.append((cached, self.records()["offset"][numbers]))
+        read_some(self, numbers, *given, cached=cached)
+
+    with Index(path, snapshot="check") as index:
+        border = np.quantile(index.offsets, 0.97)
+        monkeypatch.setattr(LmdbFile, "read", read)
+        monkeypatch.setattr(measured_reading, "cached_share", lambda _, offsets: np.mean(offsets < border))
+        monkeypatch.setattr(measured_reading, "CACHE_LOOK_BYTES", 0)
+        monkeypatch.setattr(batched_records, "CACHE_LOOK_BYTES", 1 << 20)
+        monkeypatch.setattr(batched_records, "CACHED_READ_BYTES", 1 << 20)
+        monkeypatch.setattr(batched_records, "READ_BYTES", 1 << 20)
+        assert index.is_cached()
+
+        # WHEN
+        assert sum(map(len, dataset(index, batch=4))) == len(index)
+
+    # THEN the rest is read as from storage, and what the page cache has from there
+    assert all(np.mean(offsets < border) >= CACHED_SHARE for cached, offsets in made if cached)
+    assert sum(len(offsets) for cached, offsets in made if cached) > 0.8 * RECORDS
 
 
 def test_info_and_bench_say_how_it_is_read(path, capsys, monkeypatch):

@@ -20,12 +20,12 @@ MS = 1e-3
 
 
 def answering(alone_ms: float, at_once_ms: float, next_ms: float) -> str:
-    """Gives what a storage is called on which reads of one, of two and of a next page take so long."""
+    """Gives what a storage is called on which reads of one, of several and of a next page take so long."""
 
-    def read_s(places: list[int]) -> float:
+    def read_s(places: list[int]) -> list[float]:
         if len(places) > 1:
-            return at_once_ms * MS
-        return (alone_ms if places[0] in PAGES else next_ms) * MS
+            return [alone_ms * MS, *[at_once_ms * MS] * (len(places) - 1)]
+        return [(alone_ms if places[0] in PAGES else next_ms) * MS]
 
     return first_look.judge(PAGES, read_s).value
 
@@ -34,9 +34,9 @@ def answering(alone_ms: float, at_once_ms: float, next_ms: float) -> str:
     ("times_ms", "words"),
     [
         ((5, 5, 5), "late, and several calls at once"),
-        # Two at once take as long as two, and a head that is there already reads on at once.
-        ((5, 10, 0.1), "one call after the other, as a disk that seeks"),
-        ((5, 10, 5), "late, and several calls at once"),
+        # Four at once take as long as four, and a head that is there already reads on at once.
+        ((5, 20, 0.1), "one call after the other, as a disk that seeks"),
+        ((5, 20, 5), "late, and several calls at once"),
         ((0.1, 0.1, 0.1), "too soon for a head that moves"),
         ((0.9, 5, 0.1), "too soon for a head that moves"),
     ],
