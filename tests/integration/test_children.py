@@ -149,7 +149,7 @@ def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
         "low_coverage", f"at least {unseen} of {charged_text} read were not seen"
     )  # fmt: skip
     assert f"not seen, at least                    {exact_bytes(read.unseen)}" in text
-    assert "No figure counts 1 child process" in text
+    assert "No figure counts 1 process" in text
     assert diagnosis.verdict.sentence.startswith("At least ")
 
 

@@ -204,11 +204,14 @@ def test_a_killed_rank_is_recovered_alone(job, tmp_path, capsys):
     code = main(["recover", str(tmp_path / "logs")])
 
     # THEN
-    capsys.readouterr()
     session = tfdarshan.open_session(tmp_path / "logs")
+    assert capsys.readouterr().out.endswith(f"see it with: tfdarshan summary {session.path}\n")
     assert (code, session.joint.missing, len(sessions(tmp_path))) == (0, (), 1)
     assert not list((tmp_path / "logs").rglob(MARKER))
-    assert "! Rank 1 ended without stopping the session: this is what it had" in session.summary()
+    said = session.summary(verbose=True)
+    assert "Rank 1 ended without stopping the session: this is what it had" in said
+    # ... and the kernel's figures of the other count
+    assert "No figure counts 1 process: it was killed" in said
     read = session.files[session.files["path"].str.endswith(".bin")].groupby("path")["POSIX_BYTES_READ"].sum()
     assert read.to_dict() == {
         str(tmp_path / "data" / f"{number:02}.bin"): 1_357 * (number + 1) for number in range(FILES)

@@ -122,3 +122,19 @@ def test_nothing_is_known_without_the_owners_figures():
     coverage = measure_coverage([meta(0, valid=False), meta(400, pid=2, parent_pid=1)], totals(1000, 400))
 
     assert (coverage.read.kernel, coverage.read.unseen) == (None, None)
+
+
+def test_a_rank_that_was_killed_leaves_the_figures_of_the_others():
+    # GIVEN three ranks, of which the first of the list was killed, and a child of it whose parent is unknown
+    def rank(number, **more):
+        return meta(1000, pid=10 + number, **more) | {"owner": True, "job": {"rank": number}}
+
+    killed = rank(2, valid=False)
+    child = meta(0, counted="parent", pid=30, parent_pid=29) | {"owner": False, "job": {"rank": 2}}
+
+    # WHEN
+    coverage = measure_coverage([killed, child, rank(0), rank(1)], totals(800, 50, 990, 1000))
+
+    # THEN
+    assert (coverage.read.kernel, coverage.read.unseen, coverage.read.uncharged) == (2000, 10, 850)
+    assert coverage.processes_left_out == 2

@@ -32,7 +32,7 @@ class Direction:
     Attributes:
         in_tables: Bytes in the files tables.
         elsewhere: Bytes that are counted and in no table, by kind: excluded files, pipes, sockets ...
-        kernel: rchar or wchar of the processes whose figures are known; None if the owner's are not.
+        kernel: rchar or wchar of the processes whose figures are known; None if no owner's are.
         storage: read_bytes or write_bytes of these; None if unknown, or if other processes recorded much.
         uncharged: Bytes in the tables and elsewhere of processes that no known figure counts.
         unseen: Bytes that the kernel charged and nobody recorded, at least; None if `kernel` is.
@@ -83,10 +83,9 @@ def measure_coverage(
         meta for place, meta in enumerate(metas) if place == 0 or meta["kernel"].get("counted") == "own"
     ]
     charged = [meta["kernel"] for meta in sources if meta["kernel"]["valid"]]
-    if not metas[0]["kernel"]["valid"]:
+    if not any(metas[place]["kernel"]["valid"] for place in _owners(metas).values()):
         charged = []
-    place_of = _places(metas)
-    left_out = [place for place in range(len(metas)) if not _is_counted(metas, place, place_of)]
+    left_out = [place for place, counted in enumerate(_are_counted(metas)) if not counted]
     read = _direction(metas, files, 0, charged, left_out)
     return Coverage(
         replace(read, mapped=_known_bytes(mapped, files, metas[0])) if mapped is not None else read,
@@ -114,34 +113,44 @@ def earlier_bytes(metas: Sequence[dict[str, Any]], name: str) -> int:
         metas: The processes' metadata, the owner's first.
         name: Whose: rchar, wchar, read_bytes or write_bytes.
     """
-    place_of = _places(metas)
     first: dict[object, int] = {}
-    for place, meta in enumerate(metas):
-        if meta["kernel"].get("counted") == "parent" and _is_counted(metas, place, place_of):
+    for meta, counted in zip(metas, _are_counted(metas), strict=True):
+        if counted and meta["kernel"].get("counted") == "parent":
             process = _process(meta, meta["pid"]), meta.get("process_start")
             count = int(meta["kernel"].get("earlier", {}).get(name, 0))
             first[process] = min(first.get(process, count), count)
     return sum(first.values())
 
 
-def _places(metas: Sequence[dict[str, Any]]) -> dict[tuple[int, int | None], int]:
-    return {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
+def _are_counted(metas: Sequence[dict[str, Any]]) -> list[bool]:
+    """Says of each whether a known figure may hold its bytes: its own, or that of who waited for it."""
+    place_of = {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
+    owners = _owners(metas)
+
+    def is_counted(place: int) -> bool:
+        passed = set()
+        while place and metas[place]["kernel"].get("counted") == "parent" and place not in passed:
+            passed.add(place)
+            parent = _process(metas[place], metas[place].get("parent_pid"))
+            place = place_of.get(parent, owners.get(parent[0], 0))
+        return bool(metas[place]["kernel"]["valid"])
+
+    return [is_counted(place) for place in range(len(metas))]
 
 
-def _is_counted(
-    metas: Sequence[dict[str, Any]], place: int, place_of: dict[tuple[int, int | None], int]
-) -> bool:
-    """Says whether a known figure may hold a process's bytes: its own, or that of who waited for it."""
-    passed = set()
-    while place and metas[place]["kernel"].get("counted") == "parent" and place not in passed:
-        passed.add(place)
-        place = place_of.get(_process(metas[place], metas[place].get("parent_pid")), 0)
-    return bool(metas[place]["kernel"]["valid"])
+def _owners(metas: Sequence[dict[str, Any]]) -> dict[int, int]:
+    """Gives the place of each rank's owner; a lone session's is the first."""
+    owners = {_rank(meta): place for place, meta in enumerate(metas) if meta.get("owner")}
+    return owners or {_rank(metas[0]): 0}
+
+
+def _rank(meta: dict[str, Any]) -> int:
+    return int(meta.get("job", {}).get("rank", 0))
 
 
 def _process(meta: dict[str, Any], pid: int | None) -> tuple[int, int | None]:
     """Names a process of the same rank: hosts give numbers of their own."""
-    return int(meta.get("job", {}).get("rank", 0)), pid
+    return _rank(meta), pid
 
 
 def _direction(

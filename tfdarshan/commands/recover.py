@@ -70,11 +70,14 @@ def _recoveries(arguments: argparse.Namespace) -> list[Callable[[], Recovered]]:
 
 
 def _print(recovered: list[Recovered], *, nothing: bool, logdir: Path) -> None:
+    from tfdarshan.sessions.rank_folder import whole_session
+
     for session in recovered:
         if session.by_another:
             say(f"another process recovers {session.path}, or has done so just now")
             continue
-        say(f"recovered {session.path}; see it with: tfdarshan summary {session.path}")
+        whole = whole_session(session.path)
+        say(f"recovered {session.path}; see it with: tfdarshan summary {whole}")
         for problem in session.unreadable:
             say(f"  {problem}")
     if nothing:

@@ -138,7 +138,7 @@ def join_ranks(found: Sequence[tuple[Path, list[ProcessData]]]) -> tuple[Joint, 
     """
     ranks = _aligned([_rank(directory, processes) for directory, processes in found])
     job = ranks[0].owner["job"]
-    leading = max(ranks, key=lambda rank: (_waited_share(rank), -rank.rank))
+    leading = max(ranks, key=lambda rank: (_waited(rank), -rank.rank))
     size = max((rank.owner["job"].get("world_size") or 0 for rank in ranks), default=0) or None
     missing = missing_ranks([rank.rank for rank in ranks], size)
     joint = Joint(
@@ -249,13 +249,16 @@ def _span_ns(rank: Rank) -> tuple[int, int]:
     return start_ns, start_ns + max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
 
 
-def _waited_share(rank: Rank) -> float:
-    """Gives the share of its steps that a rank waited, above 1; else of its time that it was in calls."""
+def _waited(rank: Rank) -> tuple[bool, float]:
+    """Gives the share of its steps that a rank waited; without steps how long its processes were in calls.
+
+    Not the share of its time, which is large for a rank that was killed: it ends with its last call.
+    """
     rows = (rank.owner.get("steps") or {}).get("rows", [])
     waits_ns = [int(row[3]) for row in rows if row[3] >= 0]
     if waits_ns:
-        return 1.0 + sum(waits_ns) / max(int(rows[-1][2]) - int(rows[0][1]), 1)
-    return int(rank.owner["time"]["io_ns"] or 0) / max(int(rank.owner["duration_ns"]), 1)
+        return True, sum(waits_ns) / max(int(rows[-1][2]) - int(rows[0][1]), 1)
+    return False, sum(int(process.meta["time"]["io_ns"] or 0) for process in rank.processes)
 
 
 def _shifted(process: ProcessData, rank: Rank, origin_ns: int) -> ProcessData:

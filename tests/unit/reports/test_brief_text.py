@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from tests.role_session import role_session
 from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.commands import main
@@ -110,6 +111,15 @@ def test_writes_failures_and_children_are_said_where_there_are_some(tmp_path):
     assert "Failed 7 ENOENT (open)" in words
     assert "! The process ended without stopping the session" in words
     assert "! the spool was full for part of the session." in words
+
+
+def test_a_file_that_several_processes_read_stands_there_with_each(tmp_path):
+    # GIVEN a file that a main process, workers, a program and a helper read, each half a second
+    text = brief_of(role_session(tmp_path))
+
+    # THEN
+    lines = [line for line in text.splitlines() if "/data/a" in line]
+    assert [line.partition("/data/a ")[2] for line in lines] == ["(main)", "(worker 1)", "(worker 2)"]
 
 
 def test_a_healthy_job_has_no_lines_to_change(tmp_path):

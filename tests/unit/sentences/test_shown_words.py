@@ -81,10 +81,10 @@ def unread_by_children(found: Raw) -> list[str]:
     read = exact_bytes(int(found.calls("pread")["length"].iloc[0]))
     return [
         f"The comparison leaves out what it recorded ({read} read, 0 B written).",
-        ("No figure counts 1 child process: it was still running, or had become another program by exec, and "
-        "nobody had waited for it."),
-        ("No figure of the kernel's counts 1 child process: still running, or another program by exec, and "
-        "not waited for. What was not seen is at least this much."),
+        ("No figure counts 1 process: it was killed, or still ran, or had become another program, and nobody "
+        "had waited for it."),
+        ("No figure of the kernel's counts 1 process: killed, or still running, or another program, and not "
+        "waited for. What was not seen is at least this much."),
     ]  # fmt: skip
 
 
@@ -97,12 +97,12 @@ ROWS = {
         changed(POOR, stopped=False, owner=True), lambda _: "this is what it had recorded until then.", POOR,
     ),
     "a child in no figure": Row(
-        "No figure counts 1 child process:", partial(with_children, kernels=[UNCOUNTED]), unread_by_children,
+        "No figure counts 1 process:", partial(with_children, kernels=[UNCOUNTED]), unread_by_children,
         partial(with_children, kernels=[COUNTED]),
     ),
     "children in no figure": Row(
-        "No figure counts 2 child processes:", partial(with_children, kernels=[UNCOUNTED] * 2),
-        lambda found: "they were still running, or had become other programs by exec, and nobody had waited "
+        "No figure counts 2 processes:", partial(with_children, kernels=[UNCOUNTED] * 2),
+        lambda found: "they were killed, or still ran, or had become other programs, and nobody had waited "
         f"for them. The comparison leaves out what they recorded ({exact_bytes(2 * MB)} read, 0 B written).",
         partial(with_children, kernels=[COUNTED] * 2),
     ),

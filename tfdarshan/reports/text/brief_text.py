@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.analysis.coverage import Direction
-from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
@@ -21,7 +20,7 @@ from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.mapped_text import mapped_fact
 from tfdarshan.reports.text.process_text import kinds_text
 from tfdarshan.reports.text.ranks_text import rank_lines
-from tfdarshan.reports.text.summary_text import emulated_as, emulated_title
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_title, told_apart
 from tfdarshan.sessions.overlap import overlap_lines
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.fitting import COLOUR
@@ -104,7 +103,7 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
         _warnings(data, paint, room),
         _facts(data, diagnosis, paint, room),
         rank_lines(data.ranks if room.ranks else None, room.ranks, paint.width),
-        _slowest(data.slowest_files[: room.files], paint),
+        _slowest(data, room.files, paint),
         _more(data, diagnosis, paint)[: room.commands],
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -235,14 +234,18 @@ def _share(direction: Direction, *, bounded: bool) -> str:
     return f"{bound}{percent(min(direction.accounted, kernel), kernel)}"
 
 
-def _slowest(entries: Sequence[FileEntry], paint: Paint) -> list[str]:
+def _slowest(data: SummaryData, most: int, paint: Paint) -> list[str]:
+    """Lists files; only where one has several rows does each say what tells it apart."""
+    entries = data.slowest_files[:most]
+    rows_of = Counter(entry.path for entry in entries)
     columns = FILES if paint.width >= WIDTH else NARROW_FILES
     lines = [paint.dim(_file_row(columns, "time", "bytes", "open, stat", "reads", "slowest files"))]
     for entry in entries:
         moved = human_bytes(entry.bytes_read + entry.bytes_written)
         cells = human_seconds(entry.time_s), moved, human_seconds(entry.meta_s), f"{entry.reads:,}"
-        room = paint.width - len(_file_row(columns, *cells, ".")) + 1
-        lines.append(_file_row(columns, *cells, shortened(printable(entry.path), max(room, 12))))
+        where = told_apart(entry, data) if rows_of[entry.path] > 1 else ""
+        room = paint.width - len(_file_row(columns, *cells, ".")) + 1 - len(where)
+        lines.append(_file_row(columns, *cells, shortened(printable(entry.path), max(room, 12)) + where))
     return lines if entries else []
 
 

@@ -337,12 +337,16 @@ def _files(title: str, table: Sequence[tuple[int | str, ...]], width: int) -> li
 
 
 def _name(entry: FileEntry, data: SummaryData) -> str:
-    """Names a file, with what tells it from another of that name."""
+    return printable(entry.path) + told_apart(entry, data)
+
+
+def told_apart(entry: FileEntry, data: SummaryData) -> str:
+    """Gives what tells a file's row from another of the same file: by which calls, of which process."""
     where = " (STDIO)" if entry.module == "STDIO" else ""
     if data.processes > 1:
         label = labels_by_pid(data.process_list).get(entry.pid) or process_words(entry.pid)
         where += f" ({printable(label)})"
-    return printable(entry.path) + where
+    return where
 
 
 def process_words(pid: int) -> str:
@@ -402,15 +406,15 @@ def _earlier(coverage: Coverage) -> str:
 def _left_out(coverage: Coverage) -> str:
     """Words why the bytes not seen are a lower bound."""
     one = coverage.processes_left_out == 1
-    children = plural(coverage.processes_left_out, "child process", "child processes")
+    processes = plural(coverage.processes_left_out, "process", "processes")
     moved = f"{exact_bytes(coverage.read.uncharged)} read, {exact_bytes(coverage.written.uncharged)} written"
     running = (
-        "it was still running, or had become another program by exec, and nobody had waited for it"
+        "it was killed, or still ran, or had become another program, and nobody had waited for it"
         if one
-        else "they were still running, or had become other programs by exec, and nobody had waited for them"
+        else "they were killed, or still ran, or had become other programs, and nobody had waited for them"
     )
     left_out = f"The comparison leaves out what {'it' if one else 'they'} recorded ({moved})."
-    return f"No figure counts {children}: {running}. {left_out}"
+    return f"No figure counts {processes}: {running}. {left_out}"
 
 
 def _direction(

@@ -37,8 +37,8 @@ from tfdarshan.units import percent, plural
 MOST_PROCESSES = 50
 ADDING_UP = "Adding up the time and the files of {calls} ..."
 UNCOUNTED = (
-    "No figure of the kernel's counts {children}: still running, or another program by exec, and not waited "
-    "for. What was not seen is at least this much."
+    "No figure of the kernel's counts {processes}: killed, or still running, or another program, and not "
+    "waited for. What was not seen is at least this much."
 )
 
 
@@ -223,7 +223,7 @@ def _shares(source: Source) -> list[Panel]:
             if d.kernel
         )
         if left_out:
-            note += f". {UNCOUNTED.format(children=plural(left_out, 'child process', 'child processes'))}"
+            note += f". {UNCOUNTED.format(processes=plural(left_out, 'process', 'processes'))}"
         title = "Coverage: what was seen of what the kernel charged"
         panels.append(Chart("coverage", title, shares_figure(bars), note, half=True))
     split = storage_share(coverage)
