@@ -90,6 +90,8 @@ test-pythons:
 test-core: $(STAMPS)/extra-test-core
 	@$(PYTEST) -m "not long and not darshan" --ignore tests/integration/darshan_log \
 	    tests/unit tests/integration tests/native
+	@# How processes start is the interpreter's own.
+	@$(PYTEST) -m long $(wildcard tests/integration/*/test_against_strace.py)
 
 test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
 	@# The Python is the same: it takes the extension that was built for $(VENV) from this folder.

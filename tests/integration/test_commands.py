@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+import venv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -260,8 +262,9 @@ def test_no_locale_makes_a_traceback(tmp_path, verbs):
 def test_doctor_passes_here(capsys):
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert sum(line.startswith("ok ") for line in said.splitlines()) == 11
+    assert sum(line.startswith("ok ") for line in said.splitlines()) == 12
     assert "FAILED" not in said
+    assert "a Python that is started joins the session" in said
     assert said.endswith("\ntfdarshan works here.\n")
     assert len(said.splitlines()) < 20
 
@@ -271,6 +274,27 @@ def test_doctor_lists_every_hook_on_demand(capsys):
     said = capsys.readouterr().out
     assert re.search(r"^fstatat64? ", said, re.MULTILINE)
     assert len(said.splitlines()) > 100
+
+
+def test_doctor_says_where_started_python_does_not_join(tmp_path):
+    # GIVEN an interpreter that finds tfdarshan by PYTHONPATH alone
+    venv.create(tmp_path / "bare", symlinks=True, with_pip=False)
+    packages = [path for path in sys.path if path.endswith("site-packages")]
+    found = os.pathsep.join([str(Path(__file__).parents[2]), *packages])
+
+    # WHEN
+    check = "from tfdarshan.doctor import self_check; print(self_check._check_started_python())"
+    said = subprocess.run(
+        [tmp_path / "bare" / "bin" / "python", "-c", check],
+        env={**os.environ, "PYTHONPATH": found},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+
+    # THEN
+    assert said.stdout.startswith("not seen: tfdarshan_join.pth is not where ")
+    assert (said.returncode, said.stderr) == (0, "")
 
 
 def test_doctor_says_what_programs_are_for_that_are_not_there(monkeypatch):

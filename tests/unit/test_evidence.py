@@ -6,7 +6,8 @@ from pathlib import Path
 from tests.integration.oracle.workloads import GROUPS
 
 ROOT = Path(__file__).parents[2]
-NAMED = re.findall(r"`([^`\s]+)`", (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8"))
+PAGES = [(ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("evidence.md", "clusters.md")]
+NAMED = re.findall(r"`([^`\s]+)`", "".join(PAGES))
 
 
 def test_every_test_that_is_named_exists():

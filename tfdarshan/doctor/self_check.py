@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from tfdarshan.units import human_bytes, plural
 # Sizes no other file is likely to have.
 FILE_BYTES = 1_234_567
 READ_BYTES = 400_000
+# What has a starting interpreter join a session.
+JOIN_FILE = "tfdarshan_join.pth"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ def run_checks(engine: str = "builtin", library: str | None = None) -> list[Chec
             ("hooks", _check_hooks),
             ("spool folder", _check_spool_folder),
             ("known calls", _check_known_calls),
+            ("started Python", _check_started_python),
             ("programs", _check_programs),
             ("detached", _check_detached),
         )
@@ -128,28 +132,51 @@ def _check_known_calls() -> str:
     return f"{plural(slots, 'slot')} patched, {len(expected)} counters as expected"
 
 
+def _check_started_python() -> str:
+    """Starts an interpreter that reads a file of known size, and looks for it in the session."""
+    read = "import sys; sys.exit(0 if open(sys.argv[1], 'rb').read() else 1)"
+    found, _ = _read_by([sys.executable, "-c", read])
+    if found == 0:
+        return (
+            f"not seen: {JOIN_FILE} is not where {sys.executable} looks at its start; forks are seen. "
+            "Install tfdarshan into that interpreter's environment, or record with programs=True"
+        )
+    if found != FILE_BYTES:
+        raise TfdarshanError(
+            f"of {FILE_BYTES:,} bytes that a started Python read {found:,} were seen: please report it."
+        )
+    return "a Python that is started joins the session"
+
+
 def _check_programs() -> str:
     """Starts a program that reads a file of known size, and looks for it in the session."""
     library = _extension.program_library()
     program = shutil.which("cat")
     if program is None:
         return f"{library.name} is there; without cat it is not tried"
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
-        folder = Path(name).resolve()
-        (folder / "known").write_bytes(bytes(FILE_BYTES))
-        with profile(folder / "logs", include=[f"{folder}/"], engine="builtin", programs=True) as session:
-            subprocess.run([program, folder / "known"], stdout=subprocess.DEVNULL, check=False)
-        files, programs = session.files, session.meta[0]["programs"]
+    found, programs = _read_by([program], programs=True)
     if programs["unseen"]:
         return f"{library.name} is there, and {program} does not take it: {programs['unseen'][0]['why']}"
-    known = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
-    found = int(known["POSIX_BYTES_READ"]) + int(known["TFD_COPY_READ_BYTES"])
     if found != FILE_BYTES:
         raise TfdarshanError(
             f"of {FILE_BYTES:,} bytes that {program} read {found:,} were seen: record without programs=True, "
             "and please report this machine."
         )
     return f"{library.name} sees what {program} reads"
+
+
+def _read_by(command: list[str], *, programs: bool = False) -> tuple[int, dict[str, Any]]:
+    """Gives the bytes of a known file that a session has of a program, and what it says of programs."""
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
+        folder = Path(name).resolve()
+        path = folder / "known"
+        with profile(folder / "logs", include=[f"{folder}/"], engine="builtin", programs=programs) as session:
+            path.write_bytes(bytes(FILE_BYTES))
+            subprocess.run([*command, path], stdout=subprocess.DEVNULL, check=False)
+        files = session.files
+        known = files[files["path"] == str(path)].sum(numeric_only=True)
+        found = int(known["POSIX_BYTES_READ"]) + int(known["TFD_COPY_READ_BYTES"])
+        return found, session.meta[0].get("programs", {})
 
 
 def _check_darshan(engine: str, library: str | None) -> list[Check]:

@@ -53,7 +53,10 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
 
 def _cure(measures: Measures, mapped: float) -> Cure:
     if not mapped:
-        return Cure("Record the processes that do the I/O; programs=True also records those without Python.")
+        return Cure(
+            "Record the processes that do the I/O: `tfdarshan doctor` says whether Python that is started "
+            "joins, and programs=True also records those without Python."
+        )
     if measures.summary.mapped.asked:
         return Cure("Read with calls instead of mapping files, and record the processes that do the I/O.")
     return Cure(
