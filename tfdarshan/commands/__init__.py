@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import importlib
 import os
 import re
@@ -46,6 +47,9 @@ GROUPS = {
 }
 COMMANDS = {verb: module for verbs in GROUPS.values() for verb, module in verbs.items()}
 RUN = "run"
+# What our own texts have beside ASCII, as written where an encoding lacks it.
+SPELT = {"±": "+-"}
+SPELT_OR_ESCAPED = "tfdarshan.spelt_or_escaped"
 SHELLS = ("bash", "zsh", "tcsh")
 
 
@@ -112,16 +116,27 @@ def _write_no_more() -> None:
 
 
 def escape_what_the_locale_lacks() -> None:
-    """Has characters that stdout's encoding cannot write escaped, as Python does on stderr.
+    """Has characters that an encoding cannot write escaped, as Python does on stderr, or spelt otherwise.
 
     A stdout that was closed becomes one that writes nowhere.
     """
     if sys.stdout is None:
         _open_what_was_closed()
-    reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure is not None:
-        with suppress(ValueError):  # closed
-            reconfigure(errors="backslashreplace")
+    codecs.register_error(SPELT_OR_ESCAPED, _spelt_or_escaped)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            with suppress(ValueError):  # closed
+                reconfigure(errors=SPELT_OR_ESCAPED)
+
+
+def _spelt_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Gives what stands for the first character that an encoding lacks, and where to go on."""
+    if isinstance(error, UnicodeEncodeError):
+        error.end = error.start + 1
+        if (spelt := SPELT.get(error.object[error.start])) is not None:
+            return spelt, error.end
+    return codecs.backslashreplace_errors(error)
 
 
 def _open_what_was_closed() -> None:

@@ -302,7 +302,7 @@ def slow(times: float) -> Maker:
 HEADLINES = (
     ("2.00x faster: a step takes 10.0 ms, before 20.0 ms.", slow(2), slow(1)),
     ("2.00x slower: a step takes 20.0 ms, before 10.0 ms.", slow(1), slow(2)),
-    ("Neither faster nor slower by more than noise (+-4.2 %): a step takes 10.1 ms", slow(1), slow(1.01)),
+    ("Neither faster nor slower by more than noise (±4.2 %): a step takes 10.1 ms", slow(1), slow(1.01)),
     ("As fast as before: a step takes 10.0 ms, before 10.0 ms.", slow(1), slow(1)),
     ("Whether it is faster by more than noise is not known: the session took 400.0 ms", SESSIONS["one call"],
      lambda folder: training(folder, [(0, 300, 1, "read", 0, 10)], sizes=[10], duration_ms=400)),

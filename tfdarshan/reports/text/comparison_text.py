@@ -122,10 +122,10 @@ def change_text(change: Change) -> str:
 
 
 def noise_text(change: Change) -> str:
-    """Words the noise: "+-3.2 %", "" where there is none, "unknown"."""
+    """Words the noise: "±3.2 %", "" where there is none, "unknown"."""
     if change.noise == 0:
         return ""
-    return "noise unknown" if change.noise is None else f"+-{100 * change.noise:.1f} %"
+    return "noise unknown" if change.noise is None else f"±{100 * change.noise:.1f} %"
 
 
 def sentence_of(verdict: str, checks: Sequence[Check]) -> str:

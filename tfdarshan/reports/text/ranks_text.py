@@ -44,7 +44,7 @@ def _clock(row: RankFigures) -> str:
     if row.clock_error_s is None:
         return "unknown"
     sign = "+" if row.clock_offset_s >= 0 else "-"
-    return f"{sign}{human_seconds(abs(row.clock_offset_s))} +-{human_seconds(row.clock_error_s)}"
+    return f"{sign}{human_seconds(abs(row.clock_offset_s))} ±{human_seconds(row.clock_error_s)}"
 
 
 def _order(row: RankFigures) -> tuple[float, float, int]:
