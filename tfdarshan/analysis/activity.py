@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.natural_order import natural_order
 from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
 from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
 from tfdarshan.sessions.process_data import ProcessData
@@ -92,11 +93,13 @@ def activity(
 def activity_by_name(
     segments: Segments, named: Callable[[Thread], str], bins: TimeBins, most: int = 32
 ) -> Activity:
-    """Gives the activity of the threads of one name together."""
+    """Gives the activity of the threads of one name together, in their natural order."""
     names = [named(thread) for thread in segments.threads]
-    unique = list(dict.fromkeys(names))
+    in_order = sorted(segments.threads, key=lambda thread: thread.place)
+    unique = natural_order(named(thread) for thread in in_order)
     of_thread = np.array([unique.index(name) for name in names] or [0], np.int32)
-    return activity(segments.blocks, lambda block: of_thread[block.thread], unique, bins, most)
+    found = activity(segments.blocks, lambda block: of_thread[block.thread], unique, bins, most)
+    return _ordered(found, unique)
 
 
 def activity_of_overview(
@@ -114,7 +117,8 @@ def activity_of_overview(
         by: "thread", "process" or "operation".
         count: Parts of time.
         most: How many names are told apart.
-        named: Names the row that a thread belongs to, in place of `by`.
+        named: Names the row that a thread belongs to, in place of `by`; rows are in natural order then, else
+            the busiest first.
         beside: Is given each process's rows, too: tables that are read for one question are not for another.
 
     Raises:
@@ -140,7 +144,21 @@ def activity_of_overview(
     code, shown = _busiest(stacked[:, 2].sum(axis=1), stacked[:, 0].sum(axis=1), names, most)
     summed = np.zeros((len(shown), 3, count))
     np.add.at(summed, code[: len(names)], stacked)
-    return Activity(bins, shown, summed[:, 0], summed[:, 1], summed[:, 2])
+    summed_up = Activity(bins, shown, summed[:, 0], summed[:, 1], summed[:, 2])
+    return summed_up if named is None else _ordered(summed_up, natural_order(names))
+
+
+def _ordered(found: Activity, names: Sequence[str]) -> Activity:
+    """Gives the rows in the order of `names`, "others" last; the busiest first is hard to read of threads."""
+    order = sorted(
+        range(len(found.names)),
+        key=lambda row: names.index(found.names[row]) if found.names[row] in names else len(names),
+    )
+    return Activity(
+        found.bins,
+        [found.names[row] for row in order],
+        *(rows[order] for rows in (found.calls, found.bytes_moved, found.busy_ns)),
+    )
 
 
 def overview_bins(processes: Sequence[ProcessData], count: int) -> TimeBins:

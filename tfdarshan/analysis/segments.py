@@ -44,6 +44,11 @@ class Thread:
     process: int = 0
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Where it comes among threads: by process, and as threads began, whose ids mostly grow."""
+        return self.process, self.tid
+
+    @property
     def label(self) -> str:
         """Words it in short."""
         return f"{self.tid} ({self.name})" if self.name else str(self.tid)

@@ -56,6 +56,27 @@ def test_names_of_their_own_are_shown(tmp_path):
     assert rows(timeline_view(source)) == {"main", "tf.data pool", "worker 1", "worker 2", "saver", "5"}
 
 
+def test_rows_come_by_kind_and_number_not_by_how_busy_threads_were(tmp_path):
+    # GIVEN twelve readers, of which later ones read longer, and the loop, which is busiest
+    readers = range(MAIN + 1, MAIN + 13)
+    made = [(0, 0.5 + 0.1 * (tid - MAIN), tid, "pread", 0, 7, 0) for tid in readers]
+    made.append((0, 9.0, MAIN, "pread", 0, 7, 0))
+    names = dict.fromkeys([MAIN, *readers], "python")
+    source = Source(training(tmp_path, made, meta=READS_FILES, threads=names))
+
+    # WHEN
+    (heat,) = timeline_view(source)[0].figure["data"]
+    near = timeline_view(source, Window(window_ns=(0, 10_000_000)))[0].figure
+
+    # THEN the whole session and a window have the loop first, and pool 2 before pool 10
+    in_order = ["main", *(f"tf.data pool {number}" for number in range(1, 13))]
+    assert list(heat["y"]) == near["layout"]["yaxis"]["categoryarray"] == in_order
+    # ... and each row has its own thread's time
+    busy = [sum(row) for row in timeline_view(source, Window(measure="busy"))[0].figure["data"][0]["z"]]
+    assert max(busy) == busy[0]
+    assert busy[1:] == sorted(busy[1:])
+
+
 def test_threads_of_several_processes_are_told_apart(tmp_path):
     job = job_of([(0, 1000, MAIN, "pread", 0, 7)], ["/data/a"], [7], threads={MAIN: "python"})
     child = dataclasses.replace(job, pid=101)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from tfdarshan.analysis.file_names import Named
+from tfdarshan.analysis.natural_order import natural_order
 from tfdarshan.analysis.segments import CLASSES, Segments
 from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
 from tfdarshan.reports.figures.theme import CLASS_COLOURS, Figure, figure, plain
@@ -40,7 +40,9 @@ def calls_figure(
         bursts: Checkpoints to mark.
     """
     rows = [names[code] for code in segments.thread.tolist()]
-    used = sorted(set(rows), key=_in_numbers)
+    by_thread = sorted(zip(segments.threads, names, strict=True), key=lambda pair: pair[0].place)
+    seen = set(rows)
+    used = [name for name in natural_order(name for _, name in by_thread) if name in seen]
     traces = []
     kinds = np.where(segments.is_fault, FAULTS, segments.io_class)
     for code, name in enumerate((*CLASSES, "page fault") if segments.is_fault.any() else CLASSES):
@@ -109,11 +111,6 @@ def call_labels(segments: Segments, files: Named) -> list[str]:
             parts.append(f"failed: errno {segments.error[place]}")
         labels.append("<br>".join([*parts, escaped(shortened(path, PATH_WIDTH))]))
     return labels
-
-
-def _in_numbers(name: str) -> list[tuple[int, str]]:
-    """Sorts "worker 2" before "worker 10"."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def escaped(text: str) -> str:
