@@ -36,7 +36,8 @@ SURE = (0.8, 0.95, 1.1)
 def find(measures: Measures) -> Finding | None:
     """Finds them where what a file costs whatever its size is what costs most."""
     costs, size = measures.costs, measures.sizes
-    opened = costs.opens >= 1
+    # A file renamed in the session was made in it, though under another name; one that is gone is no input.
+    opened = (costs.opens >= 1) & (measures.files.rows["moves"].to_numpy() == 0)
     whole = opened & (costs.reads > 0) & ((size <= 0) | (costs.read_bytes >= WHOLE * size * costs.opens))
     files = int(np.count_nonzero(whole))
     calls_s = float(costs.call_s.sum())
@@ -65,7 +66,7 @@ def find(measures: Measures) -> Finding | None:
     gain, stall_s = measures.without(measures.input_calls, min(low, expected), expected, high, [assumed])
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
-    mean, each_s = moved / passes, float(costs.call_s[whole].sum()) / passes
+    mean, each_s = unique / files, float(costs.call_s[whole].sum()) / passes
     pays = _epochs_to_pay(measures, gain.expected_s)
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(

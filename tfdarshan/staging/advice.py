@@ -57,6 +57,8 @@ class CacheFacts:
 class Advice:
     """All that is said. `rules` are in the order of RULES; `reasons` is empty where staging helps.
 
+    `bytes` are the candidates' own, `room_bytes` what they take on the fast tier, in whole blocks.
+
     `everything` is what to expect of all files on the fast tier, whatever room there is.
 
     `later` is what the page cache may serve of a run's later epochs; what is expected is of the first.
@@ -74,6 +76,7 @@ class Advice:
     session_epochs: float
     files: int
     bytes: int
+    room_bytes: int
     left_out: tuple[LeftOut, ...]
     cache: CacheFacts
     read_alike: bool
@@ -177,7 +180,8 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         facts=facts,
         session_epochs=valuation.epochs,
         files=len(found.rows),
-        bytes=int(total(valuation.size)),
+        bytes=valuation.input_bytes,
+        room_bytes=int(total(valuation.room_bytes)),
         left_out=found.left_out,
         cache=_cache_facts(use, found, facts),
         read_alike=_read_alike(use, found),
@@ -235,7 +239,7 @@ def _pick(question: Question, use: FileUse, valuation: Valuation) -> _Picked:
 
 
 def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
-    value, weight = units.total(valuation.saved_s), units.total(valuation.size)
+    value, weight = units.total(valuation.saved_s), units.total(valuation.room_bytes)
     order = density_order(value, weight)
     choice = choose(value, weight, question.room_bytes, order)
     taken = np.zeros(units.count, bool)
@@ -245,7 +249,14 @@ def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
         units,
         choice,
         small,
-        capacity_curve(order, value, weight, units.total(valuation.slow_s), units.total(valuation.waits)),
+        capacity_curve(
+            order,
+            value,
+            units.total(valuation.size_bytes),
+            weight,
+            units.total(valuation.slow_s),
+            units.total(valuation.waits),
+        ),
     )
 
 
@@ -289,10 +300,10 @@ def _rules(
     valuation: Valuation, members: Array, facts: RunFacts, question: Question
 ) -> tuple[RuleResult, ...]:
     """Gives what the advice chose, and what the other rules would, in the order of RULES."""
-    by_size = np.argsort(valuation.size.astype(np.float32))
+    by_size = np.argsort(valuation.room_bytes.astype(np.float32))
     picked = [members]
     for order in (by_size, by_size[::-1]):
-        picked.append(fill_in_order(order, valuation.size, question.room_bytes))
+        picked.append(fill_in_order(order, valuation.room_bytes, question.room_bytes))
     return tuple(
         _result(name, valuation, rows, facts, question) for name, rows in zip(RULES, picked, strict=True)
     )
@@ -302,7 +313,8 @@ def _result(name: str, valuation: Valuation, rows: Array, facts: RunFacts, quest
     """Gives what staging some candidates gives."""
     time = valuation.thread_time(rows)
     expected = expect(facts, valuation.epochs, time, question.input_wait)
-    return RuleResult(name, len(rows), int(valuation.size[rows].sum()), time.slow_s - time.fast_s, expected)
+    size, room = (int(each[rows].sum()) for each in (valuation.size_bytes, valuation.room_bytes))
+    return RuleResult(name, len(rows), size, room, time.slow_s - time.fast_s, expected)
 
 
 def _read_alike(use: FileUse, found: Candidates) -> bool:

@@ -14,12 +14,14 @@ POINTS = 96
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The best files (or folders) that fit into `bytes`: how many, and thread seconds of an epoch.
+    """The best files (or folders) that fit into `room_bytes`: how many, and thread seconds of an epoch.
 
+    `bytes` are the files' own, `room_bytes` what they take on the fast tier, in whole blocks.
     `saved_s` is what they save; `slow_s` is what they take where they are, in so many `waits` for storage.
     """
 
     bytes: int
+    room_bytes: int
     files: int
     saved_s: float
     slow_s: float
@@ -27,21 +29,23 @@ class CurvePoint:
 
 
 def capacity_curve(
-    order: Array, value: Array, weight: Array, slow_s: Array, waits: Array
+    order: Array, value: Array, size: Array, room: Array, slow_s: Array, waits: Array
 ) -> tuple[CurvePoint, ...]:
     """Gives points from one file to all of them, evenly spread over the bytes and over their logarithm.
 
     Args:
         order: Items, the best per byte first.
         value: Thread seconds per epoch that each item saves.
-        weight: Bytes of each item.
+        size: Bytes of each item.
+        room: Bytes that each item takes on the fast tier.
         slow_s: Thread seconds per epoch that each item takes where it is.
         waits: Calls per epoch of each item for which a thread waited.
     """
     if not len(order):
         return ()
-    filled = np.cumsum(weight[order], dtype=np.float64)
-    saved, slow, waited = (np.cumsum(each[order], dtype=np.float64) for each in (value, slow_s, waits))
+    filled, own, saved, slow, waited = (
+        np.cumsum(each[order], dtype=np.float64) for each in (room, size, value, slow_s, waits)
+    )
     spots = np.r_[
         np.linspace(filled[0], filled[-1], POINTS // 2),
         np.geomspace(max(filled[0], 1), filled[-1], POINTS // 2),
@@ -50,7 +54,7 @@ def capacity_curve(
         np.clip(np.searchsorted(filled, spots * (1 + 1e-12), side="right") - 1, 0, len(order) - 1)
     )
     return tuple(
-        CurvePoint(int(filled[i]), int(i) + 1, float(saved[i]), float(slow[i]), float(waited[i]))
+        CurvePoint(int(own[i]), int(filled[i]), int(i) + 1, float(saved[i]), float(slow[i]), float(waited[i]))
         for i in places.tolist()
     )
 
@@ -64,7 +68,7 @@ def knee(points: tuple[CurvePoint, ...]) -> CurvePoint | None:
     """
     if len(points) < 3 or points[-1].saved_s <= 0:
         return None
-    all_bytes, all_saved = points[-1].bytes, points[-1].saved_s
-    heights = [point.saved_s / all_saved - point.bytes / all_bytes for point in points]
+    all_bytes, all_saved = points[-1].room_bytes, points[-1].saved_s
+    heights = [point.saved_s / all_saved - point.room_bytes / all_bytes for point in points]
     best = int(np.argmax(heights))
     return points[best] if heights[best] > 0.05 else None

@@ -42,11 +42,15 @@ class Question:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What a rule chooses: `bytes` on the fast tier, thread seconds saved per epoch, and what to expect."""
+    """What a rule chooses: the files' own `bytes`, the room that they take, thread seconds saved per epoch.
+
+    `room_bytes` are those on the fast tier, in whole blocks.
+    """
 
     name: str
     files: int
     bytes: int
+    room_bytes: int
     saved_thread_s: float
     expected: Expectation
 

@@ -31,10 +31,10 @@ class Valuation:
         tier_of: The place in `tiers` of each candidate's.
         slow_s: Thread seconds per epoch where the file is.
         fast_s: Thread seconds per epoch on the fast tier, at most `slow_s`.
-        input_bytes: What a pass over all of them reads, without the rest of the last block.
         all_fast_s: What all of them would take there, the files that are slower there too.
         waits: Calls per epoch for which a thread waited.
-        size: Bytes that the file takes on the fast tier, in whole blocks.
+        size_bytes: The file's own bytes.
+        room_bytes: Bytes that it takes on the fast tier, in whole blocks.
     """
 
     found: Candidates
@@ -43,10 +43,15 @@ class Valuation:
     tier_of: Array
     slow_s: Array
     fast_s: Array
-    size: Array
-    input_bytes: int
+    size_bytes: Array
+    room_bytes: Array
     all_fast_s: float
     waits: Array
+
+    @property
+    def input_bytes(self) -> int:
+        """What a pass over all of them reads."""
+        return int(total(self.size_bytes))
 
     @property
     def saved_s(self) -> Array:
@@ -106,11 +111,10 @@ def value_candidates(
     fast_s = np.minimum(fast_s, slow_s)
     size = use.size_bytes[found.rows]
     size = np.where(size > 0, size, found.pass_bytes).astype(np.float64)
-    input_bytes = int(total(size))
-    size = np.ceil(np.maximum(size, 1) / block_bytes) * block_bytes
+    room = np.ceil(np.maximum(size, 1) / block_bytes) * block_bytes
     return Valuation(
         found=found, epochs=epochs, tiers=tiers, tier_of=tier_of, slow_s=slow_s * per_epoch,
-        fast_s=fast_s * per_epoch, size=size, input_bytes=input_bytes, all_fast_s=all_fast_s,
+        fast_s=fast_s * per_epoch, size_bytes=size, room_bytes=room, all_fast_s=all_fast_s,
         waits=_waits(use, found, epochs),
     )  # fmt: skip
 

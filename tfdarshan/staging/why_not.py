@@ -151,7 +151,7 @@ def _too_small(
     room = human_bytes(question.room_bytes)
     if not chosen.files:
         one = "folder" if units.name == "directory" else "file"
-        sizes = units.total(valuation.size)[units.total(valuation.saved_s) > 0]
+        sizes = units.total(valuation.room_bytes)[units.total(valuation.saved_s) > 0]
         return Reason(
             "capacity",
             f"no {one} that would gain fits: {room} may be used and the smallest takes "

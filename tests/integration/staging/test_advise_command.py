@@ -57,7 +57,13 @@ def test_text_fits_the_terminal_and_says_what_matters(capsys, job):
 
     assert (code, err) == (0, "")
     assert max(map(len, text.splitlines())) <= WIDTH
-    for part in ("Stage 65 files, 5.0 MB", "smallest first", "largest first", "Room against time", "knee"):
+    for part in (
+        "Stage 65 files, 5.0 MB",
+        "smallest first",
+        "largest first",
+        "Bytes copied against time",
+        "knee",
+    ):
         assert part in text
 
 

@@ -1,4 +1,4 @@
-"""The capacity curve: what an epoch saves by the room on the fast tier."""
+"""The capacity curve: what an epoch saves by the bytes that are copied."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
         ],
         height=340,
         xaxis={
-            "title": {"text": "room on the fast tier"},
+            "title": {"text": "bytes copied"},
             "rangemode": "tozero",
             "tickformat": ".3~s",
             "ticksuffix": "B",

@@ -23,6 +23,8 @@ HANG = "    "
 CURVE_LINES = 10
 # Stats that take less of the time in calls are not worth a line.
 NOTABLE = 0.05
+# Whole blocks that take less than this are as good as the files' own bytes.
+NOTABLY_MORE = 1.01
 JOB, TIER = 18, 36
 RULES = Columns("  ", -16, 12, 11, 16, 12, "   ", 0)
 CURVE = Columns("  ", 9, " ", 9, " ", 0)
@@ -45,6 +47,15 @@ def gain_text(gain: float) -> str:
     return "no I/O left" if math.isinf(gain) else f"{1 + gain:.2f}x"
 
 
+def in_blocks(advice: Advice) -> str:
+    """Says what the chosen files take on the fast tier if there is no room for all, and that differs."""
+    chosen = advice.chosen
+    enough = advice.room_bytes <= advice.question.room_bytes
+    if enough or chosen.room_bytes < NOTABLY_MORE * chosen.bytes:
+        return ""
+    return f", which take {human_bytes(chosen.room_bytes)} there in whole blocks"
+
+
 def _verdict(advice: Advice, width: int) -> str:
     if not advice.helps:
         return _wrapped(
@@ -56,7 +67,7 @@ def _verdict(advice: Advice, width: int) -> str:
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
     given, least, most = map(gain_text, (expected.gain, low, high))
     gains = f"{given}, between {least} and {most}"
-    what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}"
+    what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}{in_blocks(advice)}"
     lines = [
         f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
         f"  {of_files} of the files, {of_bytes} of the bytes",
@@ -209,7 +220,7 @@ def _rules(advice: Advice, width: int) -> str:
 
 def _as_good(advice: Advice) -> str:
     """Says that smallest first saves as much, and why where the data say why."""
-    if advice.bytes <= advice.question.room_bytes:
+    if advice.room_bytes <= advice.question.room_bytes:
         return "There is room for all files: the order in which they are chosen does not matter."
     if advice.read_alike:
         return "Smallest first is as good here: every file is read about as often as every other."
@@ -231,7 +242,7 @@ def _curve(advice: Advice, width: int) -> str:
         return ""
     most = points[-1].saved_s
     picked = sorted({round(i * (len(points) - 1) / (CURVE_LINES - 1)) for i in range(CURVE_LINES)})
-    lines = ["Room against time saved (100 %: all files staged)"]
+    lines = ["Bytes copied against time saved (100 %: all files staged)"]
     for index in picked:
         point = points[index]
         bar = "#" * round(min(BAR, width - BESIDE_BAR) * point.saved_s / most)

@@ -120,7 +120,8 @@ def rules_table(advice: Advice) -> Table:
         ("gain", "number"),
         ("range", "number"),
     )
-    title = f"Rules, with room for {human_bytes(min(advice.question.room_bytes, advice.bytes))}"
+    enough = advice.room_bytes <= advice.question.room_bytes
+    title = f"Rules, with room for {'all files' if enough else human_bytes(advice.question.room_bytes)}"
     return Table("staging-rules", title, columns, cells)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
-from tfdarshan.reports.text.advice_text import added_by_rest, gain_text
+from tfdarshan.reports.text.advice_text import added_by_rest, gain_text, in_blocks
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
     Chart,
@@ -98,7 +98,7 @@ def _verdict(advice: Advice) -> Text:
         return Text([f"Staging will not help: {because}."], "Staging")
     chosen, expected = advice.chosen, advice.chosen.expected
     then = human_seconds(expected.epoch_s - expected.saved_s)
-    what = f"{plural(chosen.files, 'file')} ({human_bytes(chosen.bytes)})"
+    what = f"{plural(chosen.files, 'file')} ({human_bytes(chosen.bytes)}{in_blocks(advice)})"
     takes = f"{then} instead of {human_seconds(expected.epoch_s)}"
     epoch, later = which_epoch(advice.later), later_gain(advice.later)
     between = f"{advice.later.condition}. {epoch[:1].upper()}{epoch[1:]}" if later else f": {epoch}"
@@ -150,11 +150,11 @@ def _epochs_note(advice: Advice) -> str:
 
 def _curve(advice: Advice) -> Chart:
     expected = [advice.expected_at(point) for point in advice.curve]
-    start = _nearest([point.bytes for point in advice.curve], advice.chosen.bytes)
+    start = _nearest([point.room_bytes for point in advice.curve], advice.chosen.room_bytes)
     epoch = which_epoch(advice.later)
     points = [
         SliderPoint(
-            point.bytes,
+            point.room_bytes,
             point.bytes,
             e.saved_s,
             f"{human_bytes(point.bytes)} for {point.files:,} {units_of(advice)}: {epoch} takes "
@@ -167,7 +167,7 @@ def _curve(advice: Advice) -> Chart:
         note += f" Beyond the knee, {human_bytes(advice.knee.bytes)}, a byte saves less than on average."
     slider = Slider("Room on the fast tier", "capacity", points, start, MARKER)
     figure = capacity_figure(advice, expected, start)
-    return Chart("capacity", "Room against time saved", figure, note, slider=slider)
+    return Chart("capacity", "Bytes copied against time saved", figure, note, slider=slider)
 
 
 def _nearest(sizes: Sequence[int], wanted: int) -> int:
