@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tests.undurable import undurable
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, FileBatch, Mount, ThreadInfo
@@ -107,6 +108,7 @@ def image_job(files: int, epochs: int, threads: int, *, seed: int = 0, reads: in
     return Job(columns, paths, size, int(columns["end_ns"].max()) + 1, threads=names)
 
 
+@undurable()
 def write_job(directory: Path, job: Job, *, owner: bool = True, gathering: Gathering | None = None) -> None:
     """Writes one process's files into a session directory."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -131,6 +133,7 @@ def write_job(directory: Path, job: Job, *, owner: bool = True, gathering: Gathe
     write_json(directory / f"{stem}{META_SUFFIX}", meta)
 
 
+@undurable()
 def write_session(logdir: Path, *jobs: Job, stamp: str = "2024_01_01_00_00_00") -> Session:
     """Writes a session of one or more processes and opens it."""
     directory = logdir / "plugins" / "tfdarshan" / stamp

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tests.undurable import undurable
 from tfdarshan.native import _bridge
 from tfdarshan.recording.writing.tables import dictionary_array, parquet_file
 from tfdarshan.sessions import schema
@@ -36,6 +37,7 @@ class SyntheticRun:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+@undurable()
 def write_session(
     directory: Path,
     run: SyntheticRun,
