@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tfdarshan.analysis.step_model import NOISE
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings import full_storage, page_cache, read_parallelism, too_many_threads
-from tfdarshan.findings.diagnosis import diagnosis_of
+from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.finding import speedup as times_faster
 from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
@@ -99,9 +99,9 @@ def contradictions_in(answers: Answers) -> list[str]:
     return [sentence for rule in RULES for sentence in rule(answers)]
 
 
-def asked(measures: Measures) -> Answers:
-    """Asks findings, advice and what-if."""
-    found = diagnosis_of(measures)
+def asked(measures: Measures, found: Diagnosis | None = None) -> Answers:
+    """Asks findings, unless they are known, advice and what-if."""
+    found = diagnosis_of(measures) if found is None else found
     question = Question(fast=ELSEWHERE, room_bytes=1 << 60, block_bytes=1)
     advice = decide_on(*measures.use_and_facts, question, LOCAL_SSD).advice
     staged, model = advice.chosen.expected, measures.model

@@ -5,7 +5,9 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, MS, epochs_of_steps, training
+from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measures import measure
 
 KB, MB = 1_000, 1 << 20
 READERS = 16
@@ -261,26 +263,25 @@ def test_a_slow_folder_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("slow_ms", "stored", "is_straggler"),
+    ("size", "stored", "is_straggler"),
     [
-        (40, 0, False),  # the kernel fetched nothing
-        (40, 0.9, True),  # as much as the slow files hold
-        (0.1, None, False),  # of no local file system, but as quick as memory
-        (40, None, True),
+        (100 * KB, 0, False),  # the kernel fetched nothing
+        (100 * KB, 0.9, True),  # as much as the slow files hold
+        (20_000 * KB, None, False),  # of no local file system, but as quick as memory
+        (100 * KB, None, True),
     ],
 )
-def test_slow_files_from_the_page_cache_are_no_stragglers(tmp_path, slow_ms, stored, is_straggler):
-    # GIVEN every fifth file in a folder that is 20 times as slow
+def test_slow_files_from_the_page_cache_are_no_stragglers(tmp_path, size, stored, is_straggler):
+    # GIVEN every fifth file in a folder that is 20 times as slow; each is read once
     root = "/data" if stored is None else "/local"
-    names = [f"{root}/{'slow' if n % 5 == 0 else 'fast'}/{n:04}" for n in range(500)]
-    quick_ms = slow_ms / 20
-    calls = busy_readers(lambda n: [("read", n % 500, 100 * KB, 0, slow_ms if n % 5 == 0 else quick_ms)])
+    calls = busy_readers(lambda n: [("read", n, size, 0, 40 if n % 5 == 0 else 2)])
+    names = [f"{root}/{'slow' if n % 5 == 0 else 'fast'}/{n:04}" for n in range(len(calls))]
     slow_bytes = sum(call[5] for call in calls if call[4] % 5 == 0)
-    kernel = {"rchar": len(calls) * 100 * KB, "read_bytes": int(slow_bytes * (stored or 0))}
-    session = training(tmp_path, calls, WAITING, paths=names, sizes=[100 * KB] * 500, kernel=kernel)
+    kernel = {"rchar": len(calls) * size, "read_bytes": int(slow_bytes * (stored or 0))}
+    session = training(tmp_path, calls, WAITING, paths=names, sizes=[size] * len(calls), kernel=kernel)
 
     # THEN
-    assert ("straggler" in {found.name for found in diagnose(session).findings}) == is_straggler
+    assert (straggler.find(measure(session)) is not None) == is_straggler
 
 
 def test_one_standstill_of_the_machine_makes_no_straggler(tmp_path):
