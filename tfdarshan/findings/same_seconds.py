@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from tfdarshan.findings.cure_names import CURE_NAMES
 from tfdarshan.findings.finding import Finding
 
 # Of the smaller gain, the share that the other one gives back, too.
@@ -33,14 +34,14 @@ def say_same_seconds(findings: Sequence[Finding], lost_s: float, apart: Sequence
 def one_of_words(finding: Finding | None) -> str:
     """Says which cures give the same; "" if none does."""
     names = one_of_names(finding)
-    return f"Choose one of these: {names}." if names else ""
+    return f"Choose one: {names}." if names else ""
 
 
 def one_of_names(finding: Finding | None) -> str:
-    """Names them: "this, prefetch or staging"; "" if there are none."""
+    """Names them: "this cure, larger reads or copies on a local disk"; "" if there are none."""
     if finding is None or not finding.one_of:
         return ""
-    *first, last = ("this cure", *finding.one_of)
+    *first, last = ("this cure", *(CURE_NAMES[name] for name in finding.one_of))
     return f"{', '.join(first)} or {last}"
 
 

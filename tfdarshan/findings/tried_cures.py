@@ -27,6 +27,7 @@ from tfdarshan.findings import (
     straggler,
     too_many_threads,
 )
+from tfdarshan.findings.cure_names import CURE_NAMES
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import LEAST_STEPS, Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline, prepares_ahead
@@ -111,7 +112,7 @@ def _shown(finding: Finding, before: Measures, after: Measures) -> list[TriedCur
         return [TriedCure(finding.name, f"{told}; the cure is in, and {words}.")]
     if finding.name not in OPPOSITE:
         return []
-    why = f"Session {session} shows that this would undo the cure of {finding.name}: {words}."
+    why = f"Session {session} shows that this would undo what {CURE_NAMES[finding.name]} gave: {words}."
     return [TriedCure(OPPOSITE[finding.name], why)]
 
 

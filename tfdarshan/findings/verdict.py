@@ -154,12 +154,7 @@ def _in_place_of(cause: Finding, named: Finding) -> list[str]:
     """Says of what the cure is, and why it is not that of what costs most; nothing if it is."""
     if named.name == cause.name:
         return []
-    own = []
-    if cause.cure and cause.gain:
-        gain = cause.gain
-        gives = f"promises {promise_words(gain)}" if gain.supported else f"may give {most_words(gain)}"
-        own = [f"Curing that {gives}."]
-    return [*own, f"Another cause has a cure that {why_better(named, cause)}: {named.title}."]
+    return [f"Another cause has a cure that {why_better(named, cause)}: {named.title}."]
 
 
 def _has_cure(best: Finding | None) -> bool:
@@ -176,7 +171,7 @@ def _if_it_did(best: Finding | None, named: Finding | None, measures: Measures) 
     who = "something" if measures.windows is None else "it"
     gives = f"That could give {most_words(named.gain)}."
     cause = f"If {who} did, it is because {best.title}."
-    return [" ".join([cause, *_in_place_of(best, named)[-1:], named.cure.what, gives])]
+    return [" ".join([cause, *_in_place_of(best, named), named.cure.what, gives])]
 
 
 def _cannot_tell(measures: Measures) -> str:

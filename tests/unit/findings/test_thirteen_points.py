@@ -19,6 +19,7 @@ from tests.unit.findings.test_stalls_beside_input import job as that_stands_stil
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measures import measure
 from tfdarshan.findings.pipeline_api import fewer_readers, more_readers, read_ahead
+from tfdarshan.findings.promise_words import most_words
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.findings.staging import NAME as STAGING
 from tfdarshan.findings.whatif import StorageChange, what_if
@@ -39,11 +40,10 @@ def test_1_more_readers_of_storage_that_may_be_full_are_promised_nothing(tmp_pat
     # WHEN
     found, readers = diagnose(session), one(session, "read_parallelism")
 
-    # THEN at most half of what they may give is expected, and the sentence says under which condition
+    # THEN at most half of what they may give is expected, and what they may give is called that
     assert readers.gain.speedup_range[0] == 1.0
     assert readers.gain.expected_s <= 0.5 * readers.gain.if_so_s + 1e-9
-    most = f"up to {readers.gain.speedup_range[1]:.2f}x."
-    assert most in found.verdict.sentence
+    assert most_words(readers.gain) == f"up to {readers.gain.speedup_range[1]:.2f}x"
     assert readers.gain.doubts[0].told_by.startswith("tfdarshan probe --logdir ")
     # ... and a cure that is certain is named before it
     assert found.named is not readers
@@ -166,7 +166,7 @@ def test_8_the_cure_that_gives_most_is_named_and_others_of_the_same_seconds_as_i
     # THEN no other problem promises more, and of those that give the same seconds one will do
     assert found.named.gain.speedup >= max(problem.gain.speedup for problem in found.problems)
     assert "prefetch" in found.named.one_of
-    assert one_of_words(found.named).startswith("Choose one of these: this cure, ")
+    assert one_of_words(found.named).startswith("Choose one: this cure, ")
 
 
 @pytest.mark.parametrize("name", [name for name in SKETCHES if name.startswith("healthy")])

@@ -101,4 +101,4 @@ def test_a_job_that_was_cured_of_too_many_threads_is_not_told_to_use_16(tmp_path
     # THEN
     assert not offered(session)
     note = next(one for one in diagnose(session).findings if one.name == "read_parallelism")
-    assert "this would undo the cure of too_many_threads: a step takes 50.0 ms after 100.0 ms" in note.what
+    assert "this would undo what fewer reads at a time gave: a step takes 50.0 ms after 100.0 ms" in note.what

@@ -412,7 +412,7 @@ def test_a_cure_that_would_undo_another_is_said_to(step_ms, undoes, tmp_path):
     text = diagnosed(test_tried_cures.one_after_the_other(tmp_path / "logs", first, second))
 
     name = "Session 2026_01_01_00_00_00"
-    words = f"{name} shows that this would undo the cure of too_many_threads: a step takes "
+    words = f"{name} shows that this would undo what fewer reads at a time gave: a step takes "
     assert (words in text) == undoes
 
 

@@ -43,7 +43,7 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
         lines = ["Not known"]
         for entry in diagnosis.unknown:
             record = f" ({entry.record})" if entry.record and entry.record != diagnosis.verdict.record else ""
-            lines += _wrapped(f"{entry.name}: {entry.why}{record}", width, "  ")
+            lines += _wrapped(f"{entry.why[:1].upper()}{entry.why[1:]}{record}", width, "  ")
         parts.append("\n".join(lines) + "\n")
     if diagnosis.left_out.worth_saying:
         parts.append("\n".join(_wrapped(diagnosis.left_out.sentence, width, "")) + "\n")
@@ -83,7 +83,7 @@ def _common(diagnosis: Diagnosis) -> list[Assumption]:
 
 def _finding(finding: Finding, common: Sequence[Assumption], width: int) -> str:
     cost = cost_text(finding)
-    title = f"* {finding.title}{f': {cost}' if cost else ''} [{finding.name}]"
+    title = f"* {finding.title}{f': {cost}' if cost else ''}"
     lines = _wrapped(title, width, "  ", hang="    ")
     lines += _wrapped(finding.what, width, "    ")
     if finding.cure is not None:

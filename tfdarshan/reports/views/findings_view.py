@@ -46,7 +46,7 @@ def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
     if others:
         panels.append(Cards("findings", "", others))
     if diagnosis.unknown:
-        lines = [f"{entry.name}: {entry.why}." for entry in diagnosis.unknown]
+        lines = [f"{entry.why[:1].upper()}{entry.why[1:]}." for entry in diagnosis.unknown]
         panels.append(Text(lines, "What this session cannot tell", folded=True))
     if diagnosis.left_out.worth_saying:
         panels.append(Text([diagnosis.left_out.sentence], "What no finding is about", folded=True))
