@@ -83,7 +83,8 @@ READERS = ("summary", "findings", "whatif", "files")
 # What does not work: the exit code, what was typed, and a part of the sentence that says why.
 WRONG = (
     (2, "lost", "did you mean list?"),
-    (2, "list", "required: LOGDIR"),
+    (2, "compare", "required: LOGDIR"),
+    *((1, verb, "logs") for verb in ("list", "summary", "files")),  # where there is no folder of that name
     (2, "list {logs} --colour", "unrecognized arguments: --colour"),
     *((1, f"{verb} {{missing}}", "there is no logdir") for verb in ("list", "rebuild", "recover")),
     *((1, f"{verb} {{missing}}", "{missing}") for verb in READERS),
@@ -111,7 +112,7 @@ WRONG = (
     (2, "export {logs}", "one of the arguments"),
     (1, "import {foreign} --logdir {out}/x", "{foreign}"),
     (1, "import {missing} --logdir {out}/x", "{missing}"),
-    (2, "advise --logdir {logs}", "advise needs --logdir L and --fast DIR"),
+    (2, "advise --logdir {logs}", "advise needs --fast DIR"),
     (1, "advise --logdir {missing} --fast {fast}", "{missing}"),
     (2, "advise --logdir {logs} --fast {fast} --capacity lots", "lots"),
     (2, "advise --logdir {logs} --fast {fast} --epochs 0", "--epochs is how many"),

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.commands.exit_codes import FAILURE
 from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.errors import ConfigurationError, StorageError, reason
@@ -36,7 +36,8 @@ def add_parser(verbs: Any) -> None:
         action="append",
         metavar="L",
         default=[],
-        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN (may be repeated)",
+        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN (may be repeated; "
+        f"default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument("--fast", metavar="DIR", help="folder on the fast tier that the copies go to")
     parser.add_argument("--capacity", metavar="SIZE", help="the most to use of it, such as 100G")
@@ -175,11 +176,9 @@ def _check(arguments: argparse.Namespace) -> int:
 def _sessions(arguments: argparse.Namespace) -> list[Session]:
     from tfdarshan.session import open_session
 
-    if not arguments.logdir or not arguments.fast:
-        raise ConfigurationError(
-            "advise needs --logdir L and --fast DIR: what was recorded, and where copies may go."
-        )
-    return [open_session(path) for path in arguments.logdir]
+    if not arguments.fast:
+        raise ConfigurationError("advise needs --fast DIR: a folder on the fast tier, where copies may go.")
+    return [open_session(path) for path in arguments.logdir or [DEFAULT_LOGDIR]]
 
 
 def _overlapping(sessions: list[Session]) -> list[Path]:

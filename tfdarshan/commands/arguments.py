@@ -30,6 +30,9 @@ METAVARS = {
 # Options that are neither text nor a number: what their values are called here.
 CHOICES: dict[str, dict[str, Any]] = {"tf_profiler": {"auto": "auto", "yes": True, "no": False}}
 
+# Where sessions go, and are looked for, if nothing else is said.
+DEFAULT_LOGDIR = "logs"
+
 # Options that are yes or no on the command line, and neither if they are not given.
 SWITCHES = ("mapped",)
 
@@ -44,7 +47,10 @@ def add_session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="LOGDIR",
-        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN for one below it",
+        nargs="?",
+        default=DEFAULT_LOGDIR,
+        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN for one below it "
+        f"(default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(
         "--skip-damaged",

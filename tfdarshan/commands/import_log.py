@@ -6,10 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.commands.arguments import add_json, print_json, say
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json, say
 from tfdarshan.units import plural
-
-DEFAULT_LOGDIR = "logs"
 
 
 def add_parser(verbs: Any) -> None:

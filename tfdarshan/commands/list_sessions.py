@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json
 from tfdarshan.commands.several import check_all_logs, is_log, plain, ranked
 from tfdarshan.units import started_at
 
@@ -37,8 +37,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "paths",
         metavar="LOGDIR",
-        nargs="+",
-        help="the folder named in profile() or tfdarshan run, or Darshan logs (.darshan)",
+        nargs="*",
+        default=[DEFAULT_LOGDIR],
+        help="the folder named in profile() or tfdarshan run, or Darshan logs (.darshan) "
+        f"(default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(
         "--all",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_options, options_of, say
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import plural
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tfdarshan.recording.script import Program
     from tfdarshan.staging.redirect import StagedFiles
 
-DEFAULT_LOGDIR = "logs"
 # Set to 1: only sessions of TensorFlow's profiler that the script starts are recorded, not all of the run.
 TENSORFLOW_ONLY = "TFDARSHAN"
 

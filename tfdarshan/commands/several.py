@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.partials.serial import SERIAL, Lost, Progress, Runner, in_silence
 
@@ -52,9 +53,11 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         metavar="LOGDIR",
-        nargs="+",
+        nargs="*",
+        default=[DEFAULT_LOGDIR],
         help="a logdir, of which the newest session is read, a session, LOGDIR:RUN for one below it, or a "
-        "Darshan log (.darshan), or a URL that fsspec knows; of several, the worst comes first",
+        "Darshan log (.darshan), or a URL that fsspec knows; of several, the worst comes first "
+        f"(default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(
         "--skip-damaged",
