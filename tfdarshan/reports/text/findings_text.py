@@ -14,6 +14,8 @@ from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, human_times, percent, shortened
 
+# What others claim but for less than this is theirs.
+LEAST_COST_SHARE = 0.0005
 HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": "Also"}
 
 
@@ -67,8 +69,8 @@ def assumption_text(entry: Assumption) -> str:
 
 
 def cost_text(finding: Finding) -> str:
-    """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where nothing."""
-    if finding.cost_s <= 0 or finding.name == input_bound.NAME:
+    """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where next to nothing."""
+    if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME:
         # Its title says it, and what others cost is a part of it.
         return ""
     return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
