@@ -178,11 +178,15 @@ def test_a_thousand_sessions_are_listed_without_their_tables(capsys, tmp_path, m
     began_s = time.process_time()
     text = listed(capsys, tmp_path)
     took_s = time.process_time() - began_s
+    began_s = time.process_time()
+    found = [json.loads(path.read_bytes()) for path in tmp_path.rglob("*.meta.json")]
+    floor_s = time.process_time() - began_s
 
-    # THEN no table was read: ten times the processor time that it takes is allowed
+    # THEN no table was read: it takes about what finding and reading the metadata alone takes (0.1 s)
     assert text.startswith("1,000 sessions in ")
     assert "1,000 not looked at yet: `tfdarshan list --all" in text
-    assert took_s < 3
+    assert len(found) == 1_000
+    assert took_s < 5 * floor_s
     assert heavy == {"pandas", "pyarrow", "numpy"} & sys.modules.keys()
 
 
