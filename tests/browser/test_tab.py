@@ -472,6 +472,21 @@ def test_the_tab_has_a_language_a_title_and_a_heading(tab, server, job):
     assert tab.frame.locator("h1").all_inner_texts() == ["I/O"]
 
 
+def test_charts_and_tables_have_names_that_are_read_out(tab, server):
+    tab.open(server)
+    for view in ("Overview", "Patterns", "Files"):
+        if view != "Overview":
+            tab.go(view)
+        tab.frame.locator(".chart[role=group]").first.wait_for()
+        tab.frame.locator(".scroll > table").first.wait_for()
+        for shown in (".chart[role=group]", ".scroll > table"):
+            names = [one.get_attribute("aria-label") for one in tab.frame.locator(shown).all()]
+
+            # Each is there, and no two of one view have the same.
+            assert all(names), view
+            assert len(set(names)) == len(names), view
+
+
 def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
     # GIVEN the open tab, and a session that is written then
     tab.open(server)

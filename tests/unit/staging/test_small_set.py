@@ -133,7 +133,7 @@ def test_the_tab_begins_with_the_few_files_that_advice_chooses(tmp_path):
 
     # THEN it says what these give, what the others would add, and the commands that stage these
     assert tiles["Files to copy"].value.text == "12"
-    assert texts[0].lines[-1].startswith(f"{FILES - 12} files more, 84.3 MB, would add ")
+    assert texts[0].lines[-1].startswith(f"{FILES - 12} files more, 84.0 MB, would add ")
     assert how.lines[-1] == (
         "These commands write the plan with these files, copy them, and run the job with the copies:"
     )
