@@ -57,13 +57,8 @@ def test_text_fits_the_terminal_and_says_what_matters(capsys, job):
 
     assert (code, err) == (0, "")
     assert max(map(len, text.splitlines())) <= WIDTH
-    for part in (
-        "Stage 65 files, 5.0 MB",
-        "smallest first",
-        "largest first",
-        "Bytes copied against time",
-        "knee",
-    ):
+    stage = "Stage 65 files, 4.8 MB, which take 5.0 MB there in whole blocks, to"
+    for part in (stage, "smallest first", "largest first", "Bytes copied against time", "knee"):
         assert part in text
 
 
@@ -167,6 +162,28 @@ def test_a_file_is_no_fast_tier(capsys, job, name):
     )
 
 
-def test_advise_needs_a_logdir(capsys):
-    assert main(["advise", "--fast", "/tmp"]) == 2
-    assert "needs --logdir" in capsys.readouterr().err
+def test_advise_needs_a_fast_tier(capsys):
+    assert main(["advise"]) == 2
+    assert capsys.readouterr().err == (
+        "tfdarshan: advise needs --fast DIR: a folder on the fast tier, where copies may go.\n"
+    )
+
+
+def test_sessions_are_looked_for_where_run_leaves_them(capsys, job, monkeypatch):
+    def shown(*words):
+        return main(words), capsys.readouterr()
+
+    # GIVEN a working directory with a folder of that name
+    monkeypatch.chdir(job)
+    assert shown("summary")[0] == 0
+
+    # THEN what is shown is of it
+    for verb in ("summary", "list", "findings", "files"):
+        assert shown(verb) == shown(verb, "logs")
+    assert shown("advise", "--fast", str(job / "fast"))[0] == 0
+
+    # ... and one without is said
+    monkeypatch.chdir(job / "data")
+    for verb in ("summary", "list", "findings", "files"):
+        code, said = shown(verb)
+        assert (code, "there is no logdir logs" in said.err) == (1, True)
