@@ -19,7 +19,7 @@ from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.findings import staging as staging_finding
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.overview_view import overview_view
 from tfdarshan.reports.views.panel import Tiles

@@ -13,7 +13,7 @@ import tfdarshan
 from tests.made_up_session import image_job, write_session
 from tfdarshan.findings import diagnosis
 from tfdarshan.findings.all_findings import FINDINGS
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 
 EPOCHS, THREADS, STEPS = 2, 8, 2_000
 

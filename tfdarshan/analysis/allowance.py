@@ -76,8 +76,9 @@ def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: 
     if len(apart) < FEWEST:
         return None
     interval_ns = float(np.median(apart))
-    regular = float(np.mean(np.abs(apart / interval_ns - 1) <= NEAR))
-    if regular < REGULAR or not _as_much_shorter(apart - before, before):
+    near = np.abs(apart / interval_ns - 1) <= NEAR
+    regular = float(near.mean())
+    if regular < REGULAR or not _as_much_shorter((apart - before)[near], before[near]):
         return None
     return Allowance(interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns)
 

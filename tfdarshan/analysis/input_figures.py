@@ -120,7 +120,7 @@ def measure_input(
         pipeline = dataclasses.replace(pipeline, readers=readers)
     stored = _stored_bytes(metas, files, costs)
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
-    model = _model(clock, windows, pipeline, calls, cpu_s)
+    model = _with_shared_writes(_model(clock, windows, pipeline, calls, cpu_s), files, costs)
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
@@ -148,6 +148,20 @@ def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: File
     pages = float((np.ceil(size / PAGE_BYTES) * PAGE_BYTES).sum())
     in_steps = fetched_in_steps(metas[0], pages / max(float(size.sum()), 1.0))
     return fetched if in_steps is None else min(fetched, in_steps)
+
+
+def _with_shared_writes(model: StepModel, files: FileTable, costs: FileCosts) -> StepModel:
+    """Gives the model with what writes to the input's storage may take longer for the reads beside them.
+
+    Reads and writes take turns: beside readers at a share o of their pace a write gets 1 / (1 + o) of it.
+    """
+    mounts = files.rows["mount_point"].cat
+    by_mount = np.bincount(
+        np.maximum(mounts.codes.to_numpy(), 0), costs.call_s, minlength=max(len(mounts.categories), 1)
+    )
+    written_s = float(files.rows["write_s"].to_numpy()[mounts.codes.to_numpy() == by_mount.argmax()].sum())
+    most_s = min(written_s / model.units, model.compute_s)
+    return dataclasses.replace(model, shared_writes_s=most_s * model.overlap / (1 + model.overlap))
 
 
 def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:

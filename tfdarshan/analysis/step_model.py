@@ -48,6 +48,8 @@ class StepModel:
         data_s: T_d, of C: copies from the host to the device; None where the trace shows no device.
         weights_s: T_w, of C: communication; None likewise.
         first_wait_s: What the first step waited longer than others, over their number: it has none before it.
+        shared_writes_s: What of C writes to the input's storage take longer, at most, because it is read from
+            meanwhile.
     """
 
     unit: str
@@ -63,6 +65,7 @@ class StepModel:
     data_s: float | None = None
     weights_s: float | None = None
     first_wait_s: float = 0.0
+    shared_writes_s: float = 0.0
 
     @property
     def all_s(self) -> float:

@@ -48,7 +48,7 @@ def add_parser(verbs: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Prints the answer."""
-    from tfdarshan.findings.measures import measure_leading
+    from tfdarshan.findings.measurement import measure_leading
     from tfdarshan.findings.plain import plain_gain
     from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
     from tfdarshan.reports.text.whatif_text import whatif_text

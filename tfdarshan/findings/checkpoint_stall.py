@@ -14,6 +14,7 @@ from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sent
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.pace_beside import pace_beside
 from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -74,7 +75,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     beside_s = max(0.0, min(stall_s, measures.model.all_s - stall_s))
     low, likely = (share * beside_s / units for share in LIKELY)
     likely *= 1.0 if all(entry.support for entry in assumed[1:]) else UNSHOWN
-    beside = measures.pace_beside(*(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
+    beside = pace_beside(measures, *(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
     gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=(low, likely, most), beside=beside)
     longest = bursts.iloc[int(np.argmax(stalls))]
     return Finding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
-from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
+from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
@@ -31,42 +31,25 @@ def find(measures: Measures) -> Finding | Unknown | None:
     model, machine = measures.model, measures.machine
     if model.wait_s is None:
         return Unknown(NAME, f"whether steps wait for decoding: {measures.why_no_wait}")
-    rest_s = max(0.0, model.other_s - model.overlap * model.compute_s)
-    if model.other_s <= model.storage_s:
+    reading_s = _reading_s(measures)
+    other_s = max(model.pipeline_s - reading_s, 0.0)
+    if other_s <= reading_s:
         return None
-    if machine.cpu_s is not None and machine.cpu_s < EXPLAINED * model.other_s * model.units:
+    if machine.cpu_s is not None and machine.cpu_s < EXPLAINED * other_s * model.units:
         return None
-    busy = None
-    if machine.cpu_s is not None and machine.cpus:
-        busy = machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
-    saturated = busy is not None and busy >= BUSY_CPUS
-    decoder = decoding_stage(measures)
-    if decoder is not None and decoder.calls is not None:
-        # As many calls decode at a time as there are processors already.
-        saturated |= decoder.calls == AUTOTUNE or decoder.calls >= (machine.cpus or 1)
-    gain = _gain(measures, rest_s, None if saturated else busy)
-    cure = keep_decoded(measures, saturated=True) if saturated else more_decoding(measures)
-    kept = _gain_of_keeping(measures)
-    if kept is not None and (saturated or kept.expected_s > gain.expected_s):
-        gain, cure = kept, keep_decoded(measures, saturated=saturated)
+    rest_s = max(0.0, other_s - model.overlap * model.compute_s)
+    gain, cure = _gain_and_cure(measures, rest_s)
     unseen = unseen_faults(measures)
     if unseen:
         gain = unseen.doubted(gain, "the pipeline decodes between its file calls")
-    in_calls = percent(model.storage_s, model.pipeline_s)
-    evidence = [
-        Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
-        Evidence("of it in file calls", f"{human_seconds(model.storage_s)}, {in_calls}", model.storage_s),
-        Evidence(f"input wait if {_free(unseen)} took no time", human_seconds(rest_s), rest_s),
-    ]
-    if busy is not None:
-        evidence.append(Evidence("processors busy", percent(busy, 1), busy))
+    in_calls = percent(reading_s, model.pipeline_s)
     return Finding(
         name=NAME,
         kind="problem",
         title=_title(unseen),
         what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} of it in file calls. "
         + (NOT_SEEN if unseen else "Faster storage or staging will not help."),
-        evidence=tuple(evidence),
+        evidence=_evidence(measures, rest_s, "file calls" if unseen else "storage"),
         unit=model.unit,
         cost_s=rest_s,
         cure=cure,
@@ -76,15 +59,59 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
+def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
+    """Gives those of decoding with more calls, or of keeping what is decoded, whichever gives more.
+
+    Args:
+        measures: The session.
+        rest_s: What a step would wait if storage took no time.
+    """
+    busy, decoder = _busy(measures), decoding_stage(measures)
+    saturated = busy is not None and busy >= BUSY_CPUS
+    if decoder is not None and decoder.calls is not None:
+        # As many calls decode at a time as there are processors already.
+        saturated |= decoder.calls == AUTOTUNE or decoder.calls >= (measures.machine.cpus or 1)
+    gain, kept = _gain(measures, rest_s, None if saturated else busy), _gain_of_keeping(measures)
+    if kept is not None and (saturated or kept.expected_s > gain.expected_s):
+        return kept, keep_decoded(measures, saturated=saturated)
+    return gain, keep_decoded(measures, saturated=True) if saturated else more_decoding(measures)
+
+
+def _reading_s(measures: Measures) -> float:
+    """Gives what of a batch's time is calls: T_s, and where storage holds calls back all in which it does."""
+    if measures.allowance is None:
+        return measures.model.storage_s
+    return min(measures.pipeline_s(measures.input_calls.beside_s), measures.model.pipeline_s)
+
+
+def _busy(measures: Measures) -> float | None:
+    """Gives the processors' busy share, None if unknown."""
+    machine = measures.machine
+    if machine.cpu_s is None or not machine.cpus:
+        return None
+    return machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
+
+
+def _evidence(measures: Measures, rest_s: float, free: str) -> tuple[Evidence, ...]:
+    """Gives what shows it; `free` is what would take no time if steps waited for `rest_s` only."""
+    model, busy = measures.model, _busy(measures)
+    reading_s = _reading_s(measures)
+    in_calls = percent(reading_s, model.pipeline_s)
+    evidence = [
+        Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
+        Evidence("of it in file calls", f"{human_seconds(reading_s)}, {in_calls}", reading_s),
+        Evidence(f"input wait if {free} took no time", human_seconds(rest_s), rest_s),
+    ]
+    if busy is not None:
+        evidence.append(Evidence("processors busy", percent(busy, 1), busy))
+    return tuple(evidence)
+
+
 def _title(unseen: UnseenFaults | None) -> str:
     """Says what the pipeline does as far as that is seen: outside of calls it decodes, or waits in faults."""
     if unseen:
         return "the input pipeline is busy longer outside of file calls than in them"
     return "the input pipeline decodes longer than it reads"
-
-
-def _free(unseen: UnseenFaults | None) -> str:
-    return "file calls" if unseen else "storage"
 
 
 def _gain_of_keeping(measures: Measures) -> Gain | None:

@@ -26,7 +26,8 @@ from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
 from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown, speedup
-from tfdarshan.findings.measures import LEAST_SHARE, Measures, measure, measure_leading
+from tfdarshan.findings.measurement import measure, measure_leading
+from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.same_seconds import say_same_seconds
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfdarshan.errors import TfdarshanError
-from tfdarshan.findings.measures import Measures, measure
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.measures import Measures
 from tfdarshan.sessions.session_directory import META_SUFFIX
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from tfdarshan.findings.checkpoint_stall import TENSORFLOW_CURE, saves_by_tensor
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pace_beside import pace_beside
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "fsync"
@@ -29,7 +30,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     duration = segments.end_ns[places] - segments.start_ns[places]
     whole_s = float(duration.sum()) / 1e9
     stall = whole_s / measures.model.units
-    beside = measures.pace_beside(segments.start_ns[places], segments.end_ns[places])
+    beside = pace_beside(measures, segments.start_ns[places], segments.end_ns[places])
     assumed = Assumption(
         "the device can sync beside what the job does next",
         f"{plural(len(places), 'sync')}, {percent(whole_s, measures.model.all_s)} of the time",

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from tfdarshan.analysis.allowance import Allowance, allowance_of
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
@@ -18,26 +17,22 @@ from tfdarshan.analysis.depth_phases import CallSpan, DepthPhases, depth_phases
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.files_tables import load_files_and_totals
 from tfdarshan.analysis.first_pass import waited_after_s
-from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
+from tfdarshan.analysis.in_order.input_look import InputFacts
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
-from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
-from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.input_figures import InputFigures, loop_thread
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
-from tfdarshan.analysis.rank_table import RankTable, rank_table
-from tfdarshan.analysis.rereads import rereads
+from tfdarshan.analysis.rank_table import RankTable
 from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_model import NOISE, StepModel
-from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_passes import from_storage
-from tfdarshan.analysis.summary_data import SummaryData, summary_of
-from tfdarshan.analysis.tf_data_pipeline import Pipeline, pipelines_of
+from tfdarshan.analysis.summary_data import SummaryData
+from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
-from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.findings.finding import Assumption, Gain, Unknown
 from tfdarshan.findings.model_assumptions import (
     made_up_for,
@@ -45,13 +40,9 @@ from tfdarshan.findings.model_assumptions import (
     stands_still,
     waits_for_input,
 )
-from tfdarshan.findings.trace_room import TraceRoom, trace_room
+from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
-from tfdarshan.partials.serial import SERIAL, Runner
-from tfdarshan.recording.job_machine import Machine, machine_of
-from tfdarshan.sessions.process_data import ProcessData
-from tfdarshan.sessions.step_table import step_marks
-from tfdarshan.sessions.traces.tf_device_time import device_time
+from tfdarshan.recording.job_machine import Machine
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import Run, RunFacts, put_together
 from tfdarshan.storage_probe.probe_result import StorageProbe
@@ -59,7 +50,7 @@ from tfdarshan.storage_probe.session_probes import main_mount, probe_kept
 from tfdarshan.units import human_seconds, plural
 
 if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
+    pass
 
 # A finding that costs a smaller share of the time is none.
 LEAST_SHARE = 0.02
@@ -362,7 +353,16 @@ class Measures:
 
     def pipeline_s(self, thread_s: float) -> float:
         """Gives what so much time in the pipeline's calls is of P: seconds of a unit."""
-        return thread_s / self.model.readers / self.model.units
+        return thread_s / self.at_a_time / self.model.units
+
+    @property
+    def at_a_time(self) -> float:
+        """Calls that time in calls is divided by: the readers.
+
+        Where storage holds calls back it is those under way: it is as slow for a few as for all readers.
+        """
+        readers = self.model.readers
+        return readers if self.allowance is None else max(1.0, min(readers, self.pipeline.readers.together))
 
     def gain(
         self,
@@ -373,6 +373,7 @@ class Measures:
         assumed: Sequence[Assumption],
         stall_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
         beside: float | None = None,
+        writes_s: float = 0.0,
     ) -> Gain:
         """Makes a gain, within what is waited for.
 
@@ -384,6 +385,7 @@ class Measures:
             stall_s: The same three of what the training loop itself need not stand still for any more.
             beside: The share of its full pace at which the pipeline works meanwhile; as beside all compute by
                 default.
+            writes_s: What writes to the same storage take less, at most.
         """
         model = self.model
         if beside is None:
@@ -412,7 +414,7 @@ class Measures:
         # Steps are not equally long: a run that changes nothing differs by so much, too.
         noise_s = NOISE * model.unit_s
         low = max(0.0, min(low, expected) - noise_s)
-        high = max(high, if_so) + noise_s
+        high = max(high, if_so) + noise_s + writes_s
         return Gain(model.unit, model.unit_s, low, expected, high, tuple(assumed), if_so)
 
     @property
@@ -435,41 +437,6 @@ class Measures:
             for most, most_first in zip(model.most_of_wait, FIRST_WAIT, strict=True)
         )
         return low, expected, high
-
-    def pace_beside(self, start_ns: Array, end_ns: Array) -> float:
-        """Gives how much the pipeline works in some stretches, as a share of what it does in the waits.
-
-        Args:
-            start_ns: Where they start.
-            end_ns: Where they end.
-        """
-        windows = self.windows
-        if windows is None or windows.wait_end_ns is None:
-            return 0.0
-        waits = covered(windows.start_ns, windows.wait_end_ns)
-        in_waits_ns = self.pipeline.in_waits_ns - self.facts.loop_in_waits_ns
-        shares = [
-            worked_ns / whole_ns if whole_ns > 0 else 0.0
-            for worked_ns, whole_ns in (
-                (self._worked_ns(start_ns, end_ns), covered(start_ns, end_ns).total_ns()),
-                (in_waits_ns, waits.total_ns()),
-            )
-        ]
-        # Steps that hardly wait do not show a full pace: that is all readers in calls.
-        return (
-            min(1.0, shares[0] / max(shares[1], 1e-9))
-            if shares[1] > 0
-            else min(1.0, shares[0] / self.model.readers)
-        )
-
-    def _worked_ns(self, start_ns: Array, end_ns: Array) -> int:
-        """Gives the time within some stretches of the calls on input that are not the loop's, added up."""
-        stretch, worked_ns = covered(start_ns, end_ns), 0
-        for block in self.input_within(start_ns, end_ns):
-            loop = [place for place, found in enumerate(block.threads) if self.is_loop(found)][:1]
-            others = ~np.isin(block.thread, loop)
-            worked_ns += int(stretch.within(block.start_ns[others], block.end_ns[others]).sum())
-        return worked_ns
 
     def without(
         self,
@@ -497,72 +464,9 @@ class Measures:
             high * (pipeline + share * self.model.idle_s) + other_s[2],
             assumed=[*assumed, *(self.shared if calls.beside_s > calls.within_s else ())],
             stall_s=(low * loop, expected * loop, high * loop),
+            writes_s=min(1.0, high * share) * self.model.shared_writes_s,
         )
         return gain, expected * loop
-
-
-def measure(session: SessionData, top: int = 0, runner: Runner | None = None) -> Measures:
-    """Measures a session.
-
-    Args:
-        session: The session.
-        top: How many of the slowest and most-read files the summary lists.
-        runner: What reads the calls of several processes for the time in I/O; None: this process.
-
-    Raises:
-        SessionDataError: A table is damaged or missing.
-    """
-    processes = session.processes
-    files, totals = load_files_and_totals(processes, top)
-    calls = SessionCalls(processes, files.index)
-    pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes, calls.in_memory if runner is None else None, runner or SERIAL)
-    windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
-    room = trace_room(session.meta)
-    look = InputLook(files.rows["reads"].to_numpy(), windows, is_loop, _pass_bytes(files, room))
-    figures = measure_input(processes, files, calls.blocks, windows, clock, is_loop, watch=look.add)
-    return Measures(
-        summary=summary_of(session, totals, clock),
-        files=files,
-        figures=figures,
-        run=Run(session, clock, None if windows is None else windows.span_s, windows, figures),
-        session_calls=calls,
-        facts=look.facts(),
-        model=_with_device(figures.model, processes[0], windows),
-        machine=machine_of(session.meta[0]),
-        is_loop=is_loop,
-        imported="darshan" in session.meta[0],
-        trace_room=room,
-        pipelines=pipelines_of(session.meta[0]),
-        versions=session.meta[0].get("versions", {}),
-    )
-
-
-def measure_leading(
-    session: SessionData, ranks: RankTable | None = None, runner: Runner | None = None
-) -> Measures:
-    """Measures what findings speak of: of several ranks the one that waits most, beside a table of all.
-
-    Each rank has a pipeline and steps of its own. The calls of the others are not read.
-
-    Args:
-        session: The session.
-        ranks: The table, where it is there already.
-        runner: As `measure` takes it.
-
-    Raises:
-        SessionDataError: A table is damaged or missing.
-    """
-    if session.joint is None:
-        return measure(session, runner=runner)
-    alone = measure(session.of_rank(session.joint.leading), runner=runner)
-    return dataclasses.replace(alone, ranks=ranks or rank_table(session))
-
-
-def _pass_bytes(files: FileTable, room: TraceRoom) -> float | None:
-    """Gives what the input has in bytes, if it was read several times and no call is missing; else None."""
-    found = rereads(files, input_files(files))
-    return float(found.unique_bytes) if found.passes >= SEVERAL and not room.dropped_calls else None
 
 
 def _from_storage(reads: Segments) -> tuple[Array, Array, Array, Array]:
@@ -572,15 +476,3 @@ def _from_storage(reads: Segments) -> tuple[Array, Array, Array, Array]:
     columns = (reads.start_ns, reads.end_ns, reads.length, reads.thread)
     start, end, length, thread = (values[stored] for values in columns)
     return start, end, length, thread
-
-
-def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:
-    """Gives the model with what TensorFlow's trace says of copies and communication within the steps."""
-    found = None if windows is None else device_time(owner)
-    if windows is None or found is None:
-        return model
-    parts = [
-        float(covered(*intervals).within(windows.start_ns, windows.end_ns).sum()) / 1e9 / model.units
-        for intervals in (found.copies, found.communication)
-    ]
-    return dataclasses.replace(model, data_s=parts[0], weights_s=parts[1])

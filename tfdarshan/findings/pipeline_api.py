@@ -51,9 +51,14 @@ def reads_by_sqlite(measures: Measures) -> bool:
 
 
 def reads_by_tf_data(measures: Measures) -> bool:
-    """Says whether tf.data reads the input, or may: nobody has looked, or it was iterated in another way."""
+    """Says whether tf.data reads the input, or may: nobody has looked, or it was iterated in another way.
+
+    TensorFlow's readers say with each read where in the file it is: who does not is Python.
+    """
     if input_pipeline(measures) is not None:
         return True
+    if measures.pipelines is not None and measures.facts.placed_reads < OWN_READS * measures.facts.reads:
+        return False
     unseen = measures.pipelines is None or "tensorflow" in measures.versions
     return unseen and not read_by_loop(measures)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
-from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
+from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
 
 NAME = "prefetch"
@@ -22,6 +22,7 @@ MOSTLY_CALLS = 0.5
 # Where storage makes up for rests, the first wait is as long as another one with the compute before it. So
 # many steps tell, whose waits differ by such a share.
 FIRST_STEPS, STEADY = 5, 0.15
+HAS_MORE = "storage has more to give while steps compute"
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -39,13 +40,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if unseen and model.storage_s < MOSTLY_CALLS * model.pipeline_s:
         # Its calls do not tell when it works.
         return Unknown(NAME, f"whether input is prepared while steps compute: {unseen.why}", unseen.record)
-    hidden_s = windows.hidden_wait_s((1 - overlap) * typical_s) / model.units
-    low, expected, high = (share * hidden_s for share in LIKELY)
-    assumed = _assumed(measures, "its file calls run" if unseen else "it works")
-    expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
-    gain = measures.gain(low, expected, high, assumed=assumed)
-    if unseen:
-        gain = unseen.doubted(gain, "the pipeline rests between its file calls")
+    gain = _gain(measures, windows.hidden_wait_s((1 - overlap) * typical_s) / model.units, unseen)
     calls_only = " in file calls" if unseen else ""
     return Finding(
         name=NAME,
@@ -69,6 +64,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
+def _gain(measures: Measures, hidden_s: float, unseen: UnseenFaults | None) -> Gain:
+    """Gives what is saved if so much of a step's wait is hidden beside its compute."""
+    low, expected, high = (share * hidden_s for share in LIKELY)
+    assumed = _assumed(measures, "its file calls run" if unseen else "it works")
+    expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
+    gain = measures.gain(low, expected, high, assumed=assumed)
+    return unseen.doubted(gain, "the pipeline rests between its file calls") if unseen else gain
+
+
 def _assumed(measures: Measures, works: str) -> list[Assumption]:
     """Gives what has to be so: nothing is prepared now, and processors are free to."""
     overlap = measures.overlap
@@ -87,9 +91,12 @@ def _storage_has_more(measures: Measures) -> list[Assumption]:
     A limit of bytes or calls a second lets a rest be made up for: then later batches come the sooner by what
     steps computed before, and reading ahead gains nothing. The first one has no such rest before it.
     """
-    windows = measures.windows
+    windows, allowance = measures.windows, measures.allowance
     if windows is None or windows.wait_end_ns is None or measures.slow_share <= CACHED:
         return []
+    if allowance is not None and (windows.typical_compute_s or 0.0) < allowance.interval_s:
+        apart = human_seconds(allowance.interval_s)
+        return [Assumption(HAS_MORE, "", f"calls that are held end {apart} apart, whatever steps compute")]
     waits = (windows.wait_end_ns - windows.start_ns)[:FIRST_STEPS] / 1e9
     if len(waits) < FIRST_STEPS:
         return []
@@ -101,7 +108,7 @@ def _storage_has_more(measures: Measures) -> list[Assumption]:
         return []
     return [
         Assumption(
-            "storage has more to give while steps compute",
+            HAS_MORE,
             "",
             f"the first batch, which took {human_seconds(first_s)} and later ones "
             f"{human_seconds(usual_s)}, is the only one that had no rest before it",

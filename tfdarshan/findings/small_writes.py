@@ -9,6 +9,7 @@ import numpy as np
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pace_beside import pace_beside
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "small_writes"
@@ -43,7 +44,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     left_s = min(whole_s, moved * per_byte + buffered * each_s)
     saved = (whole_s - left_s) / measures.model.units
-    beside = measures.pace_beside(segments.start_ns[places][small], segments.end_ns[places][small])
+    beside = pace_beside(measures, segments.start_ns[places][small], segments.end_ns[places][small])
     most = (whole_s - buffered * each_s) / measures.model.units
     stall_s = (0.6 * saved, 0.95 * saved, max(saved, most))
     assumed = Assumption(

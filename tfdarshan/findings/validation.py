@@ -36,7 +36,7 @@ def find(measures: Measures) -> Finding | None:
     fits = memory is not None and float(sizes.sum()) <= ROOM * memory and passes >= AGAIN
     depth = max(1.0, pauses.thread_s / pauses.reading_s)
     if fits:
-        again = (passes - 1) / passes
+        again = (passes - 1) / passes * _of_later(pauses)
         shares = [0.7 * again, 0.95 * again, again]
         assumed = Assumption(
             "these files stay in memory",
@@ -83,6 +83,13 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth="where validating once in several epochs would do",
     )
+
+
+def _of_later(pauses: PauseReading) -> float:
+    """Gives what a later pause reads, as a share of what pauses read on average: memory may serve it."""
+    if pauses.count < 2:
+        return 1.0
+    return min(1.0, pauses.later_s / (pauses.count - 1) / (pauses.reading_s / pauses.count))
 
 
 def _pauses(measures: Measures) -> PauseReading | None:

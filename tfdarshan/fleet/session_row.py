@@ -9,7 +9,8 @@ from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings import checkpoint_stall
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.measures import Measures, measure, measure_leading
+from tfdarshan.findings.measurement import measure, measure_leading
+from tfdarshan.findings.measures import Measures
 from tfdarshan.fleet.job_columns import INTERRUPTED, RECORDING, SESSION
 from tfdarshan.fleet.job_files import files_of_session
 from tfdarshan.fleet.job_row import (

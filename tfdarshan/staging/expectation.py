@@ -9,7 +9,7 @@ from tfdarshan.analysis.step_model import NOISE
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
-BUSY_READERS = 0.5
+BUSY_READERS, SEVERAL = 0.5, 1.5
 # The fast tier may turn out half as fast as the probe found, beside other jobs; and so many times as fast,
 # for a copy that was just made is in memory, which the probe reads past.
 FAST_SLOWER, FAST_QUICKER = 2.0, 5.0
@@ -90,6 +90,9 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     together = max(1.0, min(facts.concurrency, readers))
     slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_SLOWER
     slower = min(slower, max(1 - UNSURE_EACH * readers, SURE) * (time.slow_s - time.fast_s))
+    if readers >= SEVERAL:
+        # Several readers that rest wait for another stage, as long as it is what the steps wait for.
+        slower *= min(1.0, model.busy_share / BUSY_READERS)
     faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_QUICKER
     thread_s = (slower, time.slow_s - time.fast_s, faster)
 
@@ -104,9 +107,14 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     whole_s = facts.training_s
     low_s = saved(0, readers, 1.0 if model.certain else 0.0) if model.certain or facts.loop_reads else 0.0
     likely_s, high_s = saved(1, readers, model.chance_of_wait), saved(2, together)
+    # What is written to the same storage is written sooner if less is read from it.
+    gone = min(1.0, time.slow_s * epochs / max(readers * model.storage_s, 1e-9))
+    writes_s = gone * model.shared_writes_s if likely_s > 0 else 0.0
+    high_s = min(high_s + writes_s, whole_s)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
-    high_s = _at_most(whole_s, likely_s, high_s, noise_s, model.most_wait_s + loop * time.slow_s * epochs)
+    lost_s = model.most_wait_s + loop * time.slow_s * epochs + writes_s
+    high_s = _at_most(whole_s, likely_s, high_s, noise_s, lost_s)
     return Expectation(whole_s / epochs, likely_s / epochs, low_s / epochs, high_s / epochs)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.findings.finding import speedup as times_faster
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.staging import NAME as STAGING
 from tfdarshan.session import open_session
 from tfdarshan.staging.check import Check, check_plan

@@ -16,7 +16,7 @@ from tests.integration.storage_probe.fuse_storage import (
 )
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 pytestmark = needs_fuse

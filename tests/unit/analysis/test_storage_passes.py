@@ -10,7 +10,7 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.storage_passes import StoragePasses
 from tfdarshan.analysis.storage_share import fetched_in_steps
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 
 KB, MB = 1_000, 1_000_000
 

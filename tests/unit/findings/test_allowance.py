@@ -1,15 +1,20 @@
 """Storage that gives so much in each interval and then holds calls back is full, whatever its depth shows."""
 
 import itertools
+import random
+from dataclasses import replace
 
 import pytest
 
 from tests.closed_readers import Budget, Delay, Stalls, calls_of
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_more_readers import job, names, rests
+from tfdarshan.analysis.in_order.held_calls import HeldSums
+from tfdarshan.findings import decode_bound, prefetch
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.more_readers import serial_share
+from tfdarshan.units import human_seconds
 
 COUNT = 600
 
@@ -81,3 +86,41 @@ def test_a_folder_that_is_slow_is_not_a_limit(tmp_path):
 
 def test_reads_that_wait_for_what_the_job_writes_show_no_limit(tmp_path):
     assert measure(held_in(tmp_path, folder_of=lambda place: 0, writes=True)).allowance is None
+
+
+@pytest.mark.parametrize(("compute_ms", "doubted"), [(15.0, True), (200.0, False)])
+def test_reading_ahead_gains_nothing_certain_within_an_interval(tmp_path, compute_ms, doubted):
+    # GIVEN steps that wait for 160 calls, of which 20 pass in each 100 ms, and compute for less, or for more
+    storage, noise = Budget(20), random.Random(3)
+    at, calls, steps = 0.0, [], []
+    for _ in range(12):
+        began = at
+        for _ in range(160):
+            end = storage.end(at, 100_000, noise)
+            calls.append((at, end, 1, "pread", noise.randrange(60), 100_000, 0))
+            at = end + noise.expovariate(2)
+        steps.append((began, at + compute_ms, at - began))
+        at += compute_ms
+    session = training(tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(60)], sizes=[10**9] * 60)
+    measures = measure(session)
+    assert measures.allowance is not None
+
+    doubts = [entry.refuted_by for entry in prefetch.find(measures).gain.doubts]
+
+    apart = human_seconds(measures.allowance.interval_s)
+    assert doubts == ([f"calls that are held end {apart} apart, whatever steps compute"] if doubted else [])
+
+
+def test_time_in_which_a_limit_holds_calls_back_is_no_decoding(tmp_path):
+    # GIVEN two calls that are held at a time, of 16 readers, and much work of the processors
+    measures = measure(session_of(tmp_path, Budget(20), readers=2))
+    model = replace(measures.model, readers=16.0, storage_s=measures.model.storage_s / 8, cpu_s=1.0)
+    measures = replace(measures, model=model)
+    assert model.storage_s < model.other_s
+
+    # THEN a batch's time in calls is that in which any is held, whatever share of the readers it is
+    assert measures.at_a_time == pytest.approx(2.0, rel=0.1)
+    assert decode_bound.find(measures) is None
+    not_held = replace(measures, facts=replace(measures.facts, held=HeldSums().calls()))
+    assert not_held.at_a_time == 16
+    assert decode_bound.find(not_held) is not None

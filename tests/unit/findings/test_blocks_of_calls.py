@@ -31,8 +31,9 @@ from tfdarshan.analysis.in_order.thinned import Thinned, stride_of
 from tfdarshan.analysis.in_order.write_calls import WriteCalls
 from tfdarshan.analysis.output_calls import output_calls
 from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.findings import pace_beside
 from tfdarshan.findings.diagnosis import diagnosis_of
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.findings.straggler import SLOW_FILE
 from tfdarshan.findings.validation import FEWEST_READS
@@ -135,7 +136,7 @@ def check_pace(measures, calls):
     if windows is None or windows.wait_end_ns is None:
         return
     start, end = windows.wait_end_ns, windows.end_ns
-    assert measures._worked_ns(start, end) == worked_ns(calls, start, end)
+    assert pace_beside.worked_ns(measures, start, end) == worked_ns(calls, start, end)
     in_waits_ns = measures.pipeline.in_waits_ns - measures.facts.loop_in_waits_ns
     assert in_waits_ns == worked_ns(calls, windows.start_ns, windows.wait_end_ns)
 

@@ -17,7 +17,7 @@ from tfdarshan.findings.best_cure import LARGE_BYTES
 from tfdarshan.findings.cure_names import CURE_NAMES
 from tfdarshan.findings.diagnosis import diagnose, diagnosis_of
 from tfdarshan.findings.kept_verdicts import kept_verdict
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.notebook import session_html

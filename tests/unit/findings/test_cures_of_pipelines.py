@@ -10,7 +10,7 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_more_readers import rests
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.fits_in_memory import filling_s
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import (
     fewer_readers,
     in_shards,

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, 
 
 from tests.integration.tensorflow.xplane import messages  # noqa: E402
 from tests.unit.findings.made_up_training import epochs_of_steps, training  # noqa: E402
-from tfdarshan.findings.measures import measure  # noqa: E402
+from tfdarshan.findings.measurement import measure  # noqa: E402
 from tfdarshan.findings.whatif import StorageChange, what_if  # noqa: E402
 from tfdarshan.reports.text.whatif_text import whatif_text  # noqa: E402
 from tfdarshan.sessions.traces.tf_device_time import read_device_time  # noqa: E402

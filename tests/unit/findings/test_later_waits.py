@@ -9,7 +9,7 @@ from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Assumption, Gain
 from tfdarshan.findings.later_waits import within_later_waits
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 
 EPOCHS, STEPS, STEP_MS = 4, 20, 30.0
 # Pages that memory has come late where many readers share the processors.

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.read_split import LONGEST_WAIT_S, wait_of_a_read
 
 KB = 1_000

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training, unwatched_mapping
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.findings_view import diagnosis_for

@@ -7,7 +7,7 @@ import pytest
 from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.reader_change import with_readers
 from tfdarshan.findings.whatif import StorageChange, what_if
 

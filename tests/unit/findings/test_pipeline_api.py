@@ -102,3 +102,20 @@ def test_what_costs_less_than_runs_differ_by_is_a_note(tmp_path):
     assert not found.problems
     assert "stat_storm" in [one.name for one in found.findings if one.kind == "note"]
     assert found.verdict.state == "healthy"
+
+
+@pytest.mark.parametrize(("operation", "words"), [("read", "read_ahead(batches)"), ("pread", "prefetch(")])
+def test_threads_that_read_as_python_does_are_not_told_of_tf_data(tmp_path, operation, words):
+    # GIVEN threads that read while steps wait, where TensorFlow is loaded and no pipeline of it was iterated
+    calls = [
+        (50 * n + 9 * part, 50 * n + 9 * part + 9, part + 1, operation, part, 100 * KB, 0)
+        for n in range(40)
+        for part in range(4)
+    ]
+    meta = {"versions": {"tensorflow": "2.21.0"}, "pipelines": {"found": [], "left_out": 0}}
+    steps = epochs_of_steps(40, 50, 36)
+    paths = [f"/data/{n}" for n in range(4)]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[10**9] * 4, meta=meta)
+
+    # THEN TensorFlow's readers say where they read, and nobody else is told of its API
+    assert words in cure_of(session, "prefetch").line

@@ -9,7 +9,7 @@ from tests.closed_readers import Delay, Queue, calls_of
 from tests.unit.findings.test_more_readers import job, names, rests
 from tests.unit.storage_probe.test_depth_scaling import cells_of
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.read_split import wait_of_a_read
 from tfdarshan.findings.whatif import StorageChange, what_if

@@ -9,7 +9,7 @@ from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.finding import KINDS
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.text.whatif_text import whatif_text

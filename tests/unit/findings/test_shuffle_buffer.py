@@ -5,7 +5,7 @@ import pytest
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
 KB = 1_000

@@ -1,16 +1,21 @@
 """What a stall of the loop costs: not what the input pipeline does beside it."""
 
+import dataclasses
+
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.whole_input import stage_all
 
 MB = 1 << 20
 STALL_MS, EVERY, ROUNDS = 200.0, 5, 8
 
 
-def job(logdir, operation, length, *, reads_beside):
+def job(logdir, operation, length, *, reads_beside, output="/out/model"):
     """Gives steps of 100 ms that wait 50; each fifth then stands still for 200 ms in calls of its loop."""
     at, steps, calls = 0.0, [], []
     for number in range(EVERY * ROUNDS):
@@ -25,7 +30,7 @@ def job(logdir, operation, length, *, reads_beside):
             for n in range(parts)
         ]
         at = end
-    paths = ["/data/train", "/out/model"]
+    paths = ["/data/train", output]
     return training(logdir, sorted(calls), steps, paths=paths, sizes=[10**12, 10**10])
 
 
@@ -51,6 +56,37 @@ def test_input_that_goes_on_beside_a_stall_is_not_saved_with_it(tmp_path, operat
     assert all(one.gain.speedup < 1.05 for one in busy)
     assert resting[0].kind == "problem"
     assert resting[0].gain.speedup == pytest.approx(700 / (700 - share * 200), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("output", "beside", "shared_ms"),
+    # Writes of 200 ms in each fifth step, in turn with a reader that works beside or half of that.
+    [("/data/model", True, 20.0), ("/data/model", False, 13.3), ("/out/model", True, 0.0)],
+    ids=["reads throughout", "reads beside some of it", "elsewhere"],
+)
+def test_writes_to_the_inputs_storage_may_be_quicker_without_its_reads(tmp_path, output, beside, shared_ms):
+    measures = measure(job(tmp_path, "write", 4 * MB, reads_beside=beside, output=output))
+
+    # THEN what makes no such reads may save that, too
+    def most_s(model):
+        calls = measures.input_calls
+        return dataclasses.replace(measures, model=model).without(calls, 0.5, 0.9, 1.0, ())[0].high_s
+
+    alone = dataclasses.replace(measures.model, shared_writes_s=0.0)
+    assert measures.model.shared_writes_s * 1e3 == pytest.approx(shared_ms, abs=3)
+    assert (most_s(measures.model) - most_s(alone)) * 1e3 == pytest.approx(shared_ms, abs=3)
+    # ... and so may a copy
+    use, facts = measures.use_and_facts
+    found = (
+        stage_all(use, one, LOCAL_SSD).expected
+        for one in (facts, dataclasses.replace(facts, model=alone_of(facts)))
+    )
+    shared, unshared = (expected.high_s for expected in found)
+    assert (shared > unshared) is (shared_ms > 0)
+
+
+def alone_of(facts):
+    return dataclasses.replace(facts.model, shared_writes_s=0.0)
 
 
 def test_the_arithmetic_of_a_stall_beside_input():

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.verdict import make_verdict
 

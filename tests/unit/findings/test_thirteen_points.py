@@ -17,7 +17,7 @@ from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
 from tests.unit.findings.test_stalls_beside_input import job as that_stands_still
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import fewer_readers, more_readers, read_ahead
 from tfdarshan.findings.promise_words import most_words
 from tfdarshan.findings.same_seconds import one_of_words

@@ -10,7 +10,9 @@ KB = 1_000
 VALIDATE = LOAD | {"function": "load_validation"}
 
 
-def job(logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, memory=1 << 34, pipelines=True):
+def job(
+    logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True
+):
     """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files."""
     at, calls, steps = 0.0, [], []
     for epoch in range(epochs):
@@ -18,9 +20,10 @@ def job(logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, memory=1 << 3
             steps.append((at, at + 30, 1))
             calls.append((at + 2, at + 6, 1, "pread", step, 100 * KB, epoch * 100 * KB))
             at += 30
+        each_ms = read_ms if epoch == 0 or later_ms is None else later_ms
         for file in range(validation):
-            calls.append((at, at + read_ms, thread, "pread", 20 + file, 100 * KB, 0))
-            at += read_ms
+            calls.append((at, at + each_ms, thread, "pread", 20 + file, 100 * KB, 0))
+            at += each_ms
     reading = [[PATHS, LOAD, BATCH], [PATHS, VALIDATE, BATCH]]
     found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
     return training(
@@ -51,6 +54,14 @@ def test_a_validation_set_that_fits_into_memory_is_to_be_kept_there(tmp_path, th
     assert one.gain.speedup == pytest.approx(900 / (900 - 0.75 * 300), rel=0.1)
     assert all(path.startswith("/validation/") for path in one.files)
     assert ("load_validation).cache()" in one.cure.line) == (thread != LOOP)
+
+
+def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):
+    # GIVEN a first pass of 600 ms, and later ones of 120
+    one = found(job(tmp_path, read_ms=10.0, later_ms=2.0))
+
+    # THEN three of four passes are saved as they are later on: of 2,400 + 600 + 2 x 120 ms
+    assert one.gain.expected_s * 80 == pytest.approx(0.75 * 3 * 0.120, rel=0.1)
 
 
 def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):

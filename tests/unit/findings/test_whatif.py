@@ -9,7 +9,7 @@ from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.diagnosis import diagnosis_of
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
 from tfdarshan.staging.probe import TierProbe
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.closed_readers import Queue
 from tests.unit.findings.made_up_training import training
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 FILES, BATCH, COMPUTE_MS, WARM_MS, SIZE = 160, 8, 12.0, 0.05, 100_000

@@ -11,7 +11,7 @@ from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings.test_assumptions import MAKERS
 from tests.unit.laboratory.test_judgement import said, truth
 from tfdarshan.findings.finding import Assumption, Cure, Finding, Gain
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.verdict import Verdict
 from tfdarshan.workloads.laboratory.contradiction import (
     RULES,

@@ -13,7 +13,7 @@ from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnosis_of
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.same_seconds import one_of_names
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.reports.text.brief_text import ONE_OF, brief_text

@@ -10,7 +10,8 @@ from tests.one_measurement import TIER
 from tests.unit.sentences.sessions import SESSIONS, Maker
 from tests.unit.sentences.shown import other_terminal_texts, page_texts, raw_printed
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.measures import Measures, measure, measure_leading
+from tfdarshan.findings.measurement import measure, measure_leading
+from tfdarshan.findings.measures import Measures
 from tfdarshan.session import Session
 
 # What each of these commands prints; {} is the session, and FAST a fast tier.

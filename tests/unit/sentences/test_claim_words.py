@@ -31,7 +31,7 @@ from tests.unit.sentences.rows import Maker, Row, check_said, diagnosed
 from tests.unit.sentences.sessions import KB, MB, SESSIONS
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings.finding import Assumption, Gain
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.promise_words import promise_words
 from tfdarshan.findings.staging import find as staging
 from tfdarshan.findings.step_split import step_split

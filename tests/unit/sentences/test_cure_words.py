@@ -24,7 +24,8 @@ from tests.unit.findings.test_cures_of_pipelines import (
 )
 from tfdarshan.findings import random_access, small_reads, unsharded_input
 from tfdarshan.findings.finding import Cure
-from tfdarshan.findings.measures import Measures, measure
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (
     in_shards,
     keep_decoded,

@@ -12,7 +12,7 @@ from tfdarshan.commands import main
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.views.view_source import Source

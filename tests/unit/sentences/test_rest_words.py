@@ -27,7 +27,7 @@ from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.analysis.time_windows import EVER_NS, TimeWindow
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.reports.text.brief_text import _more_of_a_log
 from tfdarshan.reports.text.comparison_text import headline, render_side, sentence_of

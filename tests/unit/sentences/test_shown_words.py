@@ -21,7 +21,7 @@ from tests.unit.sentences.shown import page_text, printed
 from tests.unit.sentences.test_claim_words import looked_at
 from tests.unit.sentences.test_mapped_words import mapped
 from tfdarshan.findings.diagnosis import diagnosis_of
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.text.brief_text import brief_text
 from tfdarshan.reports.text.summary_text import KIND_NAMES
 from tfdarshan.reports.views.overlap_view import overlap_banner

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.staging.candidate import find_candidates
 
 KB = 1_000

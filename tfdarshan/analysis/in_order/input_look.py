@@ -41,6 +41,7 @@ class InputFacts:
         calls: All calls that have a segment.
         reads: Reads of input with data.
         loop_reads: Those of them that the training loop's thread made.
+        placed_reads: Those that say where in the file (pread and the like), as TensorFlow's readers do.
         loop_in_waits_ns: Its time in calls on input within the waits of steps.
         asked: Stats and opens.
         sizes_and_times: A sample of the reads: bytes, and durations in ns.
@@ -55,6 +56,7 @@ class InputFacts:
     calls: int
     reads: int
     loop_reads: int
+    placed_reads: int
     loop_in_waits_ns: int
     asked: AskedCalls
     sizes_and_times: tuple[Array, Array]
@@ -84,7 +86,7 @@ class InputLook:
         pass_bytes: float | None = None,
     ) -> None:
         self._is_loop = is_loop
-        self._calls = self._reads = self._loop_reads = self._loop_in_waits_ns = 0
+        self._calls = self._reads = self._loop_reads = self._placed_reads = self._loop_in_waits_ns = 0
         self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = HeldSums()
@@ -119,6 +121,8 @@ class InputLook:
         length = np.where(reads, block.length[rows], 0)
         self._stored.add(file, kind, length, start, end)
         self._held.add(file, kind, start, end)
+        placed = np.array([one.name.startswith("pread") for one in block.operations] or [False])
+        self._placed_reads += int(np.count_nonzero(placed[block.operation[rows]] & reads))
         self._add_reads(by_loop[reads], file[reads], block.offset[rows][reads], length[reads], lasted[reads])
 
     def facts(self) -> InputFacts:
@@ -129,6 +133,7 @@ class InputLook:
             self._calls,
             self._reads,
             self._loop_reads,
+            self._placed_reads,
             self._loop_in_waits_ns,
             AskedCalls(calls, lasted_ns),
             (length, taken_ns),

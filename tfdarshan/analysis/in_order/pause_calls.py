@@ -24,6 +24,7 @@ class PauseReading:
     Attributes:
         count: Pauses in which something was.
         reading_s: The time in which at least one call was running.
+        later_s: Of it, that of all pauses but the first one.
         thread_s: The calls' durations added up.
         calls: How many calls.
         rows: Of the file table.
@@ -31,6 +32,7 @@ class PauseReading:
 
     count: int
     reading_s: float
+    later_s: float
     thread_s: float
     calls: int
     rows: Array
@@ -76,17 +78,20 @@ class PauseCounts:
         alone = (self._made > 0) & (self._inside >= ALONE * self._made)
         if int(self._inside[alone].sum()) < fewest:
             return None
-        union, lasted_ns, pauses = RunningUnion(), 0, set[int]()
+        first, later, lasted_ns, pauses = RunningUnion(), RunningUnion(), 0, set[int]()
         for block in input_within(self.begin_ns, self.end_ns):
             pause = self._pause_of(block.start_ns)
             chosen = (pause >= 0) & alone[block.file]
             start, end = block.start_ns[chosen], block.end_ns[chosen]
-            union.add(start, end)
-            lasted_ns += int((end - start).sum())
             pauses.update(np.unique(pause[chosen]).tolist())
+            is_first = pause[chosen] == min(pauses, default=0)
+            first.add(start[is_first], end[is_first])
+            later.add(start[~is_first], end[~is_first])
+            lasted_ns += int((end - start).sum())
         rows = np.flatnonzero(alone & (self._inside > 0))
         calls = int(self._inside[alone].sum())
-        return PauseReading(len(pauses), union.sum_ns / 1e9, lasted_ns / 1e9, calls, rows)
+        later_s, reading_s = later.sum_ns / 1e9, (first.sum_ns + later.sum_ns) / 1e9
+        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, calls, rows)
 
     def _pause_of(self, start_ns: Array) -> Array:
         """Gives the pause that each moment is in, -1 if it is in none."""

@@ -8,7 +8,7 @@ from tfdarshan.analysis.rank_table import without_names
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
-from tfdarshan.findings.measures import measure_leading
+from tfdarshan.findings.measurement import measure_leading
 from tfdarshan.findings.promise_words import condition_words, most_words
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.text.answer_text import LEAST_SHARE

@@ -1,0 +1,110 @@
+"""Measures a session once, for all findings."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.files_tables import load_files_and_totals
+from tfdarshan.analysis.in_order.input_look import InputLook
+from tfdarshan.analysis.in_order.session_calls import SessionCalls
+from tfdarshan.analysis.input_figures import loop_thread, measure_input
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.intervals import covered
+from tfdarshan.analysis.rank_table import RankTable, rank_table
+from tfdarshan.analysis.rereads import rereads
+from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.summary_data import summary_of
+from tfdarshan.analysis.tf_data_pipeline import pipelines_of
+from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.findings.measures import SEVERAL, Measures
+from tfdarshan.findings.trace_room import TraceRoom, trace_room
+from tfdarshan.partials.serial import SERIAL, Runner
+from tfdarshan.recording.job_machine import machine_of
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.step_table import step_marks
+from tfdarshan.sessions.traces.tf_device_time import device_time
+from tfdarshan.staging.run_facts import Run
+
+if TYPE_CHECKING:
+    from tfdarshan.sessions.session_data import SessionData
+
+
+def measure(session: SessionData, top: int = 0, runner: Runner | None = None) -> Measures:
+    """Measures a session.
+
+    Args:
+        session: The session.
+        top: How many of the slowest and most-read files the summary lists.
+        runner: What reads the calls of several processes for the time in I/O; None: this process.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    processes = session.processes
+    files, totals = load_files_and_totals(processes, top)
+    calls = SessionCalls(processes, files.index)
+    pa.default_memory_pool().release_unused()
+    clock = measure_wall_clock(processes, calls.in_memory if runner is None else None, runner or SERIAL)
+    windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
+    room = trace_room(session.meta)
+    look = InputLook(files.rows["reads"].to_numpy(), windows, is_loop, _pass_bytes(files, room))
+    figures = measure_input(processes, files, calls.blocks, windows, clock, is_loop, watch=look.add)
+    return Measures(
+        summary=summary_of(session, totals, clock),
+        files=files,
+        figures=figures,
+        run=Run(session, clock, None if windows is None else windows.span_s, windows, figures),
+        session_calls=calls,
+        facts=look.facts(),
+        model=_with_device(figures.model, processes[0], windows),
+        machine=machine_of(session.meta[0]),
+        is_loop=is_loop,
+        imported="darshan" in session.meta[0],
+        trace_room=room,
+        pipelines=pipelines_of(session.meta[0]),
+        versions=session.meta[0].get("versions", {}),
+    )
+
+
+def measure_leading(
+    session: SessionData, ranks: RankTable | None = None, runner: Runner | None = None
+) -> Measures:
+    """Measures what findings speak of: of several ranks the one that waits most, beside a table of all.
+
+    Each rank has a pipeline and steps of its own. The calls of the others are not read.
+
+    Args:
+        session: The session.
+        ranks: The table, where it is there already.
+        runner: As `measure` takes it.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    if session.joint is None:
+        return measure(session, runner=runner)
+    alone = measure(session.of_rank(session.joint.leading), runner=runner)
+    return dataclasses.replace(alone, ranks=ranks or rank_table(session))
+
+
+def _pass_bytes(files: FileTable, room: TraceRoom) -> float | None:
+    """Gives what the input has in bytes, if it was read several times and no call is missing; else None."""
+    found = rereads(files, input_files(files))
+    return float(found.unique_bytes) if found.passes >= SEVERAL and not room.dropped_calls else None
+
+
+def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:
+    """Gives the model with what TensorFlow's trace says of copies and communication within the steps."""
+    found = None if windows is None else device_time(owner)
+    if windows is None or found is None:
+        return model
+    parts = [
+        float(covered(*intervals).within(windows.start_ns, windows.end_ns).sum()) / 1e9 / model.units
+        for intervals in (found.copies, found.communication)
+    ]
+    return dataclasses.replace(model, data_s=parts[0], weights_s=parts[1])
