@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from tfdarshan.native.lmdb_file import timed_reads
 from tfdarshan.native.residency import PAGE, is_resident
 
-# One page is read alone, then some that follow it, then so many at once, twice if that is in doubt.
-ALONE, NEXT_PAGES, AT_ONCE, TRIES = 2, 3, 6, 2
-LEAST_PLACES, PLACES = ALONE + 2, ALONE + TRIES * AT_ONCE
+# One page is read alone, and then some that follow it; if one of those comes soon, more are read alone, and
+# then so many at once, twice if that is in doubt.
+ALONE, NEXT_PAGES, AT_ONCE, TRIES = 4, 3, 6, 2
+LEAST_PLACES, PLACES = 4, ALONE + TRIES * AT_ONCE
 # How many places are asked for.
 CANDIDATES = 64
 # Nearer to each other, a disk need not seek for the next one.
@@ -74,9 +75,9 @@ def judge(places: list[int], read_s: ReadSeconds) -> Answers:
     if alone_s < LATE_S:
         return Answers.SOON
     next_s = min(read_s([places[0] + (1 + number) * PAGE])[0] for number in range(NEXT_PAGES))
-    if next_s < LATE_S:
-        alone_s = min(alone_s, read_s([places[1]])[0])
-    for at_once in _groups(places[ALONE:]):
+    if next_s < LATE_S:  # a head that moves, or a stall
+        alone_s = min(alone_s, *(read_s([place])[0] for place in places[1 : _alone(places)]))
+    for at_once in _groups(places[_alone(places) :]):
         if alone_s < LATE_S:
             return Answers.SOON
         if next_s > NEXT_SHARE * alone_s:
@@ -87,6 +88,11 @@ def judge(places: list[int], read_s: ReadSeconds) -> Answers:
         if goes_on and lasted_s[-1] >= math.sqrt(len(at_once)) * max(alone_s, LATE_S):
             return Answers.IN_TURN
     return Answers.SOON if alone_s < LATE_S else Answers.TOGETHER
+
+
+def _alone(places: list[int]) -> int:
+    """Gives how many of the places are read alone: half of few."""
+    return min(ALONE, len(places) // 2)
 
 
 def _groups(places: list[int]) -> Iterator[list[int]]:
