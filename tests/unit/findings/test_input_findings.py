@@ -7,7 +7,7 @@ from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, MS, epochs_of_steps, training
 from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 
 KB, MB = 1_000, 1 << 20
 READERS = 16

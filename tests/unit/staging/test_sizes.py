@@ -6,7 +6,7 @@ import re
 import tfdarshan
 from tests.unit.staging.test_run_facts import APART, FILES, advise, job
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measures import measure
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.small_files import find as small_files
 from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.views.panel import Chart, Text, Tiles
