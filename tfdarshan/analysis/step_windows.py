@@ -84,15 +84,15 @@ class StepWindows:
         all_s = float((self.end_ns - self.start_ns).sum()) / 1e9
         return self.wait_s + overlap * (all_s - self.wait_s)
 
-    def hidden_wait_s(self, beside_s: float) -> float:
+    def hidden_wait_s(self, beside_s: float, from_ns: int = 0) -> float:
         """Gives what steps wait less where `beside_s` of each wait goes on while the step before computes.
 
-        The first step has none before it.
+        The first step has none before it; those that begin before `from_ns` are left out.
         """
         if self.wait_end_ns is None:
             return 0.0
         waits = (self.wait_end_ns - self.start_ns)[1:] / 1e9
-        return float(np.minimum(waits, beside_s).sum())
+        return float(np.minimum(waits, beside_s)[self.start_ns[1:] >= from_ns].sum())
 
     def waiting(self, at_ns: Array) -> Array:
         """Says which moments were in a wait, bool; in none where waits are unknown."""

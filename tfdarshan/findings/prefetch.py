@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
-from tfdarshan.findings.measures import CACHED, Measures
-from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.measures import CACHED, SEVERAL, Measures
+from tfdarshan.findings.more_readers import FULL, UNSHOWN, serial_share
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
 from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
@@ -40,7 +40,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if unseen and model.storage_s < MOSTLY_CALLS * model.pipeline_s:
         # Its calls do not tell when it works.
         return Unknown(NAME, f"whether input is prepared while steps compute: {unseen.why}", unseen.record)
-    gain = _gain(measures, windows.hidden_wait_s((1 - overlap) * typical_s) / model.units, unseen)
+    beside_s = (1 - overlap) * typical_s
+    hidden_s = windows.hidden_wait_s(beside_s) / model.units
+    sure_s = windows.hidden_wait_s(beside_s, _sure_from_ns(measures)) / model.units
+    gain = _gain(measures, sure_s, hidden_s, unseen)
     calls_only = " in file calls" if unseen else ""
     return Finding(
         name=NAME,
@@ -64,9 +67,21 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _gain(measures: Measures, hidden_s: float, unseen: UnseenFaults | None) -> Gain:
-    """Gives what is saved if so much of a step's wait is hidden beside its compute."""
-    low, expected, high = (share * hidden_s for share in LIKELY)
+def _sure_from_ns(measures: Measures) -> int:
+    """Gives from when on waits are surely hidden: where memory serves later passes, from the first one's end.
+
+    Storage may let rests be made up for: then the first pass takes as long, unless it is known to wait.
+    """
+    share, through_ns = serial_share(measures), measures.facts.stored.first_pass_ends_ns
+    waits = share.known and share.high < FULL
+    return 0 if waits or through_ns is None or measures.figures.rereads.passes < SEVERAL else through_ns
+
+
+def _gain(measures: Measures, sure_s: float, hidden_s: float, unseen: UnseenFaults | None) -> Gain:
+    """Gives what is saved if so much of a step's wait is hidden beside its compute, surely and likely."""
+    low, expected, high = (
+        share * seconds for share, seconds in zip(LIKELY, (sure_s, hidden_s, hidden_s), strict=True)
+    )
     assumed = _assumed(measures, "its file calls run" if unseen else "it works")
     expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
     gain = measures.gain(low, expected, high, assumed=assumed)

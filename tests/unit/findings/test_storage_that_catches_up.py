@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.findings.made_up_training import training
+from tfdarshan.analysis.step_model import NOISE
 from tfdarshan.findings.diagnosis import diagnose
 
 KB = 1_000
@@ -62,3 +63,23 @@ def test_steps_that_hardly_compute_show_nothing(tmp_path):
     found = diagnose(job(tmp_path, [400, *[395] * 19], compute_ms=5.0))
 
     assert "prefetch" not in [one.name for one in found.problems]
+
+
+@pytest.mark.parametrize(("files", "sure_steps"), [(20, 60), (80, 79)])
+def test_waits_of_passes_after_the_first_one_are_sure(tmp_path, files, sure_steps):
+    # GIVEN 80 files, or four times 20, each read and decoded in 30 ms before 10 ms of compute; memory serves
+    # what is read again
+    calls, steps = [], []
+    for number in range(80):
+        at, read_ms = 40.0 * number, 20.0 if number < files else 0.05
+        calls.append((at, at + read_ms, 1, "pread", number % files, 1000 * KB, 0))
+        steps.append((at, at + 40, 30))
+    machine = {"machine": {"cpus": 4, "memory_bytes": 16_000_000_000, "cpu_s": 0.05}}
+    paths = [f"/data/{n}" for n in range(files)]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[1000 * KB] * files, meta=machine)
+
+    ahead = next(one for one in diagnose(session).findings if one.name == "prefetch")
+
+    # THEN storage may make up for what it rests in the first of several passes
+    low_s = ahead.gain.low_s + NOISE * 0.040
+    assert low_s * 80 == pytest.approx(0.6 * 0.010 * sure_steps, rel=0.05)
