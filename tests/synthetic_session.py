@@ -123,7 +123,7 @@ def _write_overview(path: Path, run: SyntheticRun) -> None:
     threads = np.arange(1, run.readers + 1, dtype=np.int32)
     busy = np.full(run.readers, int(run.thread_s / run.readers * SECOND_NS), np.int64)
     ones = np.ones(run.readers, np.int64)
-    with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
+    with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.OVERVIEW_ROW_GROUP) as write:
         write(
             [
                 pa.array(np.zeros(run.readers, np.int32)),

@@ -16,6 +16,7 @@ SCHEMA_VERSION = 1
 OVERVIEW_BINS = 2048
 EVENTS_ROW_GROUP = 131_072
 FILES_ROW_GROUP = 65_536
+OVERVIEW_ROW_GROUP = 131_072
 # Rows handled at a time: their counters fit into the processor's cache.
 FILES_BATCH = 4_096
 MODULES = ("POSIX", "STDIO")

@@ -146,7 +146,7 @@ def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
 def write_overview(overview: Overview, path: Path) -> int:
     """Writes the overview table. Returns the number of rows."""
     columns = overview.columns()
-    with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
+    with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.OVERVIEW_ROW_GROUP) as write:
         write(
             [
                 _operation_array(columns[c.name]) if c.name == "operation" else number_array(columns[c.name])
