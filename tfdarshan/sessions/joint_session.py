@@ -104,9 +104,11 @@ class Joint:
         apart = self._apart()
         if apart:
             names = ", ".join(str(rank.rank) for rank in apart[:MOST_NAMED])
+            which = "rank" if len(apart) == 1 else "ranks"
+            more = f" and {len(apart) - MOST_NAMED:,} more" if len(apart) > MOST_NAMED else ""
             said.append(
-                f"rank {names} recorded at another time than the others: that may be of another run with the "
-                "same name; give each run a name of its own with job=."
+                f"{which} {names}{more} recorded at another time than the others: that may be of another run "
+                "with the same name; give each run a name of its own with job=."
             )
         return said
 

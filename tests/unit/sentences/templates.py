@@ -21,12 +21,15 @@ ERRORS = (ast.Raise, ast.Assert)
 # What explains an option or a column, a pattern, or a C type is none, either; nor is an error that is raised
 # elsewhere.
 NO_CLAIMS = re.compile(
-    r"add_argument|add_argument_group|add_parser|_add|_action|_option|Column|compile|match|split|new|cast|\w*Error"
+    r"add_argument|add_argument_group|add_parser|addinivalue_line|_add|_action|_option|Column|compile|search|match|"
+    r"Background|Progress|new|cast|\w*Error"
 )
 WORD = re.compile(r"[A-Za-z][a-z']+")
 FIELD = re.compile(r"\{\w*\}")
 # What is no claim: how Plotly words a point (`%{y}`), markup, style, a type's name, a program.
-NO_SENTENCE = re.compile(r"%\{|<[!/a-z]|\d+px\b|sans-serif|\[\w+ \| \w+\]|^\s*(?:import|export async) ")
+NO_SENTENCE = re.compile(
+    r"%\{|<[!/a-z]|\d+px\b|sans-serif|\[\w+ \| \w+\]|^\s*(?:import|export async|struct) "
+)
 
 
 def templates_of(folder: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from tests.unit.sentences.rows import Maker, texts_in
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import fleet_texts
 from tests.unit.sentences.shown_sessions import ShownSessions
-from tests.unit.sentences.templates import HOLE, is_said, templates_of, texts_of
+from tests.unit.sentences.templates import HOLE, ROOT, TAB, is_said, templates_of, texts_of
 from tests.unit.sentences.test_claim_words import ranks
 from tests.unit.sentences.test_findings import CASES
 from tests.unit.sentences.test_mapped_words import mapped
@@ -34,7 +34,8 @@ TESTS = Path(__file__).parents[2]
 # What is said of a session's data.
 ROOMS = (
     "findings", "comparison", "reports", "analysis", "staging", "storage_probe", "doctor", "fleet",
-    "recording", "lmdb",
+    "recording", "lmdb", "sessions", "checkpoint", "commands", "formats", "native", "partials", "durable",
+    "terminal", ROOT, TAB,
 )  # fmt: skip
 # Words of a template that a test names: fewer would be named by chance.
 LEAST_LITERAL = 11
