@@ -97,6 +97,8 @@ def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator
             named.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
         if isinstance(node, ast.JoinedStr):
             left_out.update(id(value) for value in node.values)
+        if isinstance(node, ast.Attribute) and node.attr == "split":  # a list of words
+            left_out.add(id(node.value))
     for node in tree.body:
         # A constant that these use is theirs.
         if isinstance(node, ast.Assign) and any(

@@ -91,6 +91,8 @@ def unread_by_children(found: Raw) -> list[str]:
 VERIFIED = {"counters": 65, "files": 1, "differences": []}
 UNCOUNTED = {"counted": "none", "valid": False}
 COUNTED = {"counted": "own", "rchar": MB, "read_bytes": MB}
+WAITED_FOR = {"counted": "parent", "valid": False}
+JOINED_LATE = WAITED_FOR | {"earlier": {"rchar": 5 * MB, "wchar": 70, "read_bytes": 0, "write_bytes": 0}}
 ROWS = {
     "ended early": Row(
         "The process ended without stopping the session: this is what it had recorded",
@@ -105,6 +107,13 @@ ROWS = {
         lambda found: "they were killed, or still ran, or had become other programs, and nobody had waited "
         f"for them. The comparison leaves out what they recorded ({exact_bytes(2 * MB)} read, 0 B written).",
         partial(with_children, kernels=[COUNTED] * 2),
+    ),
+    "what was done before joining": Row(
+        "did before they joined the session, as they started or earlier",
+        partial(with_children, kernels=[JOINED_LATE]),
+        lambda _: "The comparison leaves out what processes did before they joined the session, as they started "
+        f"or earlier ({exact_bytes(5 * MB)} read, {exact_bytes(70)} written).",
+        partial(with_children, kernels=[WAITED_FOR]),
     ),
     "silent children": Row(
         "2 more children made no calls", changed(POOR, children={"silent": 2}), lambda _: "1 process", POOR,

@@ -1,0 +1,219 @@
+"""Every figure that a finding shows as evidence, against the same figure worked out from the raw tables.
+
+On all sessions of the tables in which the finding is, not on one that was made for it. Figures of a model,
+such as what another device would take, are of the tests of that model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.unit.sentences.raw_figures import OPENS, Raw, raw
+from tests.unit.sentences.sessions import SESSIONS, Maker
+from tests.unit.sentences.shown_sessions import ShownSessions
+from tests.unit.sentences.test_findings import CASES
+from tfdarshan.session import Session
+
+SYNCS, WRITES, STATS = ("fsync", "fdatasync"), ("write", "pwrite"), ("stat", "fstat")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A session's raw tables, and its owner's metadata."""
+
+    found: Raw
+    meta: dict[str, Any]
+
+    @property
+    def step_s(self) -> float:
+        """What a step took, with what lies between steps, such as validation."""
+        steps = self.found.steps
+        return float(steps["end"].max() - steps["start"].min()) / len(steps) / 1e9
+
+    @property
+    def computes_s(self) -> pd.Series[float]:
+        """What each step took but for its wait."""
+        return (self.found.steps["end"] - self.found.steps["start"]) / 1e9 - self.waits_s
+
+    @property
+    def waits_s(self) -> pd.Series[float]:
+        """What each step waited."""
+        return self.found.steps["wait"] / 1e9
+
+    @property
+    def faults(self) -> pd.DataFrame:
+        """Page faults, with their `seconds`."""
+        return self.found.calls("fault")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the trace has every call."""
+        return not self.meta["counts"]["events_dropped"]
+
+
+def made(session: Session) -> Made:
+    """Gives what a session's files say."""
+    metas = [json.loads(path.read_text()) for path in sorted(session.path.rglob("*.meta.json"))]
+    found = raw(session)
+    if len(found.steps):  # what is said of steps is of the rank that waits most
+        leading = found.steps.groupby("rank")["wait"].sum().idxmax()
+        found = replace(found, steps=found.steps[found.steps["rank"] == leading])
+    return Made(found, next((meta for meta in metas if meta["owner"]), metas[0]))
+
+
+def total_s(*names: str) -> Callable[[Made], float]:
+    """Gives the time in calls of these names, over all threads."""
+    return lambda one: float(one.found.calls(*names)["seconds"].sum())
+
+
+def mean_s(*names: str) -> Callable[[Made], float]:
+    """Gives what one of them took."""
+    return lambda one: float(one.found.calls(*names)["seconds"].mean())
+
+
+def count(*names: str) -> Callable[[Made], float]:
+    """Gives how many there were."""
+    return lambda one: len(one.found.calls(*names))
+
+
+def mean_size(*names: str) -> Callable[[Made], float]:
+    """Gives the mean length of one."""
+    return lambda one: float(one.found.calls(*names)["length"].mean())
+
+
+def opening_again_s(one: Made) -> float:
+    """Gives the time in opens and closes but for one of each file."""
+    opens = one.found.calls(*OPENS)
+    share = 1 - opens["file"].nunique() / len(opens)
+    return share * float(one.found.calls(*OPENS, "close", "fclose")["seconds"].sum())
+
+
+def bytes_of_ranks(one: Made) -> pd.Series[float]:
+    """Gives the bytes that each rank read."""
+    return one.found.data_reads.groupby("rank")["length"].sum()
+
+
+def times_of_ranks(one: Made) -> pd.Series[float]:
+    """Gives the mean time of a rank's reads."""
+    return one.found.data_reads.groupby("rank")["seconds"].mean()
+
+
+Figure = Callable[[Made], float]
+FIGURES: dict[tuple[str, str], Figure] = {
+    ("input_bound", "steps"): lambda one: len(one.found.steps),
+    ("input_bound", "step"): lambda one: one.step_s,
+    ("input_bound", "input wait"): lambda one: float(one.waits_s.mean()),
+    ("prefetch", "input wait"): lambda one: float(one.waits_s.mean()),
+    ("prefetch", "compute, mean"): lambda one: one.step_s - float(one.waits_s.mean()),
+    ("prefetch", "compute, median"): lambda one: float(one.computes_s.median()),
+    ("eof_probes", "reads of nothing"): lambda one: len(one.found.empty_reads),
+    ("eof_probes", "time in them, over all threads"):
+        lambda one: float(one.found.empty_reads["seconds"].sum()),
+    ("eof_probes", "mean"): lambda one: float(one.found.empty_reads["seconds"].mean()),
+    ("reopening", "opens"): count(*OPENS),
+    ("reopening", "files opened"): lambda one: one.found.calls(*OPENS)["file"].nunique(),
+    ("reopening", "time in opening again, over all threads"): opening_again_s,
+    ("stat_storm", "stats"): count(*STATS),
+    ("stat_storm", "opens"): count(*OPENS),
+    ("stat_storm", "mean"): mean_s(*STATS),
+    ("stat_storm", "time in them, over all threads"): total_s(*STATS),
+    ("truncated_trace", "calls"): lambda one: one.meta["counts"]["events"],
+    ("truncated_trace", "not in the trace"): lambda one: one.meta["counts"]["events"] - len(one.found.events),
+    ("page_cache", "fetched for all that the job read (read_bytes)"):
+        lambda one: one.meta["kernel"]["read_bytes"],
+    ("low_coverage", "read, by the kernel"): lambda one: one.meta["kernel"]["rchar"],
+    ("low_coverage", "not seen"):
+        lambda one: one.meta["kernel"]["rchar"] - float(one.found.data_reads["length"].sum()),
+    ("fsync", "syncs"): count(*SYNCS),
+    ("fsync", "time in them"): total_s(*SYNCS),
+    ("fsync", "mean"): mean_s(*SYNCS),
+    ("small_writes", "small writes"): count(*WRITES),
+    ("small_writes", "mean size"): mean_size(*WRITES),
+    ("small_writes", "time in them"): total_s(*WRITES),
+    ("small_writes", "mean"): mean_s(*WRITES),
+    ("fits_in_memory", "memory"): lambda one: one.meta["machine"]["memory_bytes"],
+    ("checkpoint_stall", "written"): lambda one: float(one.found.calls(*WRITES)["length"].sum()),
+    ("checkpoint_stall", "held up"): total_s(*WRITES),
+    ("random_access", "mean size"): mean_size("pread"),
+    ("random_access", "mean time"): mean_s("pread"),
+    ("mapped_wait", "faults that waited"): lambda one: len(one.faults),
+    ("mapped_wait", "of a step, over all threads"):
+        lambda one: float(one.faults["seconds"].sum()) / len(one.found.steps),
+    ("mapped_random", "faults out of order"): lambda one: len(one.faults),
+    ("mapped_random", "time of one"): lambda one: float(one.faults["seconds"].mean()),
+    ("mapped_random", "bytes touched, at most"): lambda one: float(one.faults["length"].sum()),
+    ("unsharded_input", "bytes read by several"): lambda one: float(bytes_of_ranks(one).sum()),
+    ("unsharded_input", "bytes of the input"):
+        lambda one: float(one.found.files.drop_duplicates("path")["size_bytes"].sum()),
+    ("unsharded_input", "ranks with the same files"): lambda one: one.found.files["rank"].nunique(),
+    ("shard_imbalance", "times as much"):
+        lambda one: float(bytes_of_ranks(one).max() / bytes_of_ranks(one).median()),
+    ("full_storage", "bandwidth"):
+        lambda one: float(one.found.data_reads["length"].sum()) / one.found.union_s(one.found.data_reads),
+    ("full_storage", "calls a second"):
+        lambda one: len(one.found.data_reads) / one.found.union_s(one.found.data_reads),
+    ("validation", "reading in them"): lambda one: one.found.union_s(_between_steps(one)),
+    ("validation", "files"): lambda one: _between_steps(one)["file"].nunique(),
+    ("straggler", "files"): lambda one: len(_slow_files(one)),
+}  # fmt: skip
+
+
+def _between_steps(one: Made) -> pd.DataFrame:
+    """Gives the reads in no step."""
+    reads, steps, origin = one.found.data_reads, one.found.steps, one.meta["origin_realtime_ns"]
+    within = pd.Series(False, reads.index)
+    for start, end in zip(steps["start"] - origin, steps["end"] - origin, strict=True):
+        within |= (reads["start_ns"] >= start) & (reads["start_ns"] < end)
+    return reads[~within]
+
+
+def _slow_files(one: Made) -> pd.Series[float]:
+    """Gives the files whose reads take ten times as long as the median file's."""
+    mean = one.found.data_reads.groupby("file")["seconds"].mean()
+    return mean[mean > 10 * mean.median()]
+
+
+MADE: tuple[tuple[str, Maker], ...] = (
+    *SESSIONS.items(), *((f"{case.name}, true", case.true) for case in CASES),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "maker"), MADE, ids=[name for name, _ in MADE])
+def test_evidence_is_what_the_tables_say(name, maker, shown: ShownSessions):
+    # GIVEN
+    one = made(shown.session(maker))
+
+    # WHEN
+    rows = [
+        ((finding.name, row.label), row.value)
+        for finding in shown.diagnosis(maker).findings
+        for row in finding.evidence
+        if (finding.name, row.label) in FIGURES and row.value is not None
+    ]
+
+    # THEN, if the trace has all calls
+    other = {
+        key: (value, figure)
+        for key, value in rows
+        if (one.is_whole or key[0] == "truncated_trace")
+        and value != pytest.approx(figure := FIGURES[key](one), rel=1e-6)
+    }
+    assert other == {}
+
+
+def test_each_figure_is_of_evidence_that_is_shown(shown: ShownSessions):
+    labels = {
+        (finding.name, row.label)
+        for _, maker in MADE
+        for finding in shown.diagnosis(maker).findings
+        for row in finding.evidence
+        if row.value is not None
+    }
+
+    assert set(FIGURES) - labels == set()
