@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -202,6 +203,22 @@ def test_a_program_is_said_to_be_seen_if_it_is(cat, seen, unseen, words, monkeyp
 
     assert found.finding == words.replace("LIBRARY", Path(_extension.program_library()).name)
     assert found.ok == (seen == FILE_BYTES or not seen)
+
+
+@pytest.mark.parametrize("found", [0, 1000, FILE_BYTES])
+def test_a_started_python_is_said_to_be_seen_if_it_is(found, monkeypatch):
+    monkeypatch.setattr(self_check, "_read_by", lambda _: (found, None))
+
+    check = self_check._tried("started Python", self_check._check_started_python)
+
+    unseen = (
+        f"not seen: {self_check.JOIN_FILE} is not where {sys.executable} looks at its start; forks are seen. "
+        "Install tfdarshan into that interpreter's environment, or record with programs=True"
+    )
+    torn = f"of {FILE_BYTES:,} bytes that a started Python read {found:,} were seen: please report it."
+    assert check.ok == (found != 1000)
+    assert (check.finding == unseen) == (found == 0)
+    assert (check.finding == torn) == (found == 1000)
 
 
 def test_counters_that_are_wrong_are_told_with_both_figures(monkeypatch):

@@ -111,8 +111,8 @@ ROWS = {
     "what was done before joining": Row(
         "did before they joined the session, as they started or earlier",
         partial(with_children, kernels=[JOINED_LATE]),
-        lambda _: "The comparison leaves out what processes did before they joined the session, as they started "
-        f"or earlier ({exact_bytes(5 * MB)} read, {exact_bytes(70)} written).",
+        lambda _: "The comparison leaves out what processes did before they joined the session, as they "
+        f"started or earlier ({exact_bytes(5 * MB)} read, {exact_bytes(70)} written).",
         partial(with_children, kernels=[WAITED_FOR]),
     ),
     "silent children": Row(
