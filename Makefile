@@ -72,7 +72,8 @@ endif
 test-long: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools chromium firefox-esr g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS) \
 	    mpirun:openmpi-bin srun:slurm-wlm munged:munge
-	@$(PYTEST) -m long --timeout 3600
+	@# Also with the packages of test-packages, where that was made.
+	@$(addprefix TFD_PACKAGES=,$(wildcard $(abspath $(VENV)-packages))) $(PYTEST) -m long --timeout 3600
 	@$(PYTEST) --hypothesis-profile "other examples" $$(grep -rl --include=test_*.py "import given\|import HealthCheck, given" tests/unit)
 
 test-native: $(STAMPS)/extra-test

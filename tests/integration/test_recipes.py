@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
+from tests.integration.packages.found_packages import need, with_packages
 from tests.integration.slurm_cluster import NoSlurmError, slurm_cluster
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
@@ -64,11 +65,12 @@ class Job:
         (folder / "bin").mkdir()
         self.script("bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
         self.script("bin/tfdarshan", f'#!/bin/sh\nexec {sys.executable} -m tfdarshan "$@"\n')
-        self.variables = os.environ | {
+        self.own_variables = {
             "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
             "JOB_DATA": str(folder / "data"),
             **OPEN_MPI,
         }
+        self.variables = os.environ | self.own_variables
 
     def script(self, name, text):
         path = self.folder / name
@@ -140,22 +142,27 @@ def test_pbsdsh(job):
     job.check(4)
 
 
-def test_torchrun_on_two_nodes(job):
+@pytest.fixture
+def torch_job(job):
+    """The same with torchrun, which PyTorch brings."""
+    job.variables = with_packages(job.folder) | job.own_variables
+    need("torch", job.variables)
+    job.script("bin/torchrun", f'#!/bin/sh\nexec {sys.executable} -m torch.distributed.run "$@"\n')
+    return job
+
+
+def test_torchrun_on_two_nodes(torch_job):
     # WHEN the line is run twice, as on two nodes, which meet at n0
-    if shutil.which("torchrun") is None:
-        pytest.skip("PyTorch, which brings torchrun, is not installed")
     block = printed("torchrun --nnodes 2").replace("n0:29400", "localhost:29400")
-    done = job.run(f"({block}) &\n({block})\nstatus=$?\nwait -n && exit $status", SLURM_JOB_ID="77")
+    done = torch_job.run(f"({block}) &\n({block})\nstatus=$?\nwait -n && exit $status", SLURM_JOB_ID="77")
     assert done.returncode == 0, done.stderr
-    job.check(8)
+    torch_job.check(8)
 
 
-def test_torchrun_on_one_node(job):
-    if shutil.which("torchrun") is None:
-        pytest.skip("PyTorch, which brings torchrun, is not installed")
-    done = job.run(printed("torchrun --standalone"))
+def test_torchrun_on_one_node(torch_job):
+    done = torch_job.run(printed("torchrun --standalone"))
     assert done.returncode == 0, done.stderr
-    job.check(4)
+    torch_job.check(4)
 
 
 def test_srun(job, slurm):

@@ -1,10 +1,29 @@
-"""Whether the environment that `make test-packages` makes has what a test is about."""
+"""The environment that `make test-packages` makes: how jobs find its packages, and whether it has one."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
+
+
+def with_packages(folder: Path) -> dict[str, str]:
+    """Returns variables with which a job, and whatever it starts, finds them.
+
+    Args:
+        folder: Where a folder of modules is made for that.
+    """
+    # Behind this interpreter's own packages, so that all have one NumPy.
+    folders = sorted(Path(os.environ.get("TFD_PACKAGES", "nowhere")).glob("lib/python*/site-packages"))
+    (folder / "start").mkdir()
+    (folder / "start/sitecustomize.py").write_text(f"import sys\nsys.path += {list(map(str, folders))}\n")
+    return os.environ | {
+        "CUDA_VISIBLE_DEVICES": "",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(folder / "start"),
+    }
 
 
 def need(module: str, environment: Mapping[str, str]) -> None:

@@ -1,13 +1,12 @@
 """Records of an LMDB database through PyTorch's DataLoader, with workers that are forked and spawned."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.integration.lmdb_reader.databases import write
+from tests.integration.packages.found_packages import need
 
 RECORDS = 500
 VALUES = [b"%d." % number * (number % 300) for number in range(RECORDS)]
@@ -44,20 +43,15 @@ if __name__ == "__main__":
 pytestmark = pytest.mark.long
 
 
-def test_workers_share_the_records(tmp_path):
+def test_workers_share_the_records(variables, tmp_path):
     # GIVEN
     write(tmp_path / "db", [(b"%06d" % number, value) for number, value in enumerate(VALUES)])
-    folders = sorted(Path(os.environ.get("TFD_PACKAGES", "nowhere")).glob("lib/python*/site-packages"))
-    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.path += {list(map(str, folders))}\n")
     (tmp_path / "train.py").write_text(PROGRAM)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
-    if subprocess.run([sys.executable, "-c", look], env=environment).returncode != 0:
-        pytest.skip("torch is not installed: `make test-packages` makes an environment that has it")
+    need("torch", variables)
 
     # WHEN
     command = [sys.executable, tmp_path / "train.py", tmp_path / "db"]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280)
+    ran = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=280)
 
     # THEN
     assert ran.returncode == 0, ran.stderr
