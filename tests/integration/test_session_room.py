@@ -9,8 +9,7 @@ import pytest
 import tfdarshan
 
 MIB = 1 << 20
-CHILDREN, FILES, READS = 6, 10_000, 30_000
-CAP_MB, TRACE_MB = 16, 1
+FILES, READS, TRACE_MB = 10_000, 30_000, 1
 # Each process may use so much though the others have used all of it: TFD_LEAST_SPOOL_BYTES of session_room.h.
 LEAST_BYTES = MIB
 
@@ -57,37 +56,44 @@ def data(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("start", [forked, pytest.param(started, marks=pytest.mark.long)])
-def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start):
-    # GIVEN children of which three alone fill the cap, and two the trace's part of it
+@pytest.mark.parametrize(
+    ("start", "children", "cap_mb"),
+    [
+        (forked, 6, 16),
+        pytest.param(started, 6, 16, marks=pytest.mark.long),
+        pytest.param(started, 64, 128, marks=pytest.mark.long),
+    ],
+)
+def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start, children, cap_mb):
+    # GIVEN children of which half alone fill the cap, and two the trace's part of it
     spools = tmp_path / "spools"
     spools.mkdir()
     done, told_done = os.pipe()
     gate, open_gate = os.pipe()
 
     # WHEN
-    options = {"memory_cap_mb": CAP_MB, "trace_memory_mb": TRACE_MB, "spool_dir": spools}
+    options = {"memory_cap_mb": cap_mb, "trace_memory_mb": TRACE_MB, "spool_dir": spools}
     with tfdarshan.profile(tmp_path / "logs", engine="builtin", **options) as session:
-        waits = [start(data, told_done, gate) for _ in range(CHILDREN)]
+        waits = [start(data, told_done, gate) for _ in range(children)]
         os.close(told_done)
-        assert [os.read(done, 1) for _ in waits] == [b"."] * CHILDREN
+        assert [os.read(done, 1) for _ in waits] == [b"."] * children
         used = sum(path.stat().st_blocks * 512 for path in spools.rglob("*.spool"))
-        os.write(open_gate, b"." * CHILDREN)
+        os.write(open_gate, b"." * children)
         for wait in waits:
             wait()
     for descriptor in (done, gate, open_gate):
         os.close(descriptor)
 
     # THEN
-    assert CAP_MB * MIB / 2 < used <= CAP_MB * MIB + (CHILDREN + 1) * LEAST_BYTES
+    assert cap_mb * MIB / 2 < used <= cap_mb * MIB + (children + 1) * LEAST_BYTES
     paths = session.files["path"]
     ours = session.files[paths.str.startswith(f"{data}/") | paths.str.contains("beyond memory_cap_mb")]
-    assert ours["POSIX_READS"].sum() == ours["POSIX_BYTES_READ"].sum() == CHILDREN * READS
-    assert ours["POSIX_OPENS"].sum() == CHILDREN * (FILES + 1)
+    assert ours["POSIX_READS"].sum() == ours["POSIX_BYTES_READ"].sum() == children * READS
+    assert ours["POSIX_OPENS"].sum() == children * (FILES + 1)
     counts = [meta["counts"] for meta in session.meta]
-    assert len(counts) == CHILDREN + 1
+    assert len(counts) == children + 1
     assert all(one["segments"] + one["events_dropped"] == one["events"] for one in counts)
-    assert sum(one["segments"] for one in counts) < CHILDREN * READS / 2
+    assert sum(one["segments"] for one in counts) < children * READS / 2
     bounds = [sentence for meta in session.meta for sentence in meta["bounds"]]
     assert any("segments were dropped: the trace was full" in sentence for sentence in bounds)
     assert any("found no room for a row" in sentence for sentence in bounds)
