@@ -21,6 +21,20 @@ static inline bool recorded_exists(const char *directory, int pid)
     return access(path, F_OK) == 0;
 }
 
+/* Its head is written: that comes last. */
+static inline bool recorded_begun(const char *directory, int pid)
+{
+    char path[PATH_MAX], magic[sizeof TFD_SPOOL_MAGIC - 1] = "";
+    check_spool_path(path, directory, pid);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return false;
+    bool begun =
+        read(fd, magic, sizeof magic) == sizeof magic && !memcmp(magic, TFD_SPOOL_MAGIC, sizeof magic);
+    CHECK(close(fd) == 0);
+    return begun;
+}
+
 /* Maps the spool of `pid`. Call it when no session records in this process, or its calls are recorded too. */
 static inline struct tfd_spool recorded_open(const char *directory, int pid)
 {

@@ -51,9 +51,7 @@ static void wait_until_stopped(const char *directory, pid_t pid)
 static void wait_until_recording(const char *directory, pid_t pid)
 {
     uint32_t state = 0;
-    while (!recorded_exists(directory, pid))
-        child_pause();
-    for (int i = 0; i < 50; i++)
+    while (!recorded_begun(directory, pid))
         child_pause();
     while (events_of(directory, pid, &state) < 3)
         child_pause();
