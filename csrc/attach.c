@@ -12,6 +12,7 @@
 
 #include "base/attach_lock.h"
 #include "base/error.h"
+#include "base/missed_opens.h"
 #include "base/own_environment.h"
 #include "base/path_room.h"
 #include "base/process_identity.h"
@@ -62,6 +63,7 @@ static void after_fork_in_child(void)
     int saved_errno = errno;
     tfd_attach_lock_reset_in_child();
     tfd_trigger_release_in_child(false);
+    tfd_missed_opens_forget();
     bool interrupted = tfd_is_interrupted();
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
@@ -133,9 +135,9 @@ static int initialize_once(void)
 
 int tfd_attach_initialize(void)
 {
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     int status = initialize_once();
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
     return status;
 }
 
@@ -293,9 +295,9 @@ static int join_in(const char *directory)
 
 int tfd_session_join(const char *directory)
 {
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     int status = tfd_session.active ? 0 : join_in(directory);
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
     return status;
 }
 
@@ -308,6 +310,15 @@ static bool leave_last_spool(void)
     if (quiet)
         tfd_spool_unmap(&tfd_session.spool);
     return quiet;
+}
+
+/* Threads that would not wait any longer are told of by the session; what they missed of another's is not its. */
+static void tell_missed_opens(void)
+{
+    if (atomic_load(&tfd_shared->generation))
+        tfd_recording_tell_missed_opens(tfd_session.spool.header);
+    else
+        tfd_missed_opens_forget();
 }
 
 static void leave_and_join(void)
@@ -323,15 +334,18 @@ static void leave_and_join(void)
 }
 
 /* A session began or ended. What comes while this looks is seen at the next call. */
-static void meet_sessions(void)
+static void meet_sessions(bool opens)
 {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (tfd_attach_lock_with_patience()) {
         uint32_t counter = atomic_load(&tfd_job_page()->counter);
         leave_and_join();
+        tell_missed_opens();
         tfd_trigger_set_seen(counter);
-        pthread_mutex_unlock(&tfd_attach_lock);
+        tfd_attach_unlock();
+    } else if (opens && !atomic_load(&tfd_shared->generation)) {
+        tfd_missed_opens_add();
     }
     pthread_setcancelstate(cancel_state, NULL);
 }
@@ -364,32 +378,38 @@ static void prepare_children(void)
 
 void tfd_job_wait_for_sessions(const void *interpreter)
 {
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     if (!trigger_is_known && watch_page()) {
         find_trigger(interpreter);
         tfd_trigger_arm();
     }
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
+}
+
+void tfd_job_take_over(const void *interpreter, void *(*found)(void **slot))
+{
+    tfd_trigger_replace(found);
+    tfd_job_wait_for_sessions(interpreter);
 }
 
 void tfd_job_meet(const void *interpreter)
 {
     tfd_job_wait_for_sessions(interpreter);
     if (tfd_job_page())
-        meet_sessions();
+        meet_sessions(false);
 }
 
 void tfd_job_begin(const void *interpreter)
 {
     static bool has_begun;
     Dl_info core;
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     if (!has_begun && dladdr(&has_begun, &core) && !initialize_once()) {
         tfd_rendezvous_name_job(core.dli_fname);
         find_trigger(interpreter);
         has_begun = true;
     }
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
 }
 
 static uint64_t elapsed_ns_since(const struct tfd_clock_sample *begin)
@@ -401,9 +421,9 @@ int tfd_session_start(const struct tfd_options *options, struct tfd_attach_repor
 {
     struct tfd_clock_sample begin = tfd_clock_sample_now();
     *report = (struct tfd_attach_report){0};
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     int status = start(options, report);
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
     report->elapsed_ns = elapsed_ns_since(&begin);
     return status;
 }
@@ -443,9 +463,9 @@ int tfd_session_stop(struct tfd_attach_report *report)
 {
     struct tfd_clock_sample begin = tfd_clock_sample_now();
     *report = (struct tfd_attach_report){0};
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     int status = stop(report);
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
     report->elapsed_ns = elapsed_ns_since(&begin);
     return status;
 }
@@ -462,8 +482,8 @@ int tfd_hook_available(size_t hook)
 
 uint64_t tfd_hook_slots(size_t hook)
 {
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     uint64_t count = hook < TFD_HOOK_COUNT ? tfd_got_slots((unsigned)hook) : 0;
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
     return count;
 }

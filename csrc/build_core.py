@@ -71,6 +71,8 @@ def program_library_sources() -> list[Path]:
 # What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.
 WAITING_LIBRARY_SOURCES = (
     "base/kernel_io.c",
+    "base/missed_opens.c",
+    "base/patience.c",
     "base/process_identity.c",
     "base/session_name.c",
     "hooks/elf_image.c",

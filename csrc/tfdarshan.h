@@ -53,6 +53,8 @@ int tfd_session_join(const char *spool_directory);
 /* Has sessions that begin later recorded in this process, too, when one of its ancestors starts them and follows its
  * children: from its next open or read on. `interpreter` is an address in the library that makes these calls. */
 void tfd_job_wait_for_sessions(const void *interpreter);
+/* The same, in place of the library that waits so far: `found` says what a slot of its held before. */
+void tfd_job_take_over(const void *interpreter, void *(*found)(void **slot));
 /* The same, where a session may record already that this process has not joined. */
 void tfd_job_meet(const void *interpreter);
 /* Names this process's job in its environment, so that programs which it starts wait for its sessions; children that
@@ -266,6 +268,8 @@ int tfd_reader_thread(struct tfd_reader *reader, uint64_t index, struct tfd_thre
 int tfd_reader_joined(struct tfd_reader *reader);
 /* Programs that the process started, or became, as another user: these may not record themselves. */
 uint32_t tfd_reader_other_user_programs(struct tfd_reader *reader);
+/* Opens that did not wait until the process had joined, and are not recorded. */
+uint64_t tfd_reader_missed_opens(struct tfd_reader *reader);
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);
 size_t tfd_reader_failures(struct tfd_reader *reader, struct tfd_failure *failures, size_t capacity);

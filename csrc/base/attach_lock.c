@@ -1,16 +1,22 @@
 #define _GNU_SOURCE
 #include "base/attach_lock.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
-#define LOCK_PATIENCE_NS 50000000
+#include "base/patience.h"
+
+#define LOOK_EVERY_NS 5000000
+#define FORKS_FIRST_NS 50000000
 #define FORK_PATIENCE_NS 1000000000
 #define MAKE_WAY_NS 1000000
 
 /* Error checking: a signal handler that forks while its thread attaches must not wait for itself. */
-pthread_mutex_t tfd_attach_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static struct tfd_attaching holder;
 
 static __thread bool locked_for_fork;
 static __thread unsigned fork_depth; /* more than 1: a signal handler forks while its thread forks */
@@ -22,39 +28,69 @@ static _Atomic uint32_t forks_waiting;
 #define CLOCK_OF_WAITS CLOCK_MONOTONIC
 static int wait_for_lock(const struct timespec *until)
 {
-    return pthread_mutex_clocklock(&tfd_attach_lock, CLOCK_OF_WAITS, until);
+    return pthread_mutex_clocklock(&lock, CLOCK_OF_WAITS, until);
 }
 #else
 #define CLOCK_OF_WAITS CLOCK_REALTIME
 static int wait_for_lock(const struct timespec *until)
 {
-    return pthread_mutex_timedlock(&tfd_attach_lock, until);
+    return pthread_mutex_timedlock(&lock, until);
 }
 #endif
 
-static bool lock_within(int64_t patience_ns)
+/* 0: the lock is held. */
+static int lock_within(int64_t patience_ns)
 {
     struct timespec until;
-    if (!pthread_mutex_trylock(&tfd_attach_lock))
-        return true;
-    clock_gettime(CLOCK_OF_WAITS, &until);
-    until.tv_nsec += patience_ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    return !wait_for_lock(&until);
+    int status = pthread_mutex_trylock(&lock);
+    if (status) {
+        clock_gettime(CLOCK_OF_WAITS, &until);
+        until.tv_nsec += patience_ns;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        status = wait_for_lock(&until);
+    }
+    if (!status)
+        tfd_attaching_begin(&holder);
+    return status;
+}
+
+void tfd_attach_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    tfd_attaching_begin(&holder);
+}
+
+bool tfd_attach_trylock(void)
+{
+    bool locked = !pthread_mutex_trylock(&lock);
+    if (locked)
+        tfd_attaching_begin(&holder);
+    return locked;
+}
+
+void tfd_attach_unlock(void)
+{
+    tfd_attaching_end(&holder);
+    pthread_mutex_unlock(&lock);
 }
 
 static void make_way_for_forks(void)
 {
-    for (int64_t slept_ns = 0; atomic_load(&forks_waiting) && slept_ns < LOCK_PATIENCE_NS;
+    for (int64_t slept_ns = 0; atomic_load(&forks_waiting) && slept_ns < FORKS_FIRST_NS;
          slept_ns += MAKE_WAY_NS)
         nanosleep(&(struct timespec){0, MAKE_WAY_NS}, NULL);
 }
 
 bool tfd_attach_lock_with_patience(void)
 {
+    int status;
     make_way_for_forks();
-    return lock_within(LOCK_PATIENCE_NS);
+    int64_t since_ns = tfd_patience_begins();
+    do
+        status = lock_within(LOOK_EVERY_NS);
+    while (status == ETIMEDOUT && tfd_patience_lasts(&holder, since_ns));
+    return !status;
 }
 
 /* On a busy machine a thread that holds the lock may not run for a while, and
@@ -64,7 +100,7 @@ bool tfd_attach_lock_before_fork(void)
     if (fork_depth++)
         return false;
     atomic_fetch_add(&forks_waiting, 1);
-    locked_for_fork = lock_within(FORK_PATIENCE_NS);
+    locked_for_fork = !lock_within(FORK_PATIENCE_NS);
     atomic_fetch_sub(&forks_waiting, 1);
     return locked_for_fork;
 }
@@ -72,12 +108,13 @@ bool tfd_attach_lock_before_fork(void)
 void tfd_attach_lock_after_fork(void)
 {
     if (!--fork_depth && locked_for_fork)
-        pthread_mutex_unlock(&tfd_attach_lock);
+        tfd_attach_unlock();
 }
 
 void tfd_attach_lock_reset_in_child(void)
 {
-    tfd_attach_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    tfd_attaching_end(&holder);
     atomic_store(&forks_waiting, 0);
     locked_for_fork = false;
     fork_depth--;

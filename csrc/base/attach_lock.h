@@ -2,14 +2,15 @@
 #ifndef TFD_ATTACH_LOCK_H
 #define TFD_ATTACH_LOCK_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
-extern pthread_mutex_t tfd_attach_lock;
+void tfd_attach_lock(void);
+bool tfd_attach_trylock(void);
+void tfd_attach_unlock(void);
 
-/* Waits for whoever attaches, 50 ms at most: that may in turn wait for the
- * loader's lock, which the caller holds inside a dlopen, and a call of the
- * host's waits meanwhile. Makes way for threads that fork. */
+/* Waits for whoever attaches, but not for long where that one sleeps (base/patience.h): it may in turn wait for the
+ * loader's lock, which the caller holds inside a dlopen, and a call of the host's waits meanwhile. Makes way for
+ * threads that fork. False: not held. */
 bool tfd_attach_lock_with_patience(void);
 
 /* Around fork: a child inherits the lock of the loader's list as it is, and

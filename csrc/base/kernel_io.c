@@ -10,10 +10,22 @@
 #include <unistd.h>
 
 static _Atomic int64_t own_bytes_read;
+static _Atomic int64_t *_Atomic excluded = &own_bytes_read;
 
 void tfd_kernel_io_exclude(int64_t bytes_read)
 {
-    atomic_fetch_add(&own_bytes_read, bytes_read);
+    atomic_fetch_add(atomic_load(&excluded), bytes_read);
+}
+
+_Atomic int64_t *tfd_kernel_io_excluded(void)
+{
+    return atomic_load(&excluded);
+}
+
+void tfd_kernel_io_exclude_in(_Atomic int64_t *bytes_read)
+{
+    atomic_store(&excluded, bytes_read);
+    atomic_fetch_add(bytes_read, atomic_exchange(&own_bytes_read, 0));
 }
 
 static bool field(const char *text, const char *name, int64_t *value)
@@ -37,7 +49,7 @@ struct tfd_kernel_io tfd_kernel_io_now(void)
     io.valid = got > 0 && field(text, "rchar: ", &io.rchar) && field(text, "wchar: ", &io.wchar) &&
                field(text, "syscr: ", &io.syscr) && field(text, "syscw: ", &io.syscw) &&
                field(text, "read_bytes: ", &io.read_bytes) && field(text, "write_bytes: ", &io.write_bytes);
-    io.rchar -= atomic_load(&own_bytes_read);
+    io.rchar -= atomic_load(atomic_load(&excluded));
     tfd_kernel_io_exclude(got > 0 ? got : 0); /* this very read is charged from now on */
     return io;
 }

@@ -10,31 +10,40 @@
 
 #include "base/kernel_io.h"
 
+#define STAT_BYTES 1024
 #define STATE_FIELD 3
 #define PARENT_FIELD 4
 #define START_FIELD 22
 
-/* Field `wanted` of /proc/<pid>/stat, from the third on; 0: there is no such process, or it has ended. */
-static uint64_t stat_field(int32_t pid, int wanted)
+/* The third field of a file as /proc/<pid>/stat, and what follows it, in `text`; NULL: there is no such file. */
+static const char *read_state(const char *path, char text[STAT_BYTES])
 {
-    char path[32], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, STAT_BYTES - 1);
     if (fd >= 0)
         close(fd);
     if (length <= 0)
-        return 0;
+        return NULL;
     tfd_kernel_io_exclude(length);
     text[length] = '\0';
     /* The second field is the program's name in brackets, and may hold anything. */
-    const char *field = strrchr(text, ')');
-    for (int number = STATE_FIELD - 1; field && number < wanted; number++) {
-        field = strchr(field + 1, ' ');
-        if (field && number == STATE_FIELD - 1 && (field[1] == 'Z' || field[1] == 'X'))
-            return 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
+}
+
+/* Field `wanted` of /proc/<pid>/stat; 0: there is no such process, or it has ended. */
+static uint64_t stat_field(int32_t pid, int wanted)
+{
+    char path[32], text[STAT_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *field = read_state(path, text);
+    if (field && (*field == 'Z' || *field == 'X'))
+        return 0;
+    for (int number = STATE_FIELD; field && number < wanted; number++) {
+        field = strchr(field, ' ');
+        field += field != NULL;
     }
-    return field ? strtoull(field + 1, NULL, 10) : 0;
+    return field ? strtoull(field, NULL, 10) : 0;
 }
 
 uint64_t tfd_process_start(int32_t pid)
@@ -51,6 +60,14 @@ uint64_t tfd_own_pid_namespace(void)
 {
     struct stat status;
     return stat("/proc/self/ns/pid", &status) ? 0 : (uint64_t)status.st_ino;
+}
+
+bool tfd_thread_is_awake(int32_t tid)
+{
+    char path[48], text[STAT_BYTES];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+    const char *state = read_state(path, text);
+    return state && !strchr("SZX", *state);
 }
 
 /* A folder has a link of its own, one from its parent, and one from each folder in it: one for each thread. */

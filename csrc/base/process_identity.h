@@ -13,5 +13,8 @@ int32_t tfd_process_parent(int32_t pid);
 uint64_t tfd_own_pid_namespace(void);
 /* False also where that is not known. */
 bool tfd_has_one_thread(void);
+/* A thread of this process runs, or waits for a processor, a disk or who traces it; false also where that is not
+ * known. */
+bool tfd_thread_is_awake(int32_t tid);
 
 #endif

@@ -33,9 +33,10 @@ static unsigned found_count;        /* with those that are looked at first */
 static const _Atomic uint32_t never_changes;
 static const _Atomic uint32_t *watched = &never_changes;
 static _Atomic uint32_t seen;
-static void (*tell)(void);
+static void (*tell)(bool opens);
 static _Atomic int32_t armed_pid; /* a child of vfork has this memory and another number */
 static struct tfd_trigger_wrappers ours;
+static void *(*found_before)(void **slot); /* in slots of the library that these take the place of */
 
 /* Not getpid(): old C libraries remember it, also across a vfork. */
 static int32_t own_pid(void)
@@ -43,20 +44,20 @@ static int32_t own_pid(void)
     return (int32_t)syscall(SYS_getpid);
 }
 
-static __attribute__((noinline)) void tell_in_own_process(void)
+static __attribute__((noinline)) void tell_in_own_process(bool opens)
 {
     int saved_errno = errno;
     if (atomic_load(&armed_pid) == own_pid())
-        tell();
+        tell(opens);
     errno = saved_errno;
 }
 
-static inline void look(void)
+static inline void look(bool opens)
 {
     if (__builtin_expect(atomic_load_explicit(watched, memory_order_relaxed) !=
                              atomic_load_explicit(&seen, memory_order_relaxed),
                          0))
-        tell_in_own_process();
+        tell_in_own_process(opens);
 }
 
 /* By the column `emulated` of the hook table. The mode that an open may leave out is passed on as it was found. */
@@ -105,14 +106,14 @@ static const bool is_open[KINDS] = {TFD_HOOKS(KIND) false};
 #define OPENS(symbol, result, parameters, arguments)                                                         \
     static result trigger_##symbol parameters                                                                \
     {                                                                                                        \
-        look();                                                                                              \
+        look(true);                                                                                          \
         return NEXT(symbol) arguments;                                                                       \
     }
 #define READS(symbol, result, parameters, arguments)                                                         \
     static result trigger_##symbol parameters                                                                \
     {                                                                                                        \
         result done = NEXT(symbol) arguments;                                                                \
-        look();                                                                                              \
+        look(false);                                                                                         \
         return done;                                                                                         \
     }
 TFD_HOOKS(KIND)
@@ -179,6 +180,13 @@ static bool is_known(const void *value, unsigned kind)
     return value == definition[kind] || (ours.wrapper && ours.is_definition(value, hook_of[kind]));
 }
 
+/* What a slot would hold if no trigger were in it. */
+static void *value_of(void **address)
+{
+    void *before = found_before ? found_before(address) : NULL;
+    return before ? before : __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+
 /* `context`: true for opens alone. */
 static void collect(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
@@ -187,7 +195,7 @@ static void collect(void *context, const struct tfd_image *image, const struct t
     if (kind == KINDS || (*opens_alone && !is_open[kind]) || found_count == MAX_SLOTS ||
         !definition_for(image, kind) || (uintptr_t)place->address % sizeof(void *))
         return;
-    void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE);
+    void *value = value_of(place->address);
     if (value && (is_inside(image, value) || is_known(value, kind)))
         slots[found_count++] = (struct trigger_slot){place->address, value, kind, 0};
 }
@@ -254,7 +262,7 @@ static void aim(void)
 }
 
 /* Its symbols are resolved after the look at the list, whose lock dlsym may take. */
-void tfd_trigger_prepare(const void *address, void (*notice)(void))
+void tfd_trigger_prepare(const void *address, void (*notice)(bool opens))
 {
     struct tfd_image image = {.dynamic = address};
     tell = notice;
@@ -297,7 +305,8 @@ static void *held_by(const struct trigger_slot *slot)
 static bool may_take(const struct trigger_slot *slot)
 {
     const void *held = held_by(slot);
-    return held != trigger_of[slot->kind] && (held == slot->found || is_known(held, slot->kind));
+    return held != trigger_of[slot->kind] &&
+           (value_of(slot->address) == slot->found || is_known(held, slot->kind));
 }
 
 static void take_slots(unsigned first)
@@ -373,9 +382,21 @@ void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers)
     aim();
 }
 
+void *tfd_trigger_found(void **slot)
+{
+    for (unsigned i = 0; i < slot_count; i++)
+        if (slots[i].address == slot)
+            return held_by(&slots[i]) == trigger_of[slots[i].kind] ? slots[i].found : NULL;
+    return NULL;
+}
+
+void tfd_trigger_replace(void *(*found)(void **slot))
+{
+    found_before = found;
+}
+
 void tfd_trigger_leave(void)
 {
-    tfd_trigger_disarm();
     for (unsigned i = 0; i < slot_count; i++)
         if (held_by(&slots[i]) == trigger_of[slots[i].kind])
             write_slot(&slots[i], slots[i].found);

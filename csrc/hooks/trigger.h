@@ -24,8 +24,9 @@ struct tfd_trigger_wrappers {
 };
 
 /* Finds the slots of the object that `address` lies in, and writes none. `notice` is called, in the process that
- * armed them, when the counter has another value than was seen. Takes the loader's locks; allocates no memory. */
-void tfd_trigger_prepare(const void *address, void (*notice)(void));
+ * armed them, when the counter has another value than was seen, and is told whether a file is opened after it. Takes
+ * the loader's locks; allocates no memory. */
+void tfd_trigger_prepare(const void *address, void (*notice)(bool opens));
 /* None before this. */
 void tfd_trigger_watch(const _Atomic uint32_t *counter);
 /* Patches them for the calling process. Allocates nothing and waits for nothing: for a child of fork. */
@@ -40,9 +41,14 @@ void tfd_trigger_release_in_child(bool may_look);
 /* Lets calls go on through our wrappers, which are there. */
 void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers);
 void tfd_trigger_set_seen(uint32_t value);
+/* What a slot held before it was taken; NULL: it is none of these, or holds something else. */
+void *tfd_trigger_found(void **slot);
+/* Before they are prepared: of the library whose slots these take over. That goes on looking until they are armed, so
+ * that no call passes in between. */
+void tfd_trigger_replace(void *(*found)(void **slot));
 /* Puts back what was found; a slot that somebody else patched since is left to them. */
 void tfd_trigger_leave(void);
-/* After that: calls that are in the middle go on to what their slots hold now. */
+/* After that, calls that are in the middle go on to what their slots hold now. */
 void tfd_trigger_follow(void);
 bool tfd_is_trigger(const void *value, unsigned hook);
 

@@ -55,8 +55,12 @@ bool tfd_waiting_library_leaves(void)
 }
 
 __attribute__((visibility("default"))) void tfdarshan_take_over_waiting(const void *interpreter,
-                                                                        tfd_leave_waiting_function *leave)
+                                                                        tfd_leave_waiting_function *leave,
+                                                                        struct tfd_waited *waited)
 {
+    tfd_kernel_io_exclude_in(waited->bytes_read);
+    tfd_missed_opens_count_in(waited->missed);
+    tfd_job_take_over(interpreter, waited->found);
     leave();
     tfd_job_meet(interpreter);
 }

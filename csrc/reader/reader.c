@@ -289,6 +289,11 @@ uint32_t tfd_reader_other_user_programs(struct tfd_reader *reader)
     return atomic_load(&reader->image.spool.header->other_user_programs);
 }
 
+uint64_t tfd_reader_missed_opens(struct tfd_reader *reader)
+{
+    return atomic_load(&reader->image.spool.header->missed_opens);
+}
+
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude)
 {
     const struct tfd_patterns_met *met = &reader->image.spool.header->patterns_met;

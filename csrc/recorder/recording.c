@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_io.h"
+#include "base/missed_opens.h"
 #include "base/process_identity.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_table.h"
@@ -148,8 +149,14 @@ bool tfd_child_begin(void)
     return begun;
 }
 
+void tfd_recording_tell_missed_opens(struct tfd_spool_header *header)
+{
+    atomic_fetch_add(&header->missed_opens, tfd_missed_opens_take(&header->kernel_start));
+}
+
 void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header)
 {
+    tfd_recording_tell_missed_opens(header);
     header->kernel_stop = tfd_kernel_io_now();
     header->stop = tfd_clock_sample_now();
 }
@@ -175,8 +182,7 @@ void tfd_abandon(void)
  * threads); a reader takes the later of this time and the last event. */
 void tfd_before_exit(void)
 {
-    if (!atomic_load(&tfd_shared->generation) || !tfd_session.active ||
-        pthread_mutex_trylock(&tfd_attach_lock))
+    if (!atomic_load(&tfd_shared->generation) || !tfd_session.active || !tfd_attach_trylock())
         return;
     if (tfd_session.active && tfd_session.pid == getpid()) {
         if (tell_ending)
@@ -184,7 +190,7 @@ void tfd_before_exit(void)
         tfd_recording_take_closing_snapshots(tfd_session.spool.header);
         atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
     }
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
 }
 
 __attribute__((destructor)) static void at_normal_exit(void)

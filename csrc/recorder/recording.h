@@ -15,6 +15,8 @@ int tfd_recording_make_spool(int32_t parent_pid);
 void tfd_recording_drop_late_spool(void);
 /* From here on events are written. */
 void tfd_recording_begin(void);
+/* Of threads that did not wait until this process had joined. */
+void tfd_recording_tell_missed_opens(struct tfd_spool_header *header);
 void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header);
 /* False in a child made without fork handlers: the spool is not mapped there. */
 bool tfd_is_recording_here(void);

@@ -19,7 +19,7 @@
 #include "spool/packed_event.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 7u
+#define TFD_SPOOL_VERSION 8u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -198,6 +198,7 @@ struct tfd_spool_header {
     struct tfd_patterns_met patterns_met;
     _Atomic uint64_t session_bytes; /* in the owner's spool: what all processes of the session use */
     _Atomic uint64_t mapped_files;  /* offset of struct tfd_mapped_files, 0 = no file was mapped */
+    _Atomic uint64_t missed_opens;  /* base/missed_opens.h */
 };
 
 /* An open spool, in the recording process or in a reader. */

@@ -12,12 +12,13 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/kernel_io.h"
+#include "base/missed_opens.h"
+#include "base/patience.h"
 #include "base/process_identity.h"
 #include "hooks/trigger.h"
 #include "spool/job_page.h"
 #include "waiting/handover.h"
-
-#define PATIENCE_NS 50000000 /* since loading began: a thread that comes later does not wait at all */
 
 static char core_path[TFD_SPOOL_PATH_MAX];
 static bool forks_alone; /* the process that forks has one thread */
@@ -39,44 +40,44 @@ static int leave(void)
 
 static void hand_over(void)
 {
+    struct tfd_waited waited = {tfd_missed_opens(), tfd_kernel_io_excluded(), tfd_trigger_found};
     void *core = dlopen(core_path, RTLD_NOW | RTLD_LOCAL);
     tfd_take_over_waiting_function *take_over =
         core ? (tfd_take_over_waiting_function *)(uintptr_t)dlsym(core, TFD_TAKE_OVER_WAITING) : NULL;
     if (take_over)
-        take_over(interpreter(), leave);
+        take_over(interpreter(), leave, &waited);
     else
         leave();
+    /* Also of calls that have not looked yet. */
     tfd_trigger_follow();
+    tfd_trigger_disarm();
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void load_once(void)
+static bool loads_once(void)
 {
     enum { NOT_YET, LOADING, LOADED };
     static _Atomic int state;
-    static _Atomic int64_t begun_ns = INT64_MAX - PATIENCE_NS;
+    static struct tfd_attaching loader;
     int before = NOT_YET;
     if (atomic_compare_exchange_strong(&state, &before, LOADING)) {
-        atomic_store(&begun_ns, now_ns());
+        tfd_attaching_begin(&loader);
         hand_over();
+        tfd_attaching_end(&loader);
         atomic_store(&state, LOADED);
     }
-    while (atomic_load(&state) == LOADING && now_ns() < atomic_load(&begun_ns) + PATIENCE_NS)
+    for (int64_t since_ns = tfd_patience_begins();
+         atomic_load(&state) == LOADING && tfd_patience_lasts(&loader, since_ns);)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return atomic_load(&state) == LOADED;
 }
 
 /* A session began or ended. Threads whose calls come meanwhile wait, so that these are recorded, too. */
-static void load_core(void)
+static void load_core(bool opens)
 {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    load_once();
+    if (!loads_once() && opens)
+        tfd_missed_opens_add();
     pthread_setcancelstate(cancel_state, NULL);
 }
 
@@ -90,6 +91,7 @@ static void before_fork(void)
 static void after_fork_in_child(void)
 {
     tfd_trigger_release_in_child(forks_alone);
+    tfd_missed_opens_forget();
     waits = forks_alone;
     if (waits)
         tfd_trigger_arm();
@@ -112,6 +114,7 @@ static void wait_for_sessions(void)
 
 __attribute__((visibility("default"))) int tfdarshan_leave_waiting(void)
 {
+    tfd_trigger_disarm();
     return leave();
 }
 

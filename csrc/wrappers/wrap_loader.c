@@ -39,7 +39,7 @@ static void patch_late_libraries(void)
     if (tfd_attach_lock_with_patience()) {
         if (tfd_session.active && tfd_got_stale())
             tfd_got_patch(&late);
-        pthread_mutex_unlock(&tfd_attach_lock);
+        tfd_attach_unlock();
     }
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;

@@ -254,6 +254,10 @@ class SpoolReader:
         """Counts programs that it started, or became, as another user, who may not record themselves."""
         return int(self._lib.tfd_reader_other_user_programs(self._reader))
 
+    def missed_opens(self) -> int:
+        """Counts opens that did not wait until the process had joined the session, and are not recorded."""
+        return int(self._lib.tfd_reader_missed_opens(self._reader))
+
     def patterns_met(self) -> tuple[int, int]:
         """Says which include and exclude patterns a path met: a bit for each of the first 64."""
         include, exclude = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")

@@ -330,7 +330,7 @@ static void test_refusals(void)
     check_refused(path, "newer tfdarshan");
     header.version = TFD_SPOOL_VERSION - 1;
     write_file(path, &header, 16);
-    check_refused(path, "older tfdarshan (spool version 6, this one reads version 7)");
+    check_refused(path, "older tfdarshan (spool version 7, this one reads version 8)");
     header.version = TFD_SPOOL_VERSION;
     header.place_bytes = 1;
     write_file(path, &header, sizeof header);

@@ -27,9 +27,9 @@ static void *load(void *unused)
 static void look_again(void)
 {
     struct tfd_attach_report report = {0};
-    pthread_mutex_lock(&tfd_attach_lock);
+    tfd_attach_lock();
     CHECK(tfd_got_patch(&report) == 0);
-    pthread_mutex_unlock(&tfd_attach_lock);
+    tfd_attach_unlock();
 }
 
 int main(int argc, char **argv)

@@ -189,7 +189,7 @@ def _write_children(
                 info = reader.info()
                 if reader.is_program():
                     programs.add(info.command)
-                if _is_silent(info, _real_threads(reader, info)):
+                if not reader.missed_opens() and _is_silent(info, _real_threads(reader, info)):
                     silent += 1
                     continue
                 about = {}
@@ -364,7 +364,11 @@ def _process_meta(
         **_mapping(reader),
         "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
         "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
-        "bounds": [*(marker.notes if owner else ()), *_bounds_reached(marker, info, _skipped(threads))],
+        "bounds": [
+            *(marker.notes if owner else ()),
+            *_bounds_reached(marker, info, _skipped(threads)),
+            *_missed(reader),
+        ],
         **({"session_notes": marker.notes} if owner else {}),
     }
 
@@ -400,6 +404,15 @@ def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
     if info.damaged:
         bounds.append("damaged parts of the spool were left out")
     return bounds
+
+
+def _missed(reader: ProcessReader) -> list[str]:
+    """Says which opens did not wait for the process to join the session; what the kernel counts has them."""
+    missed = reader.missed_opens() if isinstance(reader, SpoolReader) else 0
+    if not missed:
+        return []
+    was = "was" if missed == 1 else "were"
+    return [f"up to {plural(missed, 'open')} {was} not recorded: made while the process took long to join"]
 
 
 def _part(marker: Marker) -> str:
