@@ -123,7 +123,12 @@
     X(MMAP_FAULTS, "faults", "page faults on them that were seen, -1 where they could not be")               \
     X(MMAP_MAJOR_FAULTS, "faults",                                                                           \
       "of these, those that began to read from storage; others wait for it too")                             \
-    X(MMAP_BYTES_IN, "bytes", "bytes of it that came into the page cache while mapped, -1 if unknown")
+    X(MMAP_BYTES_TOUCHED, "bytes",                                                                           \
+      "bytes that these page faults made accessible: a page for one out of order, 16 for others; -1 if "     \
+      "unknown")                                                                                             \
+    X(MMAP_BYTES_IN, "bytes", "bytes of it that came into the page cache while mapped, -1 if unknown")       \
+    X(MMAP_BYTES_EVICTED, "bytes",                                                                           \
+      "bytes of it that left the page cache while mapped, at least, -1 if unknown")
 
 #define TFD_POSIX_F_COUNTERS(X)                                                                              \
     X(POSIX_F_OPEN_START_TIMESTAMP, "s", "start of the earliest open")                                       \

@@ -9,6 +9,15 @@
 
 #define THREAD_PLACES 4096u /* a power of two */
 #define MOST_SAMPLES (4u << 20)
+#define PLACES_OF_THREAD 4u    /* that it touches in turn */
+#define JUMP_BYTES (512 << 10) /* further away is out of order */
+#define AROUND_PAGES 16        /* of those in memory a fault maps so many around its own */
+
+/* A place that a thread goes through. */
+struct touched {
+    const struct tfd_mapped_file *file; /* NULL: the place is free */
+    int64_t offset;
+};
 
 /* The fault that a thread is in. */
 struct begun {
@@ -20,6 +29,8 @@ struct begun {
     int64_t time_ns;              /* 0: it is in none */
     int64_t offset;               /* of the page in the file */
     struct tfd_mapped_file *file; /* NULL: other memory */
+    struct touched last[PLACES_OF_THREAD];
+    uint32_t oldest; /* of these */
 };
 
 static struct tfd_fault_sample *samples;
@@ -190,7 +201,22 @@ static void keep_fault(struct work *work, const struct begun *thread, const stru
     tfd_fault_log_add(work->spool, work->totals, &fault);
 }
 
-static void end_fault(const struct begun *thread, const struct tfd_fault_sample *end)
+/* The first fault after a jump maps its page; each that follows, up to 64 KiB of what is there already. */
+static int64_t touched_pages(struct begun *thread)
+{
+    for (uint32_t i = 0; i < PLACES_OF_THREAD; i++) {
+        struct touched *last = &thread->last[i];
+        if (last->file == thread->file && llabs(thread->offset - last->offset) <= JUMP_BYTES) {
+            last->offset = thread->offset;
+            return AROUND_PAGES;
+        }
+    }
+    thread->last[thread->oldest++ % PLACES_OF_THREAD] =
+        (struct touched){.file = thread->file, .offset = thread->offset};
+    return 1;
+}
+
+static void end_fault(const struct work *work, struct begun *thread, const struct tfd_fault_sample *end)
 {
     struct tfd_mapped_file *file = thread->file;
     int64_t wait_ns = end->time_ns - thread->time_ns;
@@ -200,6 +226,7 @@ static void end_fault(const struct begun *thread, const struct tfd_fault_sample 
     file->longest_ns = wait_ns > file->longest_ns ? wait_ns : file->longest_ns;
     file->first_ns = file->first_ns ? file->first_ns : thread->time_ns;
     file->last_ns = end->time_ns;
+    file->bytes_touched += touched_pages(thread) * (int64_t)work->page_bytes;
 }
 
 static bool is_in(const struct tfd_range *range, const struct tfd_fault_sample *sample)
@@ -247,7 +274,7 @@ static void work_up(struct work *work, const struct tfd_fault_sample *sample)
     }
     work->totals->faults++;
     if (thread->file) {
-        end_fault(thread, sample);
+        end_fault(work, thread, sample);
         keep_fault(work, thread, sample);
     }
     drop(thread);

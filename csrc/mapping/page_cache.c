@@ -44,7 +44,7 @@ void tfd_page_cache_begin(struct tfd_mapped_file *file, int fd)
 }
 
 /* A page that came in and was evicted again shows as evicted; one that was evicted before and came back shows as
- * cached. The larger of both growths is the least that came in. */
+ * cached. The larger of both growths is the least that came in; likewise what left. */
 void tfd_page_cache_look(struct tfd_mapped_file *file, int fd)
 {
     int64_t cached, evicted;
@@ -55,7 +55,9 @@ void tfd_page_cache_look(struct tfd_mapped_file *file, int fd)
         return;
     }
     int64_t grown = cached - file->bytes_cached;
-    file->bytes_in += larger(0, larger(grown, grown + evicted - file->bytes_evicted));
+    int64_t more_evicted = evicted - file->bytes_evicted;
+    file->bytes_in += larger(0, larger(grown, grown + more_evicted));
+    file->bytes_left += larger(0, larger(-grown, more_evicted));
     file->bytes_cached = cached;
     file->bytes_evicted = evicted;
 }

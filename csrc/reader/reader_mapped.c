@@ -48,6 +48,7 @@ static void show_faults(const struct tfd_reader *reader, const struct tfd_mapped
 {
     counters[TFD_COUNTER_MMAP_FAULTS] = (int64_t)from->faults;
     counters[TFD_COUNTER_MMAP_MAJOR_FAULTS] = (int64_t)from->major_faults;
+    counters[TFD_COUNTER_MMAP_BYTES_TOUCHED] = from->bytes_touched;
     f_counters[TFD_COUNTER_MMAP_F_FAULT_START_TIMESTAMP] = since_start(reader, from->first_ns);
     f_counters[TFD_COUNTER_MMAP_F_FAULT_END_TIMESTAMP] = since_start(reader, from->last_ns);
     f_counters[TFD_COUNTER_MMAP_F_FAULT_TIME] = (double)from->busy_ns * 1e-9;
@@ -74,8 +75,11 @@ void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int6
     const struct tfd_mapped_files *list = tfd_reader_mapped_files(reader);
     counters[TFD_COUNTER_MMAP_MAPPINGS] = (int64_t)from->mappings;
     counters[TFD_COUNTER_MMAP_BYTES_MAPPED] = (int64_t)from->mapped_bytes;
-    counters[TFD_COUNTER_MMAP_BYTES_IN] = are_bytes_known(list, from) ? from->bytes_in : -1;
+    bool are_known = are_bytes_known(list, from);
+    counters[TFD_COUNTER_MMAP_BYTES_IN] = are_known ? from->bytes_in : -1;
+    counters[TFD_COUNTER_MMAP_BYTES_EVICTED] = are_known ? from->bytes_left : -1;
     counters[TFD_COUNTER_MMAP_FAULTS] = counters[TFD_COUNTER_MMAP_MAJOR_FAULTS] = -1;
+    counters[TFD_COUNTER_MMAP_BYTES_TOUCHED] = -1;
     f_counters[TFD_COUNTER_MMAP_F_FAULT_TIME] = f_counters[TFD_COUNTER_MMAP_F_WAIT_TIME] = -1;
     if (list->watch == TFD_FAULTS_WATCHED)
         show_faults(reader, from, counters, f_counters);

@@ -33,6 +33,8 @@ struct tfd_mapped_file {
     uint32_t bytes_missed; /* 1: while it was mapped nobody looked for a time, they are unknown */
     uint32_t held;         /* 1: the watching thread has a descriptor of it */
     int64_t bytes_cached, bytes_evicted; /* when it was looked at last */
+    int64_t bytes_left;                  /* that left the page cache meanwhile, where bytes_in is known */
+    int64_t bytes_touched; /* that faults which were events are reckoned to have made accessible */
 };
 
 /* A page fault on a mapped file. */

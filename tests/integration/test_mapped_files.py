@@ -71,6 +71,7 @@ def test_each_fault_on_a_mapping_is_counted(sparse, tmp_path):
     assert row["MMAP_MAPPINGS"] == 1
     assert row["MMAP_BYTES_MAPPED"] == STRIDE * TOUCHES
     assert row["MMAP_FAULTS"] == 2 * TOUCHES
+    assert row["MMAP_BYTES_TOUCHED"] == 2 * TOUCHES * mmap.PAGESIZE
     assert 0 < row["MMAP_F_FAULT_TIME"] <= row["MMAP_F_WAIT_TIME"] < summarize(session.session).duration_s
 
 
@@ -225,6 +226,44 @@ def test_bytes_in_are_the_growth_of_the_page_cache(tmp_path):
     assert summarize(session.session).coverage.read.mapped >= grown
 
 
+def test_what_is_touched_in_order_is_nearly_all_of_it(sparse, tmp_path):
+    # GIVEN 4 MiB in two places of a file, by turns, page by page
+    with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+        one, other = (np.memmap(sparse, np.uint8, "r", offset=place * STRIDE) for place in (0, 2))
+        for at in range(0, STRIDE, mmap.PAGESIZE):
+            assert one[at] == other[at]
+        del one, other
+
+    # THEN a fault stands for the 16 pages that it may have mapped, but for the first in each place
+    row, _ = mapped_row(session, sparse)
+    firsts = row["MMAP_FAULTS"] - (row["MMAP_BYTES_TOUCHED"] // mmap.PAGESIZE - 2) // 16
+    assert firsts == 2
+    assert row["MMAP_BYTES_TOUCHED"] >= 2 * (STRIDE - 15 * mmap.PAGESIZE)
+
+
+def test_bytes_that_leave_the_page_cache_are_told(tmp_path):
+    # GIVEN a file that is in the page cache, and mapped without being touched
+    path = tmp_path / "array.bin"
+    path.write_bytes(bytes(8 << 20))
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+        before = cached_bytes(path)
+        with tfdarshan.profile(tmp_path / "logs", mapped=True) as session:
+            mapped = np.memmap(path, np.uint8, "r")
+            # WHEN it is evicted
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            del mapped
+    left = before - cached_bytes(path)
+    if not left:
+        pytest.skip("this file system keeps its pages in memory")
+
+    # THEN
+    row, reads = mapped_row(session, path)
+    if row["MMAP_BYTES_IN"] < 0:
+        pytest.skip("this kernel has no cachestat")
+    assert (row["MMAP_BYTES_EVICTED"], reads.bytes_evicted) == (left, left)
+
+
 def test_what_watches_has_no_descriptor_of_the_programs(sparse, tmp_path):
     with tfdarshan.profile(tmp_path / "logs", mapped=True):
         with sparse.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
@@ -303,7 +342,7 @@ def test_bytes_of_a_killed_worker_are_unknown(sparse):
     mapping, row, reads = in_child(lambda: os.kill(os.getpid(), signal.SIGKILL), sparse)
 
     assert mapping["settled"] == 0
-    assert row["MMAP_BYTES_IN"] == -1
+    assert (row["MMAP_BYTES_IN"], row["MMAP_BYTES_EVICTED"]) == (-1, -1)
     assert reads.bytes_unknown > 0
     assert any("the last look" in note for note in reads.notes)
 

@@ -24,6 +24,8 @@ COLUMNS = (
     "path", "module", "size_bytes", "MMAP_MAPPINGS", "MMAP_BYTES_MAPPED", "MMAP_FAULTS", "MMAP_MAJOR_FAULTS",
     "MMAP_BYTES_IN", "MMAP_F_FAULT_TIME", "MMAP_F_WAIT_TIME", "MMAP_F_MAX_FAULT_TIME",
 )  # fmt: skip
+# What tables of before have not: unknown.
+LATER_COLUMNS = ("MMAP_BYTES_TOUCHED", "MMAP_BYTES_EVICTED")
 PLACE = ("file", "mount_point", "fs_type")
 REASONS = {
     "no events": "the kernel refused perf_event_open{why}",
@@ -41,6 +43,8 @@ class MappedFile:
     `faults`, `fault_s` (wall clock of each process, added up over processes) and `wait_s` (added up over
     threads) are estimates where faults were seen for a part of the time only; where they were not seen at all
     and threads were looked at instead, the times are lower bounds, shared out by the bytes that came in.
+    `bytes_touched` is what page faults made accessible, about, an estimate likewise; `bytes_evicted` is the
+    least that left the page cache while the file was mapped.
     """
 
     path: str
@@ -53,6 +57,8 @@ class MappedFile:
     fault_s: float | None
     wait_s: float | None
     longest_s: float | None
+    bytes_touched: float | None = None
+    bytes_evicted: int | None = None
 
     @property
     def at_least(self) -> bool:
@@ -72,7 +78,8 @@ class MappedReads:
         bytes_in: Bytes that came into the page cache; None where it is known of no file, and the least there
             is where `bytes_unknown` files are left out.
         bytes_unknown: Files of which that is not known.
-        faults, fault_s, wait_s: Added up over files; None where it is known of none. See `MappedFile`.
+        faults, fault_s, wait_s, bytes_touched, bytes_evicted: Added up over files; None where it is known of
+            none. See `MappedFile`.
         at_least: Whether `fault_s` and `wait_s` are lower bounds: a process was shown no page faults.
         sampled_share: Of a process's page faults, the share that happened while they were seen: the smallest
             of all processes; None: they never were.
@@ -89,6 +96,8 @@ class MappedReads:
     faults: float | None = 0.0
     fault_s: float | None = 0.0
     wait_s: float | None = 0.0
+    bytes_touched: float | None = None
+    bytes_evicted: int | None = None
     at_least: bool = False
     sampled_share: float | None = None
     slowest: tuple[MappedFile, ...] = ()
@@ -127,6 +136,8 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
         faults=_sum([f.faults for f in every]),
         fault_s=_sum([f.fault_s for f in every]),
         wait_s=_sum([f.wait_s for f in every]),
+        bytes_touched=_sum([f.bytes_touched for f in every]),
+        bytes_evicted=_sum([f.bytes_evicted for f in every]),
         at_least=any(block.get("looks") for block in blocks),
         sampled_share=_sampled_share(blocks),
         slowest=tuple(ranked[:top]),
@@ -146,14 +157,15 @@ def rows_of(
     Args:
         process: The process.
         share: Of its page faults, the share that was seen.
-        columns: What the rows have: `COLUMNS`, and others.
+        columns: What the rows have: `COLUMNS`, and others; `LATER_COLUMNS` where the table has them.
 
     Raises:
         SessionDataError: The table is damaged or missing.
     """
     import pyarrow.compute as pc
 
-    for batch in process.batches("files", columns):
+    wanted = {*columns, *LATER_COLUMNS}
+    for batch in process.batches("files", lambda name: name in wanted):
         for row in batch.filter(pc.equal(batch.column("module"), MODULE)).to_pylist():
             yield row, mapped_file(row, share)
 
@@ -166,6 +178,7 @@ def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
         share: Of the process's page faults, the share that was seen; counts and times are estimated by it.
     """
     seen = share > 0 and row["MMAP_FAULTS"] >= 0
+    touched, evicted = (row.get(name, -1) for name in LATER_COLUMNS)
     return MappedFile(
         path=row["path"],
         size_bytes=row["size_bytes"],
@@ -177,6 +190,8 @@ def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
         fault_s=_time(row, "MMAP_F_FAULT_TIME", share),
         wait_s=_time(row, "MMAP_F_WAIT_TIME", share),
         longest_s=row["MMAP_F_MAX_FAULT_TIME"] if seen else None,
+        bytes_touched=touched / share if seen and touched >= 0 else None,
+        bytes_evicted=evicted if evicted >= 0 else None,
     )
 
 
@@ -190,20 +205,24 @@ def _time(row: Mapping[str, Any], name: str, share: float) -> float | None:
 def _joined(first: MappedFile | None, other: MappedFile) -> MappedFile:
     if first is None:
         return other
-    known = [count for count in (first.bytes_in, other.bytes_in) if count is not None]
-    longest = [s for s in (first.longest_s, other.longest_s) if s is not None]
     return replace(
         first,
         size_bytes=max(first.size_bytes, other.size_bytes),
         mappings=first.mappings + other.mappings,
         bytes_mapped=first.bytes_mapped + other.bytes_mapped,
-        bytes_in=max(known, default=None),
+        bytes_in=_largest(first.bytes_in, other.bytes_in),
         faults=_sum([first.faults, other.faults]),
         major_faults=_sum([first.major_faults, other.major_faults]),
         fault_s=_sum([first.fault_s, other.fault_s]),
         wait_s=_sum([first.wait_s, other.wait_s]),
-        longest_s=max(longest, default=None),
+        longest_s=_largest(first.longest_s, other.longest_s),
+        bytes_touched=_sum([first.bytes_touched, other.bytes_touched]),
+        bytes_evicted=_largest(first.bytes_evicted, other.bytes_evicted),
     )
+
+
+def _largest(one: Any, other: Any) -> Any:
+    return max((value for value in (one, other) if value is not None), default=None)
 
 
 def _sum(values: Sequence[Any]) -> Any:

@@ -133,7 +133,7 @@ def mapped_waits(
         if faults is None:
             continue
         found.kept = True
-        _add_touched(faults, files)
+        _add_touched(faults, files, rows)
         faults = _within_steps(faults, windows)
         _add_files(faults, files)
         waited = faults.end_ns - faults.start_ns > WAITED_NS
@@ -227,7 +227,8 @@ def _hidden_s(start_ns: Array, end_ns: Array, windows: StepWindows | None, scale
 
 def _by_file(faults: _Faults, files: dict[int, FileWaits]) -> Iterator[tuple[FileWaits, Array]]:
     for file in np.unique(faults.file).tolist():
-        yield files[file], np.flatnonzero(faults.file == file)
+        if file in files:
+            yield files[file], np.flatnonzero(faults.file == file)
 
 
 def _add_files(faults: _Faults, files: dict[int, FileWaits]) -> None:
@@ -253,12 +254,15 @@ def _is_jump(faults: _Faults, places: Array) -> Array:
     return jumps
 
 
-def _add_touched(faults: _Faults, files: dict[int, FileWaits]) -> None:
-    """Adds what was touched at most: a fault maps a page, and what a later one nearby finds in memory.
+def _add_touched(faults: _Faults, files: dict[int, FileWaits], rows: Sequence[Row]) -> None:
+    """Adds what was touched at most; tables of before do not say it, but their faults do.
 
     The first fault after a jump maps one page; each that follows, up to 64 KiB of what is there already.
     """
-    for one, places in _by_file(faults, files):
+    told = {int(row["file"]): one.bytes_touched for row, one in rows if one.bytes_touched is not None}
+    for file, one in files.items():
+        one.touched_bytes += told.get(file, 0.0)
+    for one, places in _by_file(faults, {file: one for file, one in files.items() if file not in told}):
         jumps = int(_is_jump(faults, places).sum())
         pages = jumps + AROUND_PAGES * (len(places) - jumps)
         one.touched_bytes += pages * PAGE_BYTES * faults.scale

@@ -360,7 +360,7 @@ static void test_truncated_spool(void)
 
 static void test_names(void)
 {
-    CHECK(tfd_counter_count() == 69 + 14 + 14 + 5 && tfd_f_counter_count() == 17 + 15 + 2 + 5);
+    CHECK(tfd_counter_count() == 69 + 14 + 14 + 7 && tfd_f_counter_count() == 17 + 15 + 2 + 5);
     CHECK(!strcmp(tfd_counter_name(0), "POSIX_OPENS") && !strcmp(tfd_counter_name(69), "STDIO_OPENS"));
     CHECK(!strcmp(tfd_f_counter_name(17), "STDIO_F_META_TIME") && !strcmp(tfd_f_counter_unit(0), "s"));
     for (size_t i = 0; i < tfd_counter_count(); i++)

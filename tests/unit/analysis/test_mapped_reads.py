@@ -40,6 +40,21 @@ def test_files_of_several_processes_are_joined():
     assert reads.notes == ()
 
 
+def test_touched_and_evicted_bytes_are_unknown_in_tables_of_before():
+    # GIVEN two processes that map one file, of which a quarter of the faults was seen
+    told = row() | {"MMAP_BYTES_TOUCHED": 4096, "MMAP_BYTES_EVICTED": 8192}
+    reads = mapped_reads([process(told, sampled_ns=2, sampled_faults=25)] * 2)
+    before = mapped_reads([process(row())])
+
+    # THEN each touches for itself, and the page cache is the machine's
+    assert (reads.bytes_touched, reads.bytes_evicted) == (2 * 4 * 4096, 8192)
+    assert (before.bytes_touched, before.bytes_evicted) == (None, None)
+    said = "\n".join(mapped_lines(reads))
+    assert "about 32.8 kB" in said
+    assert "at least 8.2 kB" in said
+    assert "at least" not in "\n".join(mapped_lines(before))
+
+
 def test_what_is_not_known_is_not_zero():
     # GIVEN a refusal, and a file whose bytes nobody could tell
     reads = mapped_reads(

@@ -78,7 +78,8 @@ def _add_row(path: Path, faults: int, wait_s: float, bytes_in: int) -> None:
     rows = table.to_pylist()
     mapped = {
         "module": "MMAP", "MMAP_MAPPINGS": 1, "MMAP_BYTES_MAPPED": 1 << 30, "MMAP_FAULTS": faults,
-        "MMAP_BYTES_IN": bytes_in, "MMAP_F_FAULT_TIME": wait_s, "MMAP_F_WAIT_TIME": wait_s,
+        "MMAP_BYTES_IN": bytes_in, "MMAP_BYTES_TOUCHED": -1, "MMAP_BYTES_EVICTED": -1,
+        "MMAP_F_FAULT_TIME": wait_s, "MMAP_F_WAIT_TIME": wait_s,
     }  # fmt: skip
     zero = {name: 0 for name in rows[-1] if name.startswith(("POSIX_", "STDIO_", "TFD_", "MMAP_"))}
     rows.append(rows[-1] | zero | mapped)

@@ -68,9 +68,15 @@ def _facts(mapped: MappedReads) -> list[tuple[str, str]]:
     return [
         ("files, mappings", f"{mapped.files:,}, {mapped.mappings:,} of {human_bytes(mapped.bytes_mapped)}"),
         ("into the page cache", bytes_in(mapped) + (left_out if mapped.bytes_in is not None else "")),
+        *_known_bytes("out of it", mapped.bytes_evicted, "at least "),
+        *_known_bytes("touched", mapped.bytes_touched, "about "),
         ("page faults", faults),
         ("time in page faults", time),
     ]
+
+
+def _known_bytes(name: str, count: float | None, bound: str) -> list[tuple[str, str]]:
+    return [] if count is None else [(name, bound + human_bytes(count))]
 
 
 def _row(file: MappedFile) -> tuple[str, ...]:
