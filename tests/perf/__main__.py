@@ -82,7 +82,7 @@ class Repetitions:
     advised_files: int = 1_000_000
     advice_runs: int = 3
     redirect_rounds: int = 11
-    mapped_pairs: int = 25
+    mapped_pairs: int = 12
     checkpoint_job: CheckpointJob = FULL_JOB
     lmdb_runs: int = 5
     lmdb_megabytes: int = 240

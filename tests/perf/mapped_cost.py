@@ -17,8 +17,18 @@ SHARE = 0.01
 
 
 def mapped_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows of an epoch over LMDB from the page cache, and of a storm of other faults."""
-    return [_epoch(folder, pairs), _storm(folder, pairs)], []
+    """Gives the rows of the first mapping, an epoch over LMDB from the page cache, and a storm of faults."""
+    return [_begin(folder, pairs), _epoch(folder, pairs), _storm(folder, pairs)], []
+
+
+def _begin(folder: Path, pairs: int) -> Row:
+    """What a session pays once; no share of it is wanted."""
+    progress.show(f"a first mapping, {pairs} pairs")
+    told = run_child("mapped_begin_probe", folder / "begin", pairs)
+    timings = [(Timing(*plain), Timing(*watched)) for plain, watched in told["pairs"]]
+    cpu_ms = statistics.median(watched.cpu_ns - plain.cpu_ns for plain, watched in timings) / 1e6
+    row = added_row(GROUP, "the first mapping of a session", timings, subject="mapped=True")
+    return dataclasses.replace(row, note=f"{told['threads']} threads; {cpu_ms:.1f} ms of processor time")
 
 
 def _epoch(folder: Path, pairs: int) -> Row:

@@ -17,9 +17,9 @@ from tests.perf.timing import Timing
 from tfdarshan.analysis.mapped_reads import mapped_reads
 
 RECORDS, RECORD_BYTES, BATCH = 2400, 110_000, 32
-# So that an epoch takes seconds, as the shortest real ones do: to begin to watch is paid for in the first.
-PASSES = 5
-WARM_UP = 2
+# So that an epoch takes ten seconds: to begin to watch is paid for in the first, and runs differ less.
+PASSES = 20
+WARM_UP = 1
 
 
 def make_database(folder: Path) -> None:
