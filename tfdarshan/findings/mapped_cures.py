@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+
 from tfdarshan.analysis.mapped_waits import FileWaits
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 
 READERS = 8
+# What the kernel is told to read ahead, and file systems that lie on one device.
+WINDOW_KB = 4096
+BLOCK_TYPES = ("ext2", "ext3", "ext4", "xfs", "f2fs")
 NAMES = {
     "lmdb": "LMDB database", "npy": "NumPy array", "arrow": "Arrow file", "arrow_stream": "Arrow file",
     "safetensors": "safetensors file", "hdf5": "HDF5 file", "parquet": "Parquet file",
@@ -101,3 +106,17 @@ def read_single_pages(file: FileWaits) -> Cure:
     if file.format == "lmdb":
         return Cure(what, "environment = lmdb.open(path, readonly=True, readahead=False)")
     return Cure(what, "mapped.madvise(mmap.MADV_RANDOM)  # once, mapped being the mmap.mmap")
+
+
+def read_larger_windows(file: FileWaits) -> Cure:
+    """Words how to have the kernel read further ahead on the file's mount, which root may set."""
+    where = shlex.quote(file.mount_point or "/")
+    what = (
+        f"Have the kernel read {WINDOW_KB >> 10} MB ahead on this mount, as root. Without root: "
+        "madvise(MADV_WILLNEED) on what comes next, 128 KiB at a time."
+    )
+    if file.fs_type in BLOCK_TYPES:
+        line = f"blockdev --setra {2 * WINDOW_KB} $(findmnt -no SOURCE {where})"
+    else:
+        line = f"echo {WINDOW_KB} > /sys/class/bdi/$(mountpoint -d {where})/read_ahead_kb"
+    return Cure(what, f"{line}  # for all readers of the mount")

@@ -163,6 +163,8 @@ CALLED = {
     "shuffle_buffer": "a smaller shuffle buffer",
     "validation": "a quicker validation set",
     "mapped_wait": "mapped files read ahead",
+    "mapped_window": "a larger read-ahead",
+    "mapped_cached": "records without a generator",
     "prefetch": "batches prepared ahead",
     "fits_in_memory": "input kept in memory",
     "read_parallelism": "more reads at a time",

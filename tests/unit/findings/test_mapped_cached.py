@@ -1,0 +1,61 @@
+"""Mapped files in memory: storage gives nothing, and what a generator over py-lmdb costs is said."""
+
+import pytest
+
+from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training
+from tests.unit.findings.made_up_training import epochs_of_steps
+from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, PATHS, PREFETCH
+from tfdarshan.findings.diagnosis import diagnose
+
+MB = 1 << 20
+STEPS, STEP_MS, WAIT_MS = 50, 20.0, 15.0
+QUICK = loop_faults(STEPS, STEP_MS, 0.01, 40, jump=4096)
+
+
+def found(folder, faults=QUICK, *, kind="lmdb", stages=(GENERATOR, BATCH, PREFETCH), **more):
+    pipeline = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": 1}
+    meta = {"pipelines": {"found": [pipeline], "left_out": 0}} if stages else {}
+    session = mapped_training(
+        folder, faults, epochs_of_steps(STEPS, STEP_MS, WAIT_MS), formats={PATH: kind}, meta=meta, **more
+    )
+    return {finding.name: finding for finding in diagnose(session).findings}.get("mapped_cached")
+
+
+def test_memory_that_has_a_mapped_file_leaves_nothing_to_gain(tmp_path):
+    finding = found(tmp_path, kind="npy")
+
+    assert (finding.kind, finding.gain, finding.cure) == ("note", None, None)
+    assert finding.title == "the page cache has what is read of 1 mapped file"
+    assert "Of 2,000 page faults on mapped files 0 waited, 0 ns in all" in finding.what
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        # too few to tell
+        QUICK[:200],
+        # they wait
+        loop_faults(STEPS, STEP_MS, 2.5, 4, jump=MB) * 2,
+        # as many wait as do not, though for no long
+        [*QUICK[:300], *((start, start + 0.03, tid, at) for start, _, tid, at in QUICK[300:600])],
+    ],
+)
+def test_it_is_not_said_of_files_that_are_waited_for(tmp_path, faults):
+    assert found(tmp_path, faults, kind="npy") is None
+
+
+def test_a_generator_that_hands_over_cached_records_costs_itself(tmp_path):
+    # GIVEN steps that wait 15 of 20 ms for a generator over py-lmdb
+    finding = found(tmp_path)
+
+    # THEN nothing is certain, half is expected, all of it at most; and the data set takes its place
+    assert finding.title == "a generator hands over records of an LMDB database one by one"
+    assert finding.gain.speedup_range[0] == 1
+    assert 1.2 < finding.gain.speedup < finding.gain.speedup_range[1]
+    assert f"tfdarshan.lmdb.dataset({PATH!r}" in finding.cure.line
+    assert f"`tfdarshan lmdb bench {PATH}`" in finding.what
+
+
+@pytest.mark.parametrize("more", [{"stages": ()}, {"stages": (PATHS, BATCH)}, {"kind": "arrow"}])
+def test_what_is_no_generator_over_lmdb_is_a_note(tmp_path, more):
+    assert found(tmp_path, **more).gain is None
