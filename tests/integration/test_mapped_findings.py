@@ -1,7 +1,6 @@
 """Jobs that read mapped files on storage of known latency: what is found, and what the printed cure gives."""
 
 import concurrent.futures
-import subprocess
 import time
 from typing import Any
 
@@ -148,37 +147,6 @@ def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server,
         exec(line, {"array": array, "mmap": __import__("mmap")})
         _, after_s = job(tmp_path / "cured", read(array))
         del array
-    is_kept(finding.gain, before_s, after_s)
-
-
-@pytest.mark.long
-@tried_again
-def test_a_larger_read_ahead_gives_what_is_promised_to_reads_in_order(capsys, server, tmp_path):
-    # GIVEN a loop that adds up an array from its beginning on, 1 MiB in each step
-    backing = tmp_path / "backing"
-    backing.mkdir()
-    parts = np.random.default_rng(1).integers(0, 1 << 60, (STEPS, 1 << 17))
-    np.save(backing / "rows.npy", parts)
-
-    def run(logdir, folder):
-        array = np.load(folder / "rows.npy", mmap_mode="r")
-        return job(logdir, (array[number].sum() for number in range(STEPS)))
-
-    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
-        session, before_s = run(tmp_path / "logs", folder)
-    assert "mapped_window" not in found(session)
-
-    # WHEN the storage is probed
-    with storage(server, backing, tmp_path / "m", **SLOW):
-        assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
-    finding = found(tfdarshan.open_session(tmp_path / "logs"))["mapped_window"]
-
-    # THEN the line as printed gives what is promised
-    assert finding.gain.speedup_range[0] > 1.5
-    with storage(server, backing, tmp_path / "m", **SLOW) as folder:
-        if subprocess.run(["sh", "-c", finding.cure.line], check=False).returncode:
-            pytest.skip("this kernel lets nobody set the read-ahead of a mount")
-        _, after_s = run(tmp_path / "cured", folder)
     is_kept(finding.gain, before_s, after_s)
 
 
