@@ -393,21 +393,109 @@ void tfd_find_deepest(const struct tfd_calls *calls, const struct tfd_bins *bins
 void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, const int16_t *error,
                        int64_t *sums, int64_t *cells, int32_t *cell_of_call);
 
+/* ---- calls on a job's input ---- */
+
+enum tfd_call_kind {
+    TFD_OPENS,
+    TFD_CLOSES,
+    TFD_STATS,
+    TFD_SEEKS,
+    TFD_READS, /* of data, but where one failed */
+    TFD_EMPTY_READS,
+    TFD_WRITES,
+    TFD_SYNCS,
+    TFD_OTHERS,
+    TFD_CALL_KINDS
+};
+
+enum {
+    TFD_KIND_SUMS = 3, /* calls, ns and bytes */
+    TFD_FILE_COSTS =
+        9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stats; when the first read began and
+                           the last one ended */
+    TFD_PASS_NUMBERS = 8,
+    TFD_DEEPEST = 1024 /* calls at a time that are told apart */
+};
+
+struct tfd_input_calls { /* in order of start; `count` long */
+    const int64_t *start_ns, *end_ns;
+    const int64_t *length; /* what reads moved */
+    const int32_t *file, *thread;
+    const uint8_t *kind; /* enum tfd_call_kind */
+    size_t count;
+};
+
+struct tfd_stretches {                            /* apart, in order of time; `count` long */
+    const int64_t *start_ns, *end_ns, *before_ns; /* the last: time covered before each */
+    size_t count;
+    size_t place; /* 0 at first */
+};
+
+struct tfd_input_times { /* zeros at first, but for what says otherwise */
+    int64_t *by_kind;    /* of each kind of call, by another thread than the loop's, by the loop's, and by
+                                     the loop's while it waited: TFD_KIND_SUMS */
+    int64_t *
+        by_thread; /* of each thread ns in calls, when the first began, the largest number at first, and when the
+                                     last ended */
+    struct tfd_stretches waits;   /* of steps for input; the caller's */
+    struct tfd_stretches rests;   /* the rest of steps; the caller's */
+    struct tfd_stretches waiting; /* the waits, but that some may overlap: when the loop is in one */
+    int64_t union_ns, reached_ns; /* time with a call running; until when: the smallest number at first */
+    int64_t in_waits_ns, in_rests_ns, loop_in_waits_ns; /* the calls' time within them, added up */
+};
+
+/* Says which calls are on input, and neither writes nor syncs: their places and kinds; returns how many. `kinds` is as long as
+ * the calls and has the kind of each of those alone, one after the other. */
+size_t tfd_choose_input(const uint8_t *kind_of_operation, const uint8_t *is_input, const uint8_t *operation,
+                        const int32_t *file, const int64_t *length, const int16_t *error, size_t count,
+                        int32_t *places, uint8_t *kinds);
+/* Says which calls took longer than memory does, `call_s` and `byte_s` for each byte of a read: their places; returns how many. */
+size_t tfd_choose_stored(const struct tfd_input_calls *calls, double call_s, double byte_s, int32_t *places);
+/* Adds calls, none of which began before those that were added already; `loop` is the training loop's thread, -1 for none. */
+void tfd_add_input_times(struct tfd_input_times *sums, const struct tfd_input_calls *calls, int32_t loop);
+/* Adds each file's TFD_FILE_COSTS numbers, and the logarithms of reads' durations, which come in their order. */
+void tfd_add_file_costs(const struct tfd_input_calls *calls, const double *log_of_read, int64_t *costs,
+                        double *log_read);
+
+struct
+    tfd_passes { /* what each thread reads of each file, from an open on or as often as the file has bytes */
+    const int64_t *size_bytes; /* of each file, -1 if unknown */
+    double call_s, byte_s;     /* what memory takes */
+    int32_t *first;     /* of each file its first pass that goes on, a place in `held`, 0 if there is none */
+    int64_t *held;      /* TFD_PASS_NUMBERS of each; place 0 is none. Room for one more for each call */
+    int64_t used, free; /* places that were ever used; the first free one of them. 1 and 0 at first */
+    int64_t *stored_ns, *stored_bytes; /* of each file, of passes that storage served */
+    int64_t *sample; /* when such passes ended, and their bytes; `sampled` of `most` are there */
+    int64_t sampled, most;
+};
+
+/* Adds calls, none of which began before those that were added already. */
+void tfd_add_passes(struct tfd_passes *passes, const struct tfd_input_calls *calls);
+/* Takes the passes that go on as ended. */
+void tfd_end_passes(struct tfd_passes *passes, size_t files);
+
+struct tfd_depths {            /* zeros at first */
+    double *lasted_ns, *bytes; /* at each depth, TFD_DEEPEST numbers */
+    int64_t *end_ns; /* of calls that are running, with room for one more for each call that comes */
+    double *rate;    /* bytes a ns of each of these */
+    size_t running;
+    int64_t now_ns; /* when the first call began, at first */
+    double moving;
+};
+
+/* Adds calls, none of which began before those that were added already. */
+void tfd_add_depths(struct tfd_depths *sums, const struct tfd_input_calls *calls);
+/* Has all calls end. */
+void tfd_end_depths(struct tfd_depths *sums);
+
 /* ---- in which order files are read ---- */
 
 enum {
     TFD_SIDE_BY_SIDE =
         16, /* reads before one that it may go on after: readers go through a file side by side */
-    TFD_READ_ORDER_SUMS = 4,   /* reads, those that go on after none of them, bytes, ns added up */
+    TFD_READ_ORDER_SUMS =
+        5, /* reads at a known offset, those that go on after none of them, bytes, ns added up; all reads */
     TFD_READ_ORDER_STREAM = 2, /* where the last large read ended, and how much of it was not counted yet */
-};
-
-struct tfd_reads { /* reads of data in order of start; `count` long */
-    const int32_t *file;
-    const int64_t *offset; /* -1 if it is not known */
-    const int64_t *length;
-    const int64_t *lasted_ns;
-    size_t count;
 };
 
 struct tfd_read_order {      /* all zeros at first, but for `slot` and `part_bytes` */
@@ -416,12 +504,15 @@ struct tfd_read_order {      /* all zeros at first, but for `slot` and `part_byt
     int64_t *sums;           /* TFD_READ_ORDER_SUMS numbers for each file */
     int64_t *streams;        /* TFD_READ_ORDER_STREAM numbers for each file */
     int64_t part_bytes;      /* reads of so many bytes are parts of a stream */
+    int64_t moved_bytes;     /* of all reads */
     int64_t large_bytes,
         streamed_bytes; /* of these reads, and of those of them beside which another one lies */
 };
 
-/* Adds reads, none of which began before those that were added already. */
-void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_reads *reads);
+/* Adds the reads of data among calls, none of which began before those that were added already; an offset that is not known
+ * is -1. */
+void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_input_calls *calls,
+                        const int64_t *offset);
 
 /* ---- Darshan's log files ---- */
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 /* In a file's row of sums. */
-enum { READS, JUMPS, MOVED, LASTED };
+enum { READS, JUMPS, MOVED, LASTED, MADE };
 /* In a file's row of streams: where its last large read ended, and one more, 0 without one; and what of that read
  * was not counted yet. */
 enum { NEXT, LEFT, STREAM };
@@ -23,29 +23,33 @@ static bool goes_on(const int64_t *ends, const int64_t *lengths, int64_t held, i
     return false;
 }
 
-static void add_in_pieces(struct tfd_read_order *order, const struct tfd_reads *reads, size_t read)
+static void add_in_pieces(struct tfd_read_order *order, int32_t file, int64_t offset, int64_t length,
+                          int64_t lasted_ns)
 {
-    int32_t file = reads->file[read], slot = order->slot[file];
-    if (slot < 0 || reads->offset[read] < 0)
+    int32_t slot = order->slot[file];
+    if (slot < 0)
         return;
     int64_t *sums = order->sums + (size_t)file * TFD_READ_ORDER_SUMS;
+    sums[MADE]++;
+    if (offset < 0)
+        return;
     int64_t *ends = order->ends + (size_t)slot * TFD_SIDE_BY_SIDE;
     int64_t *lengths = order->lengths + (size_t)slot * TFD_SIDE_BY_SIDE;
     int64_t held = sums[READS] < TFD_SIDE_BY_SIDE ? sums[READS] : TFD_SIDE_BY_SIDE;
-    sums[JUMPS] += held > 0 && !goes_on(ends, lengths, held, reads->offset[read]);
-    ends[sums[READS] % TFD_SIDE_BY_SIDE] = reads->offset[read] + reads->length[read];
-    lengths[sums[READS] % TFD_SIDE_BY_SIDE] = reads->length[read];
+    sums[JUMPS] += held > 0 && !goes_on(ends, lengths, held, offset);
+    ends[sums[READS] % TFD_SIDE_BY_SIDE] = offset + length;
+    lengths[sums[READS] % TFD_SIDE_BY_SIDE] = length;
     sums[READS]++;
-    sums[MOVED] += reads->length[read];
-    sums[LASTED] += reads->lasted_ns[read];
+    sums[MOVED] += length;
+    sums[LASTED] += lasted_ns;
 }
 
-static void add_to_stream(struct tfd_read_order *order, const struct tfd_reads *reads, size_t read)
+static void add_to_stream(struct tfd_read_order *order, int32_t file, int64_t offset, int64_t length)
 {
-    int64_t offset = reads->offset[read], length = reads->length[read];
+    order->moved_bytes += length;
     if (length < order->part_bytes || offset < 0)
         return;
-    int64_t *stream = order->streams + (size_t)reads->file[read] * STREAM;
+    int64_t *stream = order->streams + (size_t)file * STREAM;
     bool follows = stream[NEXT] == offset + 1;
     order->large_bytes += length;
     order->streamed_bytes += follows ? stream[LEFT] + length : 0;
@@ -53,10 +57,14 @@ static void add_to_stream(struct tfd_read_order *order, const struct tfd_reads *
     stream[LEFT] = follows ? 0 : length;
 }
 
-void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_reads *reads)
+void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_input_calls *calls,
+                        const int64_t *offset)
 {
-    for (size_t read = 0; read < reads->count; read++) {
-        add_in_pieces(order, reads, read);
-        add_to_stream(order, reads, read);
+    for (size_t i = 0; i < calls->count; i++) {
+        if (calls->kind[i] != TFD_READS)
+            continue;
+        int64_t lasted_ns = calls->end_ns[i] - calls->start_ns[i];
+        add_in_pieces(order, calls->file[i], offset[i], calls->length[i], lasted_ns);
+        add_to_stream(order, calls->file[i], offset[i], calls->length[i]);
     }
 }

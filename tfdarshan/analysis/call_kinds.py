@@ -74,33 +74,16 @@ def kinds_of(segments: Segments) -> Array:
     return kind
 
 
-class CallSums:
-    """Adds up calls by kind, block by block."""
+def groups_of(sums: Array) -> dict[str, CallGroup]:
+    """Gives calls by kind.
 
-    def __init__(self) -> None:
-        self._sums = np.zeros((3, 2 * len(CALL_KINDS)))
-
-    def add(self, kind: Array, duration_ns: Array, length: Array, within: Array) -> None:
-        """Adds calls.
-
-        Args:
-            kind: Each call's place in CALL_KINDS.
-            duration_ns: How long each took.
-            length: What each moved; counts for reads and writes only.
-            within: Which of them stood in the training loop's way.
-        """
-        code = kind * np.int8(2) + within
-        for row, weight in enumerate((None, duration_ns, length)):
-            self._sums[row] += np.bincount(code, weight, minlength=self._sums.shape[1])
-
-    def groups(self) -> dict[str, CallGroup]:
-        """Gives the sums, by kind."""
-        calls, taken, moved = self._sums[0], self._sums[1] / 1e9, self._sums[2]
-        groups = {}
-        for name, place in KIND.items():
-            beside, inside = 2 * place, 2 * place + 1
-            size = float(moved[beside] + moved[inside]) if name in ("read", "write") else 0.0
-            groups[name] = CallGroup(
-                float(calls[beside] + calls[inside]), size, float(taken[beside]), float(taken[inside])
-            )
-        return groups
+    Args:
+        sums: `input_sums.InputTimes.by_kind`.
+    """
+    groups = {}
+    for name, place in KIND.items():
+        calls, lasted_ns, moved = sums[place].T
+        others_ns, loop_ns, waiting_ns = lasted_ns.tolist()
+        size = float(moved.sum()) if name in ("read", "write") else 0.0
+        groups[name] = CallGroup(float(calls.sum()), size, (others_ns + waiting_ns) / 1e9, loop_ns / 1e9)
+    return groups

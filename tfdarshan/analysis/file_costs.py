@@ -9,13 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.reading_times import NEVER_NS, ReadingTimes
 from tfdarshan.analysis.storage_passes import PassSample, StoragePasses, from_storage
+from tfdarshan.native import input_sums
+from tfdarshan.native.input_sums import InputCalls
 
-COUNTED = ("opens", "reads", "read_bytes")
-TIMED = ("read_ns", "other_ns", "open_ns", "stat_ns")
+# Columns of the sums of each file.
+COUNTED = {"opens": input_sums.OPENS, "reads": input_sums.READS, "read_bytes": input_sums.READ_BYTES}
+TIMED = {
+    "read_s": input_sums.READ_NS, "other_s": input_sums.OTHER_NS, "open_s": input_sums.OPEN_NS,
+    "stat_s": input_sums.STAT_NS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,45 +121,35 @@ class CostSums:
     """
 
     def __init__(self, size_bytes: Array) -> None:
-        self._sums = {name: np.zeros(len(size_bytes), np.int64) for name in COUNTED + TIMED}
+        self._sums = np.zeros((len(size_bytes), input_sums.FILE_COSTS), np.int64)
         self._passes = StoragePasses(size_bytes)
-        self._log_read = np.zeros(0)
+        self._log_read = np.zeros(len(size_bytes))
+        self._made = False
 
-    def add(
-        self, file: Array, thread: Array, kind: Array, length: Array, times_ns: tuple[Array, Array]
-    ) -> None:
-        """Adds calls in order of start; `kind` is a place in CALL_KINDS, `times_ns` starts and ends."""
-        duration = times_ns[1] - times_ns[0]
-        reads = kind == KIND["read"]
-        opens = kind == KIND["open"]
-        for name, chosen, values in (
-            ("opens", opens, None),
-            ("reads", reads, None),
-            ("read_bytes", reads, length),
-            ("read_ns", reads, duration),
-            ("other_ns", ~reads, duration),
-            ("open_ns", opens | (kind == KIND["close"]), duration),
-            ("stat_ns", kind == KIND["stat"], duration),
-        ):
-            np.add.at(self._sums[name], file[chosen], 1 if values is None else values[chosen])
-        if not len(self._log_read):
-            self._log_read = np.zeros(len(self._sums["opens"]))
-        np.add.at(self._log_read, file[reads], np.log(np.maximum(duration[reads], 1)))
-        self._passes.add(file, thread, kind, length, times_ns)
+    def add(self, calls: InputCalls) -> None:
+        """Adds calls in order of start."""
+        self._made = self._made or len(calls) > 0
+        input_sums.add_file_costs(calls, self._sums, self._log_read)
+        self._passes.add(calls)
+
+    def reading(self) -> ReadingTimes | None:
+        """Gives when files were read, None if none was."""
+        read = self._sums[:, input_sums.READS] > 0
+        if not read.any():
+            return None
+        first_ns = np.where(read, self._sums[:, input_sums.FIRST_READ_NS], NEVER_NS)
+        return ReadingTimes(first_ns, self._sums[:, input_sums.LAST_READ_NS].copy())
 
     def costs(self) -> tuple[FileCosts, PassSample]:
         """Gives the costs, and some passes that storage served; nothing is added any more."""
         slow_s, slow_bytes, sample = self._passes.sums()
-        if not self._sums["other_ns"].any() and not self._sums["reads"].any():
+        if not self._made:
             # One array of zeros takes no memory, however many files there are.
             return FileCosts(*[np.zeros(len(slow_s))] * len(dataclasses.fields(FileCosts))), sample
-        found = {
-            name.replace("_ns", "_s"): self._sums[name] / 1e9
-            if name.endswith("_ns")
-            else self._sums[name].astype(np.float64)
-            for name in self._sums
-        }
-        return FileCosts(**found, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read), sample
+        counts = {name: self._sums[:, place].astype(np.float64) for name, place in COUNTED.items()}
+        times = {name: self._sums[:, place] / 1e9 for name, place in TIMED.items()}
+        costs = FileCosts(**counts, **times, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read)
+        return costs, sample
 
 
 def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = None) -> FileCosts:

@@ -19,7 +19,7 @@ from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.file_costs import FileCosts, counted_costs
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.input_pipeline import Blocks, InputPipeline, Watch, input_pipeline
+from tfdarshan.analysis.input_pipeline import InputPipeline
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.rereads import Rereads, epochs_of, rereads
 from tfdarshan.analysis.segments import Thread
@@ -78,32 +78,26 @@ class InputFigures:
 def measure_input(
     processes: Sequence[ProcessData],
     files: FileTable,
-    blocks: Blocks,
+    pipeline: InputPipeline,
     windows: StepWindows | None,
     clock: WallClock,
-    is_loop: Callable[[Thread], bool],
     data_folder: str | None = None,
-    watch: Watch | None = None,
 ) -> InputFigures:
     """Measures the input.
 
     Args:
         processes: The session's processes, the owner first.
         files: Their files.
-        blocks: Gives their calls in order of start, block by block; `file` is a row of `files`.
+        pipeline: What one look at their calls gave.
         windows: The steps, None if there are none.
         clock: The session's times.
-        is_loop: Says which thread runs the training loop.
         data_folder: What is below it is data, whatever its name.
-        watch: As `input_pipeline` takes it.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     metas = [process.meta for process in processes]
     is_input = input_files(files, data_folder)
-    size_bytes = files.rows["size_bytes"].to_numpy()
-    pipeline = input_pipeline(blocks, size_bytes, is_input, windows, is_loop, watch)
     made, kept = (sum(int(meta["counts"][name]) for meta in metas) for name in ("events", "segments"))
     imported = "darshan" in metas[0]
     calls, costs = pipeline.calls, pipeline.costs

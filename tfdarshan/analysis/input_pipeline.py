@@ -6,27 +6,38 @@ holds, and those who have them all in memory are told the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.call_kinds import KIND, CallGroup, CallSums, kinds_of
+from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
-from tfdarshan.analysis.intervals import Array, RunningUnion
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
-from tfdarshan.analysis.reading_times import ReadingClock, ReadingTimes
-from tfdarshan.analysis.segments import Segments, Thread
-from tfdarshan.analysis.step_windows import StepWindows, WorkBesideSteps
+from tfdarshan.analysis.reading_times import ReadingTimes
+from tfdarshan.analysis.segments import OF_LENGTH, STORED, Segments, Thread
+from tfdarshan.analysis.step_windows import StepWindows, parts_of_steps
 from tfdarshan.analysis.storage_passes import PassSample
+from tfdarshan.native.input_sums import (
+    BUSY,
+    CALLS,
+    FIRST,
+    LAST,
+    NO_THREAD,
+    InputCalls,
+    InputTimes,
+    chosen_input,
+)
 
 NOTHING = ReaderCount(1.0, 1.0, 1.0, 0.0)
-WRITING = (KIND["write"], KIND["sync"])
-Blocks = Callable[[], Iterator[Segments]]
-Watch = Callable[[Segments, Array, Array], None]
+# Gives a session's calls in order of start, block by block; of columns that are not asked for 0.
+Blocks = Callable[[Collection[str]], Iterator[Segments]]
+Rows = Array | slice
+Watch = Callable[[Segments, Rows, InputCalls], None]
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class InputPipeline:
         sample: Some of the passes that storage served.
         reading: When each file was read, None if none was.
         in_waits_ns: The calls' time within the waits of steps, added up.
+        loop_in_waits_ns: What of it is of the training loop's thread.
     """
 
     made: int
@@ -57,6 +69,7 @@ class InputPipeline:
     sample: PassSample
     reading: ReadingTimes | None = None
     in_waits_ns: int = 0
+    loop_in_waits_ns: int = 0
 
 
 def input_pipeline(
@@ -70,65 +83,67 @@ def input_pipeline(
     """Looks at the calls.
 
     Args:
-        blocks: Gives the session's calls in order of start, block by block, each time that it is called.
+        blocks: Gives the session's calls.
         size_bytes: Sizes of the files of the table they were loaded with, -1 if unknown.
         is_input: Which of these files are input.
         windows: The steps, None if there are none.
         is_loop: Says which thread runs the training loop.
-        watch: Is told of each block, too, and which of its calls count, as `input_calls` gives them.
+        watch: Is told of each block, too, which of its calls count, and these.
     """
-    if windows is not None:
-        span_ns = windows.span_ns
-    else:
-        threads = _Threads()
-        for block in blocks():
-            places, _ = input_calls(block, is_input, None)
-            threads.add(block, places)
-        span_ns = reading_span(threads.busy_ns, threads.lives)
-    sums = _Sums(size_bytes, windows, span_ns, is_loop)
-    # Files are added up beside all else: NumPy sorts with the interpreter's lock released.
+    sums = _Sums(size_bytes, windows, is_loop)
+    # Files are added up beside all else: the C core does not hold the interpreter's lock.
     with ThreadPoolExecutor(1) as pool:
-        for block in blocks():
-            places, kind = input_calls(block, is_input, windows)
+        for block in blocks(STORED):
+            rows, calls = _chosen(block, *input_calls(block, is_input, windows))
+            costs = pool.submit(sums.costs.add, calls)
+            sums.add(block, calls)
             if watch is not None:
-                watch(block, places, kind)
-            sums.add(block, places, kind, pool)
-    return sums.pipeline()
+                watch(block, rows, calls)
+            costs.result()
+    if windows is not None:
+        return sums.pipeline(windows.span_ns)
+    span_ns = reading_span(*sums.threads())
+    if not sums.began_within(span_ns):
+        sums.depths = _depths_within(span_ns, blocks, is_input)
+    return sums.pipeline(span_ns)
+
+
+def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> DepthSums:
+    """Looks again at calls on input of a session without steps: at those that began within some time."""
+    depths = DepthSums()
+    for block in blocks(OF_LENGTH):
+        first, last = np.searchsorted(block.start_ns, span_ns).tolist()
+        part = block.where(slice(first, last))
+        depths.add(_chosen(part, *input_calls(part, is_input, None))[1])
+    return depths
 
 
 def input_calls(segments: Segments, is_input: Array, windows: StepWindows | None) -> tuple[Array, Array]:
     """Gives the places of the calls that count, int32, and their kinds, `call_kinds.CALL_KINDS`."""
-    kind = kinds_of(segments)
-    mask = is_input[segments.file] & (kind != WRITING[0]) & (kind != WRITING[1])
+    first, last = 0, len(segments)
     if windows is not None:
         first, last = np.searchsorted(segments.start_ns, windows.span_ns).tolist()
-        mask[:first] = False
-        mask[last:] = False
-    places = np.flatnonzero(mask).astype(np.int32)
-    return places, kind if len(places) == len(kind) else kind[places]
+    columns = (segments.operation, segments.file, segments.length, segments.error)
+    within = slice(first, max(first, last))
+    operation, file, length, error = (values[within] for values in columns)
+    kinds = kind_codes(segments.operations)
+    places, kind = chosen_input(kinds, is_input, (operation, file, length, error))
+    return places + np.int32(first) if first else places, kind
 
 
-class _Threads:
-    """Adds up the calls of each thread: the time in them, and when the first began and the last ended."""
+def _chosen(block: Segments, places: Array, kind: Array) -> tuple[Rows, InputCalls]:
+    # Where all calls in a stretch are input, as is usual, nothing is copied.
+    apart = len(places) == 0 or int(places[-1]) - int(places[0]) + 1 != len(places)
+    rows = places if apart else slice(int(places[0]), int(places[-1]) + 1)
+    start_ns, end_ns, length, file, thread = (
+        values[rows] for values in (block.start_ns, block.end_ns, block.length, block.file, block.thread)
+    )
+    return rows, InputCalls(start_ns, end_ns, length, file, thread, kind)
 
-    def __init__(self) -> None:
-        self.busy_ns = np.zeros(0, np.int64)
-        self._first = np.zeros(0, np.int64)
-        self._last = np.zeros(0, np.int64)
 
-    @property
-    def lives(self) -> ThreadLives:
-        return ThreadLives(self._first, self._last)
-
-    def add(self, block: Segments, places: Array) -> None:
-        more = max(0, len(block.threads) - len(self.busy_ns))
-        self.busy_ns = np.append(self.busy_ns, np.zeros(more, np.int64))
-        self._first = np.append(self._first, np.full(more, np.iinfo(np.int64).max))
-        self._last = np.append(self._last, np.zeros(more, np.int64))
-        thread, start, end = (values[places] for values in (block.thread, block.start_ns, block.end_ns))
-        np.add.at(self.busy_ns, thread, end - start)
-        np.minimum.at(self._first, thread, start)
-        np.maximum.at(self._last, thread, end)
+def loop_of(block: Segments, is_loop: Callable[[Thread], bool]) -> int:
+    """Gives which of a block's threads runs the training loop, NO_THREAD if none does."""
+    return next((place for place, found in enumerate(block.threads) if is_loop(found)), NO_THREAD)
 
 
 class _Sums:
@@ -138,60 +153,45 @@ class _Sums:
         self,
         size_bytes: Array,
         windows: StepWindows | None,
-        span_ns: tuple[int, int],
         is_loop: Callable[[Thread], bool],
     ) -> None:
-        self._windows, self._span_ns, self._is_loop = windows, span_ns, is_loop
-        self._made, self._calls, self._costs = 0, CallSums(), CostSums(size_bytes)
-        self._depths, self._union, self._threads = DepthSums(), RunningUnion(), _Threads()
-        self._beside, self._reading = WorkBesideSteps(windows), ReadingClock(len(size_bytes))
+        self._windows, self._is_loop = windows, is_loop
+        self.costs, self.depths = CostSums(size_bytes), DepthSums()
+        self._began_ns: tuple[int, int] | None = None
+        parts = parts_of_steps(windows)
+        waits, rests = (None, None) if parts is None else (part.columns for part in parts)
+        self.times = InputTimes(waits, rests, None if windows is None else windows.waits)
 
-    def add(self, block: Segments, places: Array, kind: Array, pool: ThreadPoolExecutor) -> None:
-        if not len(places):
+    def add(self, block: Segments, calls: InputCalls) -> None:
+        if not len(calls):
             return
-        # Where all calls are input, as is usual, nothing is copied.
-        rows = slice(None) if len(places) == len(block) else places
-        start, end, length = block.start_ns[rows], block.end_ns[rows], block.length[rows]
-        thread = block.thread[rows]
-        self._made += len(places)
-        self._calls.add(kind, end - start, length, self._in_the_way(block, thread, start))
-        costs = pool.submit(self._costs.add, block.file[rows], thread, kind, length, (start, end))
-        self._union.add(start, end)
-        self._beside.add(start, end)
-        self._threads.add(block, places)
-        first, last = np.searchsorted(start, self._span_ns).tolist()
-        reads = kind == KIND["read"]
-        self._reading.add(block.file[rows][reads], start[reads], end[reads])
-        moved = np.where(reads, length, 0)
-        self._depths.add(start[first:last], end[first:last], moved[first:last])
-        costs.result()
+        self.times.add(calls, len(block.threads), loop_of(block, self._is_loop))
+        self.depths.add(calls)
+        first, last = int(calls.start_ns[0]), int(calls.start_ns[-1])
+        self._began_ns = (first if self._began_ns is None else self._began_ns[0], last)
 
-    def _in_the_way(self, block: Segments, thread: Array, start: Array) -> Array:
-        """Says which calls the training loop's thread made, but not while it waited for input."""
-        loop = [place for place, found in enumerate(block.threads) if self._is_loop(found)][:1]
-        within: Array = np.isin(thread, loop)
-        if self._windows is not None and within.any():
-            own = np.flatnonzero(within)
-            within[own] = ~self._windows.waiting(start[own])
-        return within
+    def began_within(self, span_ns: tuple[int, int]) -> bool:
+        """Says whether all calls began in some time."""
+        began = self._began_ns
+        return began is None or (span_ns[0] <= began[0] and began[1] < span_ns[1])
 
-    def pipeline(self) -> InputPipeline:
-        levels, overlap = self._depths.levels(), self._beside.overlap()
-        readers = NOTHING
-        if self._made:
-            span_s = (self._span_ns[1] - self._span_ns[0]) / 1e9
-            active_s = span_s if self._windows is None else self._windows.active_s(overlap)
-            readers = count_readers(levels, self._threads.busy_ns, active_s, self._threads.lives)
-        costs, sample = self._costs.costs()
+    def threads(self) -> tuple[Array, ThreadLives]:
+        """Gives each thread's time in calls, and when it made them."""
+        rows = self.times.by_thread
+        return rows[:, BUSY], ThreadLives(rows[:, FIRST], rows[:, LAST])
+
+    def pipeline(self, span_ns: tuple[int, int]) -> InputPipeline:
+        times, windows = self.times, self._windows
+        made = int(times.by_kind[:, :, CALLS].sum())
+        levels, readers, overlap = self.depths.levels(), NOTHING, 0.0
+        if windows is not None:
+            overlap = windows.overlap(times.in_waits_ns, times.in_rests_ns)
+        if made:
+            span_s = (span_ns[1] - span_ns[0]) / 1e9
+            active_s = span_s if windows is None else windows.active_s(overlap)
+            readers = count_readers(levels, self.threads()[0], active_s, self.threads()[1])
+        costs, sample = self.costs.costs()
         return InputPipeline(
-            self._made,
-            self._calls.groups(),
-            costs,
-            levels,
-            readers,
-            self._union.sum_ns / 1e9,
-            overlap,
-            sample,
-            self._reading.times(),
-            self._beside.in_waits_ns,
-        )
+            made, groups_of(times.by_kind), costs, levels, readers, times.union_ns / 1e9, overlap, sample,
+            self.costs.reading(), times.in_waits_ns, times.loop_in_waits_ns,
+        )  # fmt: skip

@@ -20,6 +20,11 @@ class Covered:
     end_ns: Array
     before_ns: Array
 
+    @property
+    def columns(self) -> tuple[Array, Array, Array]:
+        """Starts, ends, and what is covered before each."""
+        return self.start_ns, self.end_ns, self.before_ns
+
     def until(self, at_ns: Array) -> Array:
         """Gives the time covered before each of the moments, in ns, shape of `at_ns`."""
         if len(self.start_ns) == 0:

@@ -38,30 +38,3 @@ class ReadingTimes:
         first, last = np.full(count, NEVER_NS, np.int64), np.zeros(count, np.int64)
         first[place], last[place] = self.first_ns, self.last_ns
         return ReadingTimes(first, last)
-
-
-class ReadingClock:
-    """Looks at calls that come block by block.
-
-    Args:
-        files: Rows of the file table.
-    """
-
-    def __init__(self, files: int) -> None:
-        self._files = files
-        self._times: ReadingTimes | None = None
-
-    def add(self, file: Array, start_ns: Array, end_ns: Array) -> None:
-        """Adds reads of data, in order of start."""
-        if not len(file):
-            return
-        if self._times is None:
-            first, last = np.full(self._files, NEVER_NS, np.int64), np.zeros(self._files, np.int64)
-            self._times = ReadingTimes(first, last)
-        first, last = self._times.first_ns, self._times.last_ns
-        np.minimum.at(first, file, start_ns)
-        np.maximum.at(last, file, end_ns)
-
-    def times(self) -> ReadingTimes | None:
-        """Gives them, None without a read."""
-        return self._times

@@ -5,7 +5,7 @@ A column of ten million is 80 MB, so tables are read row group by row group into
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.merged_calls import in_order
+from tfdarshan.analysis.merged_calls import Columns, in_order
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import ProcessData
 
@@ -135,6 +135,9 @@ COLUMNS = {
     "error": np.int16,
 }
 STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
+# What need not be read where nobody asks where in their files calls were.
+DETAILS = ("offset", "length", "error")
+OF_LENGTH = tuple(name for name in STORED if name != "offset")
 
 
 def load_segments(
@@ -163,6 +166,7 @@ def segment_blocks(
     *,
     windows_ns: Sequence[tuple[int, int]] | None = None,
     faults: bool = False,
+    columns: Collection[str] = STORED,
 ) -> Iterator[Segments]:
     """Yields all calls in order of start, with no more than a few row groups of each process in memory.
 
@@ -173,6 +177,7 @@ def segment_blocks(
         windows_ns: The same of several: within any of them.
         faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
             in memory.
+        columns: STORED, or OF_LENGTH: what is not read is 0.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -180,11 +185,11 @@ def segment_blocks(
     loader = SegmentLoader(processes, faults=faults)
     windows_ns = windows_ns if window_ns is None else [window_ns]
     pairs = list(zip(processes, file_index, strict=True))
-    streams = [loader.stream(process, index, windows_ns) for process, index in pairs]
+    streams = [loader.stream(process, index, windows_ns, columns) for process, index in pairs]
     if faults:
         streams += [loader.faults(process, index) for process, index in pairs]
-    for rows in in_order(streams):
-        yield loader.block(rows)
+    for found in in_order(streams):
+        yield loader.block(found)
 
 
 def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segments:
@@ -266,50 +271,48 @@ class SegmentLoader:
         self._parts.append(joined)
 
     def stream(
-        self, process: ProcessData, index: Array, windows_ns: Sequence[tuple[int, int]] | None
-    ) -> Iterator[Array]:
-        """Yields one process's calls, a row group at a time: COLUMNS, int64 of shape (columns, calls)."""
-        yield from self._rows(process, index, process.event_batches(STORED, windows_ns))
+        self,
+        process: ProcessData,
+        index: Array,
+        windows_ns: Sequence[tuple[int, int]] | None,
+        columns: Collection[str] = STORED,
+    ) -> Iterator[Columns]:
+        """Yields one process's calls, a row group at a time: COLUMNS, 0 in those that are not asked for."""
+        yield from self._columns(process, index, process.event_batches(tuple(columns), windows_ns))
 
-    def faults(self, process: ProcessData, index: Array) -> Iterator[Array]:
+    def faults(self, process: ProcessData, index: Array) -> Iterator[Columns]:
         """Yields one process's page faults on mapped files as `stream` does: all at once, by their starts."""
         if "faults" in self._tables(process):
-            rows = list(self._rows(process, index, process.batches("faults", STORED)))
-            found = np.concatenate([np.empty((len(COLUMNS), 0), np.int64), *rows], axis=1)
-            if found.shape[1]:
-                yield found[:, np.argsort(found[0], kind="stable")]
+            parts = list(self._columns(process, index, process.batches("faults", STORED)))
+            found = tuple(np.concatenate(values) for values in zip(*parts, strict=True))
+            if found:
+                order = np.argsort(found[0], kind="stable")
+                yield tuple(values[order] for values in found)
 
-    def _rows(self, process: ProcessData, index: Array, stored: Iterator[Any]) -> Iterator[Array]:
+    def _columns(self, process: ProcessData, index: Array, stored: Iterator[Any]) -> Iterator[Columns]:
         for columns in self._batches(process, stored):
             columns["file"] = _looked_up(index, columns["file"])
             if len(columns["start_ns"]):
-                yield np.stack([columns[name].astype(np.int64) for name in COLUMNS])
+                yield tuple(columns[name].astype(dtype, copy=False) for name, dtype in COLUMNS.items())
 
-    def block(self, rows: Array) -> Segments:
-        """Makes segments of rows that `stream` gave."""
-        arrays = {name: row.astype(dtype) for (name, dtype), row in zip(COLUMNS.items(), rows, strict=True)}
-        return self._segments(arrays)
+    def block(self, columns: Columns) -> Segments:
+        """Makes segments of columns that `stream` gave."""
+        return self._segments(dict(zip(COLUMNS, columns, strict=True)))
 
     def _batches(self, process: ProcessData, batches: Iterator[Any]) -> Iterator[dict[str, Array]]:
         """Yields columns as `Segments` has them, but for `file`, which is the id within the process."""
         names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
         thread_of: dict[int, int] = {}
         for batch in batches:
-            stored = {name: batch.column(name) for name in STORED}
-            columns = {
-                name: stored[name].to_numpy(zero_copy_only=False)
-                for name in ("start_ns", "end_ns", "offset", "length", "error", "file")
-            }
-            columns["operation"] = self._operation_codes(stored["operation"])
-            # Many ranks of an imported log share one table.
-            pid, tid = stored["pid"].to_numpy().astype(np.int64), stored["tid"].to_numpy()
-            codes, keys = pd.factorize((pid << 32) | tid.astype(np.uint32))
-            for key in keys.tolist():
+            columns = {name: _numbers(batch, name) for name in ("start_ns", "end_ns", *DETAILS, "file")}
+            columns["operation"] = self._operation_codes(batch.column("operation"))
+            codes, keys = _thread_keys(batch)
+            for key in keys:
                 if key not in thread_of:
                     thread_of[key] = len(self._threads)
                     thread = _thread(process, key >> 32, key & 0xFFFFFFFF, names)
                     self._threads.append(replace(thread, process=self._place_of[id(process)]))
-            columns["thread"] = np.array([thread_of[key] for key in keys.tolist()] or [0])[codes]
+            columns["thread"] = np.array([thread_of[key] for key in keys] or [0], np.int32)[codes]
             yield columns
 
     def _tables(self, process: ProcessData) -> tuple[str, ...]:
@@ -369,7 +372,29 @@ def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> 
     return Thread(process.meta["host"], pid, tid, names.get(tid, ""))
 
 
+def _numbers(batch: Any, name: str) -> Array:
+    """Gives a column's numbers; zeros that take no memory if it was not read."""
+    if name not in batch.schema.names:
+        return np.broadcast_to(np.zeros(1, COLUMNS[name]), batch.num_rows)
+    numbers: Array = batch.column(name).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _thread_keys(batch: Any) -> tuple[Array, list[int]]:
+    """Gives each call's place among the threads, and these: process and thread id as one number.
+
+    Many ranks of an imported log share one table; else all calls are of one process.
+    """
+    pid, tid = (batch.column(name).to_numpy() for name in ("pid", "tid"))
+    if len(pid) and (pid == pid[0]).all():
+        codes, tids = pd.factorize(tid)
+        return codes, [(int(pid[0]) << 32) | (key & 0xFFFFFFFF) for key in tids.tolist()]
+    codes, keys = pd.factorize((pid.astype(np.int64) << 32) | tid.astype(np.uint32))
+    return codes, keys.tolist()
+
+
 def _looked_up(index: Array, file: Array) -> Array:
     """Gives places in the file table; a file that has no row is place 0, which is "(no file)"."""
-    place: Array = np.where(file < len(index), index[np.minimum(file, len(index) - 1)], 0)
-    return place
+    if len(file) and file.max() < len(index):
+        return index[file]
+    return np.where(file < len(index), index[np.minimum(file, len(index) - 1)], 0)

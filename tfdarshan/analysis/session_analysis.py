@@ -16,6 +16,7 @@ from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
+from tfdarshan.analysis.rank_table import rank_table
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import segment_blocks
@@ -63,7 +64,7 @@ def analyse(
     processes = session.processes
     files, totals = load_files_and_totals(processes, top)
     calls = call_answers(processes, overview_bins(processes, TIME_PARTS), runner)
-    summary = summary_of(session, totals, calls.clock)
+    summary = summary_of(session, totals, calls.clock, rank_table(session))
     return SessionAnalysis(
         summary=summary,
         files=files,

@@ -41,6 +41,11 @@ class StepWindows:
         return self.span_s / len(self.start_ns)
 
     @property
+    def waits(self) -> tuple[Array, Array] | None:
+        """When they begin and end, None if unknown."""
+        return None if self.wait_end_ns is None else (self.start_ns, self.wait_end_ns)
+
+    @property
     def wait_s(self) -> float | None:
         """All waits added up."""
         return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
@@ -130,33 +135,8 @@ def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
     return steps.iloc[known] if in_one_part else steps
 
 
-class WorkBesideSteps:
-    """Adds up the input pipeline's time in calls within the waits of steps, and within the rest of the steps.
-
-    Args:
-        windows: The steps, None if there are none.
-    """
-
-    def __init__(self, windows: StepWindows | None) -> None:
-        self._windows = windows
-        self._parts: list[Covered] = []
-        self._sums_ns = [0, 0]
-        if windows is not None and windows.wait_end_ns is not None:
-            self._parts = [
-                covered(windows.start_ns, windows.wait_end_ns),
-                covered(windows.wait_end_ns, windows.end_ns),
-            ]
-
-    def add(self, start_ns: Array, end_ns: Array) -> None:
-        """Adds calls."""
-        for place, part in enumerate(self._parts):
-            self._sums_ns[place] += int(part.within(start_ns, end_ns).sum())
-
-    @property
-    def in_waits_ns(self) -> int:
-        """The time within the waits."""
-        return self._sums_ns[0]
-
-    def overlap(self) -> float:
-        """Gives the share of the compute time in which the pipeline worked as it did in the waits, 0 to 1."""
-        return 0.0 if self._windows is None else self._windows.overlap(*self._sums_ns)
+def parts_of_steps(windows: StepWindows | None) -> tuple[Covered, Covered] | None:
+    """Gives the waits of steps for input, and the rest of the steps; None if waits are unknown."""
+    if windows is None or windows.wait_end_ns is None:
+        return None
+    return covered(windows.start_ns, windows.wait_end_ns), covered(windows.wait_end_ns, windows.end_ns)

@@ -16,13 +16,12 @@ import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.native.input_sums import InputCalls, Passes
 
 CACHED_CALL_S = 100e-6
 CACHED_S_PER_BYTE = 1 / 500e6
 # Passes that are kept one by one.
 SAMPLED = 200_000
-# Of a pass that goes on: its file and thread, as one number, and the sums of its reads.
-HELD = ("key", "calls", "bytes", "read_ns", "end_ns")
 
 
 @dataclass(frozen=True)
@@ -80,66 +79,15 @@ class StoragePasses:
     """
 
     def __init__(self, size_bytes: Array) -> None:
-        self._size = size_bytes
-        self._read_ns = np.zeros(len(size_bytes), np.int64)
-        self._bytes = np.zeros(len(size_bytes), np.int64)
-        self._held = {name: np.zeros(0, np.int64) for name in HELD}
-        self._ends: list[Array] = []
-        self._sizes: list[Array] = []
-        self._sampled = 0
+        self._passes = Passes(size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE, SAMPLED)
 
-    def add(
-        self, file: Array, thread: Array, kind: Array, length: Array, times_ns: tuple[Array, Array]
-    ) -> None:
-        """Adds calls in order of start; `times_ns` are their starts and ends. Only reads of data count."""
-        kept = np.flatnonzero((kind == KIND["read"]) | (kind == KIND["open"]) | (kind == KIND["close"]))
-        kind = kind[kept]
-        reads, held = kind == KIND["read"], self._held
-        start, end = (moments[kept] for moments in times_ns)
-        rows = {
-            "key": (file[kept].astype(np.int64) << 32) | thread[kept],
-            "calls": reads.astype(np.int64),
-            "bytes": np.where(reads, length[kept], 0),
-            "read_ns": np.where(reads, end - start, 0),
-            "end_ns": end,
-        }
-        rows = {name: np.concatenate([held[name], values]) for name, values in rows.items()}
-        kind = np.concatenate([np.full(len(held["key"]), KIND["read"], np.int8), kind])
-        size = self._size[rows["key"] >> 32]
-        order, first = passes_of(rows["key"], kind, rows["bytes"], size)
-        self._take(self._summed(rows, order, first), kind[order], first)
-
-    def _summed(self, rows: dict[str, Array], order: Array, first: Array) -> dict[str, Array]:
-        if not len(first):
-            return rows
-        passes = {name: np.add.reduceat(rows[name][order], first) for name in HELD[1:4]}
-        passes["key"] = rows["key"][order][first]
-        passes["end_ns"] = np.maximum.reduceat(rows["end_ns"][order], first)
-        return passes
-
-    def _take(self, passes: dict[str, Array], kind: Array, first: Array) -> None:
-        """Judges the passes that have ended; each file and thread's last one may go on in the next block."""
-        key = passes["key"]
-        last = np.ones(len(key), bool)
-        last[:-1] = key[1:] != key[:-1]
-        closed = kind[np.append(first[1:], len(kind)) - 1] == KIND["close"] if len(first) else last
-        goes_on = last & ~closed & (passes["calls"] > 0)
-        self._held = {name: values[goes_on] for name, values in passes.items()}
-        self._judge({name: values[~goes_on] for name, values in passes.items()})
-
-    def _judge(self, passes: dict[str, Array]) -> None:
-        slow = from_storage(passes["calls"], passes["bytes"], passes["read_ns"] / 1e9)
-        file, size = passes["key"][slow] >> 32, passes["bytes"][slow]
-        np.add.at(self._read_ns, file, passes["read_ns"][slow])
-        np.add.at(self._bytes, file, size)
-        if self._sampled < SAMPLED:
-            self._sampled += len(size)
-            self._ends.append(passes["end_ns"][slow] / 1e9)
-            self._sizes.append(size)
+    def add(self, calls: InputCalls) -> None:
+        """Adds calls in order of start. Only reads of data count."""
+        self._passes.add(calls)
 
     def sums(self) -> tuple[Array, Array, PassSample]:
         """Gives each file's seconds and bytes from storage, float64, and some passes; and then ends."""
-        self._judge(self._held)
-        self._held = {name: values[:0] for name, values in self._held.items()}
-        ends, sizes = (np.concatenate([np.zeros(0), *parts]) for parts in (self._ends, self._sizes))
-        return self._read_ns / 1e9, self._bytes.astype(np.float64), PassSample(ends, sizes)
+        self._passes.end()
+        ends_ns, sizes = self._passes.sample.T
+        sample = PassSample(ends_ns / 1e9, sizes.astype(np.float64))
+        return self._passes.stored_ns / 1e9, self._passes.stored_bytes.astype(np.float64), sample

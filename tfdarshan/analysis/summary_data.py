@@ -11,6 +11,7 @@ from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
 from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
+from tfdarshan.analysis.kept_looks import kept_looks
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.mapped_reads import MappedReads, mapped_reads
 from tfdarshan.analysis.process_list import ProcessEntry, list_processes
@@ -115,12 +116,18 @@ def summarize(session: SessionData, top: int = 5, runner: Runner = SERIAL) -> Su
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    clock = measure_wall_clock(session.processes, runner=runner)
-    return summary_of(session, total_files(session.processes, top), clock)
+    kept = kept_looks(session)
+    clock = measure_wall_clock(session.processes, runner=runner, kept=kept)
+    totals = kept.get(f"file totals, {top}", lambda: total_files(session.processes, top))
+    ranks = kept.get("ranks", lambda: rank_table(session))
+    kept.save()
+    return summary_of(session, totals, clock, ranks)
 
 
-def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -> SummaryData:
-    """Gives the summary of a session whose tables were read already."""
+def summary_of(
+    session: SessionData, files: FileTotals, wall_clock: WallClock, ranks: RankTable | None = None
+) -> SummaryData:
+    """Gives the summary of a session whose tables were read already; `ranks` are those of a job."""
     owner = session.meta[0]
     children = [meta["children"] for meta in session.meta if "children" in meta]
     imported = owner.get("darshan", {})
@@ -180,7 +187,7 @@ def summary_of(session: SessionData, files: FileTotals, wall_clock: WallClock) -
         trace_span=trace_span(session.meta),
         overlapping_sessions=[str(path) for path in session.overlapping],
         log=log_layers(session.processes),
-        ranks=rank_table(session),
+        ranks=ranks,
         unstopped_ranks=tuple(
             process.rank
             for process in session.processes

@@ -5,7 +5,7 @@ A process knows its own unions. Those of several are taken from their calls, `ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.time_windows import time_windows
 from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL, Runner
+from tfdarshan.sessions.kept_partials import KeptPartials
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.units import human_seconds, plural
 
@@ -64,6 +65,7 @@ def measure_wall_clock(
     segments: Segments | None = None,
     runner: Runner = SERIAL,
     unions: Gathered[UnionPartial] | None = None,
+    kept: KeptPartials | None = None,
 ) -> WallClock:
     """Measures the time in I/O of a session, in bounded memory.
 
@@ -73,6 +75,7 @@ def measure_wall_clock(
         runner: What reads them else, where there are several processes.
         unions: How long calls were running, where it was gathered already: of all processes, and of those
             that `partly_traced` gives by themselves.
+        kept: Where that may be kept; there it is put.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -88,7 +91,7 @@ def measure_wall_clock(
         if clocks_apart(processes):
             longest = [None] * UNIONS
         if None not in longest:
-            gathered = unions or _gathered(processes, segments, runner)
+            gathered = unions or _kept(kept, lambda: _gathered(processes, segments, runner))
             longest, lost = _longest(processes, np.array(own, np.int64).T, gathered), gathered.lost
             exact = all(_is_whole(process) for process in processes)
         longest = [None if value is None else min(value, duration_ns) for value in longest]
@@ -150,6 +153,19 @@ def _gathered(
     if segments is not None:
         return Gathered(question.of_segments(segments))
     return runner.gather(question, time_windows(processes))
+
+
+def _kept(kept: KeptPartials | None, gather: Callable[[], Gathered[UnionPartial]]) -> Gathered[UnionPartial]:
+    """Gives the kept partial, else what is gathered, which is kept if nothing is missing."""
+    if kept is None:
+        return gather()
+    found: UnionPartial | None = kept.find("unions")
+    if found is not None:
+        return Gathered(found)
+    gathered = gather()
+    if not gathered.lost:
+        kept.put("unions", gathered.partial)
+    return gathered
 
 
 def _longest(

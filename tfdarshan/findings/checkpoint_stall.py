@@ -7,9 +7,8 @@ import posixpath
 import numpy as np
 
 from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
-from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.output_calls import excess_s, stalled_s
-from tfdarshan.analysis.segments import READ, WRITE
+from tfdarshan.analysis.segments import WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -208,7 +207,7 @@ def _is_input(measures: Measures, bursts):  # type: ignore[no-untyped-def]
     chosen = read_back.to_numpy(bool).copy()
     if windows is not None and chosen.any():
         chosen &= (
-            _read_again(measures, chosen, windows.span_ns) >= READ_BACK * rows["bytes_written"].to_numpy()
+            measures.read_by_readers(chosen, windows.span_ns) >= READ_BACK * rows["bytes_written"].to_numpy()
         )
         for row in np.flatnonzero(chosen).tolist():
             name = posixpath.basename(str(rows["path"].iloc[row]))
@@ -222,17 +221,6 @@ def _is_input(measures: Measures, bursts):  # type: ignore[no-untyped-def]
     reached = np.concatenate([[0], np.cumsum(np.where(chosen[writes.file], writes.length, 0))])
     found = reached[ends] - reached[starts]
     return found > bursts["bytes"].to_numpy() / 2
-
-
-def _read_again(measures: Measures, files: Array, span_ns: tuple[int, int]) -> Array:
-    """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps."""
-    again = np.zeros(len(files))
-    for block in measures.session_calls.within(*(np.array([moment]) for moment in span_ns)):
-        known = [measures.is_loop(one) or one in measures.facts.readers for one in block.threads]
-        reads = block.where(slice(*np.searchsorted(block.start_ns, span_ns).tolist()))
-        reads = reads.where((reads.io_class == READ) & files[reads.file] & np.array(known)[reads.thread])
-        again += np.bincount(reads.file, reads.length, minlength=len(files))
-    return again
 
 
 def _interval(measures: Measures, bursts, stall_s: float) -> list[Evidence]:  # type: ignore[no-untyped-def]

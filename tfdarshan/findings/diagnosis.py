@@ -136,7 +136,10 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
     """Finds it in what was measured already, and in earlier sessions of the job what was tried in vain."""
     earlier = earlier_sessions(measures)
     tried = tried_cures([*earlier, measures], lambda one: diagnosis_alone(one).problems) if earlier else []
-    return diagnosis_alone(measures, tried)
+    found = diagnosis_alone(measures, tried)
+    for one in (*earlier, measures):
+        one.kept.save()
+    return found
 
 
 def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diagnosis:

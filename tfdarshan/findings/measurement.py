@@ -9,11 +9,13 @@ import pyarrow as pa
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.files_tables import load_files_and_totals
-from tfdarshan.analysis.in_order.input_look import InputLook
+from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import loop_thread, measure_input
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.intervals import covered
+from tfdarshan.analysis.kept_looks import kept_looks
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.rereads import rereads
 from tfdarshan.analysis.step_model import StepModel
@@ -49,18 +51,30 @@ def measure(session: SessionData, top: int = 0, runner: Runner | None = None) ->
     files, totals = load_files_and_totals(processes, top)
     calls = SessionCalls(processes, files.index)
     pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes, calls.in_memory if runner is None else None, runner or SERIAL)
+    kept = kept_looks(session)
+    asked = len(processes) > 1 and runner is None and kept.find("unions") is None
+    in_memory = calls.in_memory if asked else None
+    clock = measure_wall_clock(processes, in_memory, runner or SERIAL, kept=kept)
     windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
     room = trace_room(session.meta)
-    look = InputLook(files.rows["reads"].to_numpy(), windows, is_loop, _pass_bytes(files, room))
-    figures = measure_input(processes, files, calls.blocks, windows, clock, is_loop, watch=look.add)
+
+    def look() -> tuple[InputPipeline, InputFacts]:
+        passes, counts = _pass_bytes(files, room), files.rows["reads"].to_numpy()
+        found = InputLook(counts, windows, is_loop, passes)
+        size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files)
+        pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add)
+        return pipeline, found.facts()
+
+    pipeline, facts = kept.get("input", look)
+    figures = measure_input(processes, files, pipeline, windows, clock)
     return Measures(
-        summary=summary_of(session, totals, clock),
+        summary=summary_of(session, totals, clock, rank_table(session)),
         files=files,
         figures=figures,
         run=Run(session, clock, None if windows is None else windows.span_s, windows, figures),
         session_calls=calls,
-        facts=look.facts(),
+        facts=facts,
+        kept=kept,
         model=_with_device(figures.model, processes[0], windows),
         machine=machine_of(session.meta[0]),
         is_loop=is_loop,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,8 @@ from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.first_pass import waited_after_s
 from tfdarshan.analysis.in_order.input_look import InputFacts
+from tfdarshan.analysis.in_order.pause_calls import PauseReading
+from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowReads, compared_reads, slow_reads
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
@@ -26,7 +29,7 @@ from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable
-from tfdarshan.analysis.segments import Segments, Thread
+from tfdarshan.analysis.segments import READ, Segments, Thread
 from tfdarshan.analysis.step_model import NOISE, StepModel
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_passes import from_storage
@@ -43,6 +46,7 @@ from tfdarshan.findings.model_assumptions import (
 from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
 from tfdarshan.recording.job_machine import Machine
+from tfdarshan.sessions.kept_partials import KeptPartials
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import Run, RunFacts, put_together
 from tfdarshan.storage_probe.probe_result import StorageProbe
@@ -78,6 +82,7 @@ class Measures:
         run: The session as staging asks it.
         session_calls: All calls that have a segment, to be looked at again.
         facts: What one look at them gave.
+        kept: What this and other looks gave, for the next reader.
         model: The time model, with what TensorFlow's trace says of the device.
         machine: Where it ran.
         is_loop: Says which thread runs the training loop.
@@ -95,6 +100,7 @@ class Measures:
     run: Run
     session_calls: SessionCalls
     facts: InputFacts
+    kept: KeptPartials
     model: StepModel
     machine: Machine
     is_loop: Callable[[Thread], bool]
@@ -163,6 +169,42 @@ class Measures:
     def input_within(self, start_ns: Array, end_ns: Array) -> Iterator[Segments]:
         """Yields calls on input within the steps, at least those within some stretches of time."""
         return self._input_again(self.session_calls.within(start_ns, end_ns))
+
+    def slow_reads(self, times: float) -> SlowReads:
+        """Gives the reads that took so many times as long as they usually do."""
+        model, files = self.read_cost, len(self.files)
+        return self.kept.get("slow reads", lambda: slow_reads(self.reads_again(), model, files, times))
+
+    def compared_reads(self, files: Array) -> ComparedReads:
+        """Compares the reads of some files, a mask over rows of the file table, with those of the others."""
+        model, name = self.read_cost, f"compared reads, {digest_of(files)}"
+        return self.kept.get(name, lambda: compared_reads(self.reads_again(), model, files))
+
+    def read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
+        """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps.
+
+        Args:
+            files: Which rows of the file table, a mask.
+            span_ns: From the first step's start to the last one's end.
+        """
+        name = f"read by readers, {digest_of(files)}"
+        return self.kept.get(name, lambda: self._read_by_readers(files, span_ns))
+
+    def _read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
+        again = np.zeros(len(files))
+        for block in self.session_calls.within(*(np.array([moment]) for moment in span_ns)):
+            known = [self.is_loop(one) or one in self.facts.readers for one in block.threads]
+            reads = block.where(slice(*np.searchsorted(block.start_ns, span_ns).tolist()))
+            reads = reads.where((reads.io_class == READ) & files[reads.file] & np.array(known)[reads.thread])
+            again += np.bincount(reads.file, reads.length, minlength=len(files))
+        return again
+
+    def read_in_pauses(self, fewest: int) -> PauseReading | None:
+        """Gives what is read in pauses between steps alone; of fewer calls nothing is to be said."""
+        pauses = self.facts.pauses
+        if pauses is None:
+            return None
+        return self.kept.get("read in pauses", lambda: pauses.reading(self.input_within, fewest))
 
     def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
         for block in blocks:
@@ -294,7 +336,7 @@ class Measures:
         taken_ns = np.maximum(stored.sizes_and_times[1], 1)
         usual_ns = float(np.median(taken_ns)) if len(taken_ns) else 0.0
         span = CallSpan(stored.reads, stored.first_ns, stored.last_ns, stored.read_ns, usual_ns)
-        return depth_phases(span, map(_from_storage, self.reads_again()))
+        return self.kept.get("phases", lambda: depth_phases(span, map(_from_storage, self.reads_again())))
 
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:
@@ -467,6 +509,11 @@ class Measures:
             writes_s=min(1.0, high * share) * self.model.shared_writes_s,
         )
         return gain, expected * loop
+
+
+def digest_of(*arrays: Array) -> str:
+    """Gives what tells a question about some stretches or files from another one of the same name."""
+    return f"{zlib.crc32(b''.join(np.ascontiguousarray(values).tobytes() for values in arrays)):08x}"
 
 
 def _from_storage(reads: Segments) -> tuple[Array, Array, Array, Array]:

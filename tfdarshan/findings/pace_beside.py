@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.measures import Measures, digest_of
 
 
 def pace_beside(measures: Measures, start_ns: Array, end_ns: Array) -> float:
@@ -20,11 +20,13 @@ def pace_beside(measures: Measures, start_ns: Array, end_ns: Array) -> float:
     if windows is None or windows.wait_end_ns is None:
         return 0.0
     waits = covered(windows.start_ns, windows.wait_end_ns)
-    in_waits_ns = measures.pipeline.in_waits_ns - measures.facts.loop_in_waits_ns
+    in_waits_ns = measures.pipeline.in_waits_ns - measures.pipeline.loop_in_waits_ns
+    name = f"worked, {digest_of(start_ns, end_ns)}"
+    found_ns = measures.kept.get(name, lambda: worked_ns(measures, start_ns, end_ns))
     beside, full = (
         calls_ns / whole_ns if whole_ns > 0 else 0.0
         for calls_ns, whole_ns in (
-            (worked_ns(measures, start_ns, end_ns), covered(start_ns, end_ns).total_ns()),
+            (found_ns, covered(start_ns, end_ns).total_ns()),
             (in_waits_ns, waits.total_ns()),
         )
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.in_order.read_judge import SlowReads, compared_reads, slow_reads
+from tfdarshan.analysis.in_order.read_judge import SlowReads
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
@@ -174,7 +174,7 @@ def _by_itself(measures: Measures, rows: Array, limit: float) -> bool:
     """
     files = np.zeros(len(measures.files), bool)
     files[rows] = True
-    found = compared_reads(measures.reads_again(), measures.read_cost, files)
+    found = measures.compared_reads(files)
     if 0 in found.reads:
         return True
     (depth, others_depth), (times, others_times) = found.depth, found.times
@@ -203,7 +203,7 @@ def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> 
     reads = None
     if measures.traced:
         # Slow at that time, or slow by themselves? A slow moment is none of a file's doing.
-        reads = slow_reads(measures.reads_again(), measures.read_cost, len(measures.files), SLOW_FILE)
+        reads = measures.slow_reads(SLOW_FILE)
         taken = np.maximum(taken - reads.moments_s[rows], 0.0)
         slow = (taken >= limit * reference * usual) & _throughout(reads)[rows]
     count = int(np.count_nonzero(slow))

@@ -95,5 +95,4 @@ def _of_later(pauses: PauseReading) -> float:
 def _pauses(measures: Measures) -> PauseReading | None:
     """Gives pauses between steps in which files are read that no step reads."""
     # The last epoch's is after the last step, where the session's steps do not say how long it was.
-    pauses = measures.facts.pauses
-    return None if pauses is None else pauses.reading(measures.input_within, FEWEST_READS)
+    return measures.read_in_pauses(FEWEST_READS)

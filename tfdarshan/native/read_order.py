@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tfdarshan.native._extension import core
 from tfdarshan.native.call_sums import Array
+from tfdarshan.native.input_sums import InputCalls
 
 # Readers that go through one file side by side, each in order.
 SIDE_BY_SIDE = 16
 # Columns of sums by file, and of what is known of its last large read.
-READS, JUMPS, MOVED, LASTED = range(4)
-SUMS, STREAM = 4, 2
+READS, JUMPS, MOVED, LASTED, MADE = range(5)
+SUMS, STREAM = 5, 2
 
 
 class ReadOrder:
@@ -25,7 +24,8 @@ class ReadOrder:
 
     Attributes:
         sums: By file: reads at a known offset, those of them that go on after none of the 16 before them,
-            their bytes, their durations in ns; int64 of shape (files, 4), 0 for files that are not looked at.
+            their bytes, their durations in ns; all reads. int64 of shape (files, 5), 0 for files that are not
+            looked at.
     """
 
     def __init__(self, in_pieces: Array, part_bytes: int) -> None:
@@ -51,10 +51,13 @@ class ReadOrder:
         """Bytes of those that go on where the one before in their file ended, or are followed so."""
         return int(self._order.streamed_bytes)
 
-    def add(self, file: Array, offset: Array, length: Array, lasted_ns: Array) -> None:
-        """Adds reads: rows of the file table, bytes, bytes and ns; an offset that is not known is -1."""
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes of all reads."""
+        return int(self._order.moved_bytes)
+
+    def add(self, calls: InputCalls, offset: Array) -> None:
+        """Adds the reads among calls; an offset that is not known is -1."""
         ffi, lib = core()
-        columns: list[Any] = [np.ascontiguousarray(file, np.int32)]
-        columns += [np.ascontiguousarray(values, np.int64) for values in (offset, length, lasted_ns)]
-        views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in columns]
-        lib.tfd_add_read_order(self._order, ffi.new("struct tfd_reads *", [*views, len(file)]))
+        offset = np.ascontiguousarray(offset, np.int64)
+        lib.tfd_add_read_order(self._order, calls.as_c(), ffi.from_buffer("int64_t[]", offset))

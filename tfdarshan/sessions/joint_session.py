@@ -162,16 +162,14 @@ def _aligned(ranks: list[Rank]) -> list[Rank]:
     """Finds what each rank's clock is off the first one's."""
     ranks = sorted(ranks, key=lambda rank: rank.rank)
     first = ranks[0]
+    first_of_host: dict[str, Rank] = {}
     begun_ns: dict[str, int] = {}
     for rank in ranks:
-        start_ns = _origin_ns(rank) + _monotonic_offset(_first_of_host(ranks, rank), rank)[0]
+        of_host = first_of_host.setdefault(rank.boot_id, rank)
+        start_ns = _origin_ns(rank) + _monotonic_offset(of_host, rank)[0]
         begun_ns[rank.boot_id] = min(start_ns, begun_ns.get(rank.boot_id, start_ns))
     asked = _asked(ranks)
-    return [_on_clock_of(first, rank, _first_of_host(ranks, rank), begun_ns, asked) for rank in ranks]
-
-
-def _first_of_host(ranks: Sequence[Rank], rank: Rank) -> Rank:
-    return next(other for other in ranks if other.boot_id == rank.boot_id)
+    return [_on_clock_of(first, rank, first_of_host[rank.boot_id], begun_ns, asked) for rank in ranks]
 
 
 def _on_clock_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from tfdarshan.analysis.file_costs import add_costs
 from tfdarshan.analysis.file_table import load_files, merge_files
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.input_pipeline import input_pipeline
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
@@ -193,11 +194,14 @@ def _run(session: SessionData, stepped: SessionData, data_folder: str | None, ru
     # Where the steps do not last as long as what epochs are counted in, all calls count.
     windows = judged if judged is not None and judged.span_s == steps_s else None
 
-    def blocks() -> Iterator[Segments]:
-        return segment_blocks(processes, files.index, None if windows is None else windows.span_ns)
+    def blocks(columns: Collection[str]) -> Iterator[Segments]:
+        within_ns = None if windows is None else windows.span_ns
+        return segment_blocks(processes, files.index, within_ns, columns=columns)
 
     is_loop = loop_thread(stepped.processes[0])
-    figures = measure_input(processes, files, blocks, windows, clock, is_loop, data_folder)
+    size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files, data_folder)
+    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop)
+    figures = measure_input(processes, files, pipeline, windows, clock, data_folder)
     return Run(session, clock, steps_s, judged, figures)
 
 

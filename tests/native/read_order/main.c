@@ -3,10 +3,11 @@
 #include "check.h"
 
 enum { MOST_READS = 120, FILES = 3, LEFT_OUT = 1, PART_BYTES = 40 };
-enum { READS, JUMPS, MOVED, LASTED };
+enum { READS, JUMPS, MOVED, LASTED, MADE };
 
 static int32_t file[MOST_READS];
-static int64_t offset[MOST_READS], length[MOST_READS], lasted_ns[MOST_READS];
+static int64_t offset[MOST_READS], length[MOST_READS], start_ns[MOST_READS], lasted_ns[MOST_READS];
+static uint8_t kind[MOST_READS];
 static size_t count;
 static uint64_t state = 88172645463325252ull;
 
@@ -37,6 +38,7 @@ static void draw(void)
         offset[read] = drawn_offset(read);
         length[read] = below(6) ? 1 + below(100) : 0;
         lasted_ns[read] = below(1000);
+        kind[read] = TFD_READS;
     }
 }
 
@@ -72,6 +74,7 @@ static void check_pieces(int64_t sums[FILES][TFD_READ_ORDER_SUMS])
 {
     int64_t expected[FILES][TFD_READ_ORDER_SUMS] = {{0}};
     for (size_t read = 0; read < count; read++) {
+        expected[file[read]][MADE] += file[read] != LEFT_OUT;
         if (file[read] == LEFT_OUT || offset[read] < 0)
             continue;
         expected[file[read]][READS]++;
@@ -114,8 +117,13 @@ static void check(void)
                                    .part_bytes = PART_BYTES};
     for (size_t at = 0; at < count;) {
         size_t block = 1 + (size_t)below((int64_t)(count - at));
-        struct tfd_reads reads = {file + at, offset + at, length + at, lasted_ns + at, block};
-        tfd_add_read_order(&order, &reads);
+        struct tfd_input_calls reads = {.start_ns = start_ns + at,
+                                        .end_ns = lasted_ns + at,
+                                        .length = length + at,
+                                        .file = file + at,
+                                        .kind = kind + at,
+                                        .count = block};
+        tfd_add_read_order(&order, &reads, offset + at);
         at += block;
     }
     check_pieces(sums);

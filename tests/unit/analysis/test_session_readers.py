@@ -111,10 +111,11 @@ def test_calls_of_processes_come_in_order_whatever_their_row_groups():
         start = np.sort(rng.integers(0, 1000, 200))
         everything.append(start)
         cuts = np.sort(rng.integers(1, 199, 9))
-        streams.append(iter(np.split(np.stack([start, start + 5, start]), np.unique(cuts), axis=1)))
+        parts = np.split(np.stack([start, start + 5, start]), np.unique(cuts), axis=1)
+        streams.append(iter([tuple(part) for part in parts]))
 
     # WHEN
-    merged = np.concatenate(list(in_order(streams)), axis=1)
+    merged = np.concatenate([np.stack(part) for part in in_order(streams)], axis=1)
 
     # THEN
     assert merged[0].tolist() == np.sort(np.concatenate(everything)).tolist()

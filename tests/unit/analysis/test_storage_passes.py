@@ -11,6 +11,7 @@ from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.storage_passes import StoragePasses
 from tfdarshan.analysis.storage_share import fetched_in_steps
 from tfdarshan.findings.measurement import measure
+from tfdarshan.native.input_sums import InputCalls
 
 KB, MB = 1_000, 1_000_000
 
@@ -23,7 +24,8 @@ def passes(calls, sizes, block):
             np.array(column) for column in zip(*calls[first : first + block], strict=True)
         )
         times = (start * MB).astype(np.int64), (end * MB).astype(np.int64)
-        sums.add(file, thread, np.array([KIND[name] for name in kind], np.int8), length, times)
+        kinds = np.array([KIND[name] for name in kind], np.uint8)
+        sums.add(InputCalls(*times, length=length, file=file, thread=thread, kind=kinds))
     return sums.sums()[1].tolist()
 
 

@@ -28,7 +28,7 @@ from tfdarshan.analysis.in_order import input_look, session_calls, stored_calls
 from tfdarshan.analysis.in_order.read_judge import compared_reads, slow_reads
 from tfdarshan.analysis.in_order.stretches import PARTS, Stretches
 from tfdarshan.analysis.in_order.thinned import Thinned, stride_of
-from tfdarshan.analysis.in_order.write_calls import WriteCalls
+from tfdarshan.analysis.in_order.write_calls import KeptWrites
 from tfdarshan.analysis.output_calls import output_calls
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings import pace_beside
@@ -137,7 +137,7 @@ def check_pace(measures, calls):
         return
     start, end = windows.wait_end_ns, windows.end_ns
     assert pace_beside.worked_ns(measures, start, end) == worked_ns(calls, start, end)
-    in_waits_ns = measures.pipeline.in_waits_ns - measures.facts.loop_in_waits_ns
+    in_waits_ns = measures.pipeline.in_waits_ns - measures.pipeline.loop_in_waits_ns
     assert in_waits_ns == worked_ns(calls, windows.start_ns, windows.wait_end_ns)
 
 
@@ -252,7 +252,7 @@ def test_findings_are_the_same_of_calls_that_are_kept(tmp_path, monkeypatch):
 
 def test_job_that_makes_too_many_writes_is_told_by_its_counters(tmp_path, monkeypatch):
     # GIVEN a job of more writes than are kept
-    monkeypatch.setattr(input_look, "WriteCalls", lambda: WriteCalls(most=10))
+    monkeypatch.setattr(input_look, "KeptWrites", lambda: KeptWrites(most=10))
     measures = measure(crowded(tmp_path))
 
     # WHEN

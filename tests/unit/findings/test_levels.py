@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tfdarshan.analysis import depth_levels as module
-from tfdarshan.analysis.depth_levels import depth_levels
+from tests.unit.findings.levels_at_once import depth_levels
 from tfdarshan.analysis.reader_count import count_readers
 
 S = 10**9
@@ -20,23 +19,6 @@ def test_each_depth_has_its_time_and_bytes():
     assert table["seconds"].tolist() == pytest.approx([2, 6, 1])
     assert table["bytes"].tolist() == pytest.approx([0, 60, 20])
     assert table["bytes_per_s"].tolist() == pytest.approx([0, 10, 20])
-
-
-@pytest.mark.parametrize("block", [1, 2, 7, 64])
-def test_calls_taken_block_by_block_give_the_same(monkeypatch, block):
-    # GIVEN 500 calls that overlap at random
-    rng = np.random.default_rng(3)
-    start = np.sort(rng.integers(0, 10_000, 500))
-    end, length = start + rng.integers(0, 200, 500), rng.integers(1, 1000, 500)
-    whole = depth_levels(start, end, length)
-
-    monkeypatch.setattr(module, "BLOCK", block)
-    parts = depth_levels(start, end, length)
-
-    np.testing.assert_allclose(parts.to_numpy(), whole.to_numpy(), rtol=1e-6, atol=1e-3)
-    assert whole["seconds"].sum() == pytest.approx((end.max() - start[0]) / 1e9)
-    moved = length[end > start].sum()
-    assert whole["bytes"].sum() == pytest.approx(moved)
 
 
 def test_no_calls_have_no_depth():

@@ -10,13 +10,15 @@ import numpy as np
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.held_calls import HeldCalls, HeldSums
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts
-from tfdarshan.analysis.in_order.read_pieces import ReadPieces
+from tfdarshan.analysis.in_order.read_pieces import PieceSums, ReadPieces
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls, StoredSums
 from tfdarshan.analysis.in_order.thinned import Thinned
-from tfdarshan.analysis.in_order.write_calls import WriteCalls
-from tfdarshan.analysis.intervals import Array, Covered, covered
+from tfdarshan.analysis.in_order.write_calls import KeptWrites, WriteCalls
+from tfdarshan.analysis.input_pipeline import Rows, loop_of
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.native.input_sums import NO_THREAD, InputCalls
 
 READ, OPEN, STAT = (KIND[name] for name in ("read", "open", "stat"))
 
@@ -42,7 +44,6 @@ class InputFacts:
         reads: Reads of input with data.
         loop_reads: Those of them that the training loop's thread made.
         placed_reads: Those that say where in the file (pread and the like), as TensorFlow's readers do.
-        loop_in_waits_ns: Its time in calls on input within the waits of steps.
         asked: Stats and opens.
         sizes_and_times: A sample of the reads: bytes, and durations in ns.
         stored: What storage served.
@@ -57,7 +58,6 @@ class InputFacts:
     reads: int
     loop_reads: int
     placed_reads: int
-    loop_in_waits_ns: int
     asked: AskedCalls
     sizes_and_times: tuple[Array, Array]
     stored: StoredCalls
@@ -86,44 +86,42 @@ class InputLook:
         pass_bytes: float | None = None,
     ) -> None:
         self._is_loop = is_loop
-        self._calls = self._reads = self._loop_reads = self._placed_reads = self._loop_in_waits_ns = 0
+        self._calls = self._reads = self._loop_reads = self._placed_reads = 0
         self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = HeldSums()
-        self._pieces, self._pauses = ReadPieces(read_counts), PauseCounts.between(windows, len(read_counts))
-        self._waits = _waits(windows)
+        self._pieces, self._pauses = PieceSums(read_counts), PauseCounts.between(windows, len(read_counts))
         self._readers: set[Thread] = set()
-        self.writes = WriteCalls()
+        self._writes = KeptWrites()
 
-    def add(self, block: Segments, places: Array, kind: Array) -> None:
+    def add(self, block: Segments, rows: Rows, calls: InputCalls) -> None:
         """Adds a block.
 
         Args:
             block: Calls in order of start.
-            places: Which of them are the pipeline's.
-            kind: What these are, `call_kinds.CALL_KINDS`.
+            rows: Which of them are the pipeline's.
+            calls: These.
         """
         self._calls += len(block)
-        self.writes.add(block)
-        if not len(places):
+        self._writes.add(block)
+        if not len(calls):
             return
-        rows = slice(None) if len(places) == len(block) else places
-        file, thread, start, end = (
-            values[rows] for values in (block.file, block.thread, block.start_ns, block.end_ns)
-        )
-        reads, lasted = kind == READ, end - start
-        by_loop = np.isin(thread, self._loop_of(block))
-        self._add_asked(kind, by_loop, _by_name(block)[block.operation[rows]], lasted)
-        self._add_waits(by_loop, start, end)
-        self._add_readers(block, thread)
+        loop = loop_of(block, self._is_loop)
+        self._add_asked(block, block.operation[rows], calls, loop)
+        self._add_readers(block, calls.thread)
         if self._pauses is not None:
-            self._pauses.add(file, start)
-        length = np.where(reads, block.length[rows], 0)
-        self._stored.add(file, kind, length, start, end)
-        self._held.add(file, kind, start, end)
-        placed = np.array([one.name.startswith("pread") for one in block.operations] or [False])
-        self._placed_reads += int(np.count_nonzero(placed[block.operation[rows]] & reads))
-        self._add_reads(by_loop[reads], file[reads], block.offset[rows][reads], length[reads], lasted[reads])
+            self._pauses.add(calls.file, calls.start_ns)
+        self._stored.add(calls)
+        self._held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns)
+        self._pieces.add(calls, block.offset[rows])
+        reads = np.flatnonzero(calls.kind == READ)
+        self._reads += len(reads)
+        self._placed_reads += int(np.count_nonzero(_placed(block)[block.operation[rows][reads]]))
+        if loop != NO_THREAD:
+            self._loop_reads += int(np.count_nonzero(calls.thread[reads] == loop))
+        sampled = reads[self._sample.next_rows()]
+        lasted_ns = calls.end_ns[sampled] - calls.start_ns[sampled]
+        self._sample.add_kept(len(reads), calls.length[sampled], lasted_ns)
 
     def facts(self) -> InputFacts:
         """Gives what was added up."""
@@ -134,49 +132,34 @@ class InputLook:
             self._reads,
             self._loop_reads,
             self._placed_reads,
-            self._loop_in_waits_ns,
             AskedCalls(calls, lasted_ns),
             (length, taken_ns),
             self._stored.calls(),
             self._held.calls(),
-            self._pieces,
+            self._pieces.pieces(),
             self._pauses,
             frozenset(self._readers),
-            self.writes,
+            self._writes.calls(),
         )
 
-    def _loop_of(self, block: Segments) -> list[int]:
-        return [place for place, found in enumerate(block.threads) if self._is_loop(found)][:1]
-
-    def _add_asked(self, kind: Array, by_loop: Array, by_name: Array, lasted: Array) -> None:
-        rows = np.flatnonzero((kind == STAT) | (kind == OPEN))
-        code = (kind[rows] == OPEN) * 4 + by_loop[rows] * 2 + by_name[rows]
+    def _add_asked(self, block: Segments, operation: Array, calls: InputCalls, loop: int) -> None:
+        rows = np.flatnonzero((calls.kind == STAT) | (calls.kind == OPEN))
+        by_loop, by_name = calls.thread[rows] == loop, _by_name(block)[operation[rows]]
+        code = (calls.kind[rows] == OPEN) * 4 + by_loop * 2 + by_name
         self._asked[0] += np.bincount(code, minlength=8)
-        self._asked[1] += np.bincount(code, lasted[rows], minlength=8)
-
-    def _add_waits(self, by_loop: Array, start: Array, end: Array) -> None:
-        if self._waits is not None and by_loop.any():
-            own = np.flatnonzero(by_loop)
-            self._loop_in_waits_ns += int(self._waits.within(start[own], end[own]).sum())
+        self._asked[1] += np.bincount(code, calls.end_ns[rows] - calls.start_ns[rows], minlength=8)
 
     def _add_readers(self, block: Segments, thread: Array) -> None:
         if len(self._readers) < len(block.threads):
             made = np.bincount(thread, minlength=len(block.threads))
             self._readers.update(block.threads[place] for place in np.flatnonzero(made).tolist())
 
-    def _add_reads(self, by_loop: Array, file: Array, offset: Array, length: Array, lasted: Array) -> None:
-        self._reads += len(file)
-        self._loop_reads += int(np.count_nonzero(by_loop))
-        self._sample.add(length, lasted)
-        self._pieces.add(file, offset, length, lasted)
+
+def _placed(block: Segments) -> Array:
+    """Says which kinds of call say where in the file."""
+    return np.array([operation.name.startswith("pread") for operation in block.operations] or [False])
 
 
 def _by_name(block: Segments) -> Array:
     """Says which kinds of call ask about a file by its name."""
     return np.array([operation.name == "stat" for operation in block.operations] or [False])
-
-
-def _waits(windows: StepWindows | None) -> Covered | None:
-    if windows is None or windows.wait_end_ns is None:
-        return None
-    return covered(windows.start_ns, windows.wait_end_ns)

@@ -38,18 +38,21 @@ class PauseReading:
     rows: Array
 
 
+@dataclass(frozen=True)
 class PauseCounts:
     """Counts the calls of each file, and those in pauses.
 
-    Args:
+    Attributes:
         begin_ns: Where the pauses begin, in order of time.
         end_ns: Where they end.
-        files: Rows of the file table.
+        made: Of each row of the file table its calls, int64.
+        inside: Those of them in pauses, int64.
     """
 
-    def __init__(self, begin_ns: Array, end_ns: Array, files: int) -> None:
-        self.begin_ns, self.end_ns = begin_ns, end_ns
-        self._made, self._inside = np.zeros(files, np.int64), np.zeros(files, np.int64)
+    begin_ns: Array
+    end_ns: Array
+    made: Array
+    inside: Array
 
     @staticmethod
     def between(windows: StepWindows | None, files: int) -> PauseCounts | None:
@@ -59,12 +62,13 @@ class PauseCounts:
         begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
         typical_ns = float(np.median(windows.end_ns - windows.start_ns))
         long = end - begin >= max(LONGER * typical_ns, LEAST_S * 1e9)
-        return PauseCounts(begin[long], end[long], files) if long.any() else None
+        counts = np.zeros(files, np.int64), np.zeros(files, np.int64)
+        return PauseCounts(begin[long], end[long], *counts) if long.any() else None
 
     def add(self, file: Array, start_ns: Array) -> None:
         """Adds calls."""
-        np.add.at(self._made, file, 1)
-        np.add.at(self._inside, file[self._pause_of(start_ns) >= 0], 1)
+        np.add.at(self.made, file, 1)
+        np.add.at(self.inside, file[self._pause_of(start_ns) >= 0], 1)
 
     def reading(
         self, input_within: Callable[[Array, Array], Iterable[Segments]], fewest: int
@@ -75,8 +79,8 @@ class PauseCounts:
             input_within: Gives the calls on input within some stretches of time, in order of start.
             fewest: If fewer calls were made in pauses alone there is nothing to be said.
         """
-        alone = (self._made > 0) & (self._inside >= ALONE * self._made)
-        if int(self._inside[alone].sum()) < fewest:
+        alone = (self.made > 0) & (self.inside >= ALONE * self.made)
+        if int(self.inside[alone].sum()) < fewest:
             return None
         first, later, lasted_ns, pauses = RunningUnion(), RunningUnion(), 0, set[int]()
         for block in input_within(self.begin_ns, self.end_ns):
@@ -88,8 +92,8 @@ class PauseCounts:
             first.add(start[is_first], end[is_first])
             later.add(start[~is_first], end[~is_first])
             lasted_ns += int((end - start).sum())
-        rows = np.flatnonzero(alone & (self._inside > 0))
-        calls = int(self._inside[alone].sum())
+        rows = np.flatnonzero(alone & (self.inside > 0))
+        calls = int(self.inside[alone].sum())
         later_s, reading_s = later.sum_ns / 1e9, (first.sum_ns + later.sum_ns) / 1e9
         return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, calls, rows)
 

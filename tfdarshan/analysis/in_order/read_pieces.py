@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.native.read_order import JUMPS, LASTED, MOVED, READS, ReadOrder
+from tfdarshan.native.input_sums import InputCalls
+from tfdarshan.native.read_order import JUMPS, LASTED, MADE, MOVED, READS, ReadOrder
 
 # Files of fewer reads are not read in pieces.
 FEWEST_READS = 8
@@ -35,7 +36,20 @@ class ScatteredReads:
     thread_s: float
 
 
+@dataclass(frozen=True)
 class ReadPieces:
+    """What was seen.
+
+    Attributes:
+        scattered: Reads of files that are read out of order.
+        streamed_share: The share of the bytes read in large parts that go on where the part before ended.
+    """
+
+    scattered: ScatteredReads
+    streamed_share: float
+
+
+class PieceSums:
     """Looks at reads with data, in order of start.
 
     A step of less than a read is no jump: a record's header and body, or a part that was read ahead. Nor is
@@ -47,20 +61,18 @@ class ReadPieces:
 
     def __init__(self, read_counts: Array) -> None:
         self._order = ReadOrder(read_counts >= FEWEST_READS, STREAM_PART_BYTES)
-        self._made = np.zeros(len(read_counts), np.int64)
-        self._moved = 0
 
-    def add(self, file: Array, offset: Array, length: Array, lasted_ns: Array) -> None:
-        """Adds reads; an offset that is not known is -1."""
-        np.add.at(self._made, file, 1)
-        self._moved += int(length.sum())
-        self._order.add(file, offset, length, lasted_ns)
+    def add(self, calls: InputCalls, offset: Array) -> None:
+        """Adds the reads among calls on input; an offset that is not known is -1."""
+        self._order.add(calls, offset)
 
-    @property
-    def scattered(self) -> ScatteredReads:
-        """Those of files that are read out of order."""
+    def pieces(self) -> ReadPieces:
+        """Gives what was seen."""
+        return ReadPieces(self._scattered(), self._streamed_share())
+
+    def _scattered(self) -> ScatteredReads:
         sums = self._order.sums
-        reads = np.where(self._made >= FEWEST_READS, sums[:, READS], 0)
+        reads = np.where(sums[:, MADE] >= FEWEST_READS, sums[:, READS], 0)
         kept = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
         per_file = np.where(kept, reads, 0)
         order = np.argsort(-per_file, kind="stable")
@@ -71,10 +83,8 @@ class ReadPieces:
             float(sums[kept, LASTED].sum()) / 1e9,
         )
 
-    @property
-    def streamed_share(self) -> float:
-        """The share of the bytes read in large parts that go on where the part before ended."""
+    def _streamed_share(self) -> float:
         large = self._order.large_bytes
-        if large <= 0 or large < LEAST_STREAM * self._moved:
+        if large <= 0 or large < LEAST_STREAM * self._order.moved_bytes:
             return 0.0
-        return self._order.streamed_bytes / self._moved
+        return self._order.streamed_bytes / self._order.moved_bytes

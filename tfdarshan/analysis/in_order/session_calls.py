@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.segments import Segments, load_segments, segment_blocks
+from tfdarshan.analysis.segments import STORED, Segments, load_segments, segment_blocks
 from tfdarshan.sessions.process_data import ProcessData
 
 # A session of so few calls is read once, and kept: some 60 bytes a call.
@@ -38,15 +38,18 @@ class SessionCalls:
         few = sum(int(process.meta["counts"]["segments"]) for process in self._processes) <= self._kept
         return load_segments(self._processes, self._index) if few else None
 
-    def blocks(self) -> Iterator[Segments]:
+    def blocks(self, columns: Collection[str] = STORED) -> Iterator[Segments]:
         """Yields all of them.
+
+        Args:
+            columns: As `segment_blocks` takes it.
 
         Raises:
             SessionDataError: A table is damaged or missing.
         """
         if self.in_memory is not None:
             return self.in_memory.blocks()
-        return segment_blocks(self._processes, self._index)
+        return segment_blocks(self._processes, self._index, columns=columns)
 
     def within(self, start_ns: Array, end_ns: Array) -> Iterator[Segments]:
         """Yields those that were running within some stretches of time, and some that were not.

@@ -10,7 +10,8 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.stretches import Columns, Stretches
 from tfdarshan.analysis.in_order.thinned import Thinned
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
+from tfdarshan.native.input_sums import InputCalls, chosen_stored
 
 # The last bytes of a pass may be of files that are read in part.
 THROUGH = 0.99
@@ -62,19 +63,22 @@ class StoredSums:
         self._by_file = (np.zeros(files, np.int64), np.zeros(files, np.int64))
         self._all, self._first = Stretches(), Stretches()
 
-    def add(self, file: Array, kind: Array, length: Array, start_ns: Array, end_ns: Array) -> None:
-        """Adds calls on input, some of which storage served; `length` is what a read moved, else 0."""
-        reads = kind == KIND["read"]
-        self._go_through(length[reads], end_ns[reads])
-        slow = np.flatnonzero(from_storage(np.ones(len(file)), length, (end_ns - start_ns) / 1e9))
+    def add(self, calls: InputCalls) -> None:
+        """Adds calls on input, some of which storage served."""
+        slow = chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
+        if self._pass_bytes is not None and self._through_ns == EVER_NS:
+            reads = calls.kind == KIND["read"]
+            self._go_through(self._pass_bytes, calls.length[reads], calls.end_ns[reads])
         if not len(slow):
             return
-        columns = start_ns[slow], end_ns[slow], length[slow], kind[slow]
+        reads = calls.kind[slow] == KIND["read"]
+        length = calls.length[slow] * reads
+        columns = calls.start_ns[slow], calls.end_ns[slow], length, calls.kind[slow]
         self._all.add(*columns)
         if self._pass_bytes is not None:
             first = slice(0, int(np.searchsorted(columns[0], self._through_ns)))
             self._first.add(*(values[first] for values in columns))
-        self._add_reads(file[slow[reads[slow]]], *(values[reads[slow]] for values in columns[:3]))
+        self._add_reads(calls.file[slow[reads]], *(values[reads] for values in columns[:3]))
 
     def calls(self) -> StoredCalls:
         """Gives what was added up."""
@@ -86,11 +90,11 @@ class StoredSums:
             self._first.parts(), self._through_ns if ended else None,
         )  # fmt: skip
 
-    def _go_through(self, length: Array, end_ns: Array) -> None:
-        if self._pass_bytes is None or self._through_ns < EVER_NS or not len(length):
+    def _go_through(self, pass_bytes: float, length: Array, end_ns: Array) -> None:
+        if not len(length):
             return
         reached = self._moved + np.cumsum(length, dtype=np.float64)
-        at = int(np.searchsorted(reached, THROUGH * self._pass_bytes))
+        at = int(np.searchsorted(reached, THROUGH * pass_bytes))
         if at < len(reached):
             self._through_ns = int(end_ns[at])
         self._moved = float(reached[-1])

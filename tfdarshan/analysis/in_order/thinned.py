@@ -31,11 +31,19 @@ class Thinned:
         self._at_most, self._stride, self._kept = at_most, 1, 0
         self._parts: list[tuple[Array, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(columns))]
 
+    def next_rows(self) -> slice:
+        """Says which of the next rows are kept."""
+        return slice(-self.count % self._stride, None, self._stride)
+
     def add(self, *columns: Array) -> None:
         """Adds rows."""
-        first = -self.count % self._stride
-        self.count += len(columns[0])
-        part = tuple(values[first :: self._stride].copy() for values in columns)
+        rows = self.next_rows()
+        self.add_kept(len(columns[0]), *(values[rows] for values in columns))
+
+    def add_kept(self, count: int, *columns: Array) -> None:
+        """Adds so many rows, of which the columns have those that are kept."""
+        self.count += count
+        part = tuple(values.copy() for values in columns)
         if len(part[0]):
             self._parts.append(part)
             self._kept += len(part[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND, kind_codes
@@ -12,7 +14,20 @@ from tfdarshan.analysis.segments import COLUMNS, WRITE, Segments, load_segments
 MOST_WRITES = 1 << 22
 
 
+@dataclass(frozen=True)
 class WriteCalls:
+    """Writes and syncs.
+
+    Attributes:
+        segments: They, in order of start; none if there are too many.
+        too_many: Whether there are more than are kept.
+    """
+
+    segments: Segments
+    too_many: bool
+
+
+class KeptWrites:
     """Keeps writes and syncs that come block by block, in order of start.
 
     Args:
@@ -30,21 +45,14 @@ class WriteCalls:
         part = block.where(places) if self._count <= self._most else block.where(slice(0, 0))
         self._parts = [*self._parts, part] if self._count <= self._most else [part]
 
-    @property
-    def too_many(self) -> bool:
-        """Whether there are more than are kept."""
-        return self._count > self._most
-
-    @property
-    def segments(self) -> Segments:
-        """They; none if there are too many."""
-        if len(self._parts) > 1:
-            last = self._parts[-1]
-            arrays = {name: np.concatenate([getattr(part, name) for part in self._parts]) for name in COLUMNS}
-            self._parts = [
-                Segments(**arrays, threads=last.threads, operations=last.operations, complete=last.complete)
-            ]
-        return self._parts[0]
+    def calls(self) -> WriteCalls:
+        """Gives them."""
+        last = self._parts[-1]
+        arrays = {name: np.concatenate([getattr(part, name) for part in self._parts]) for name in COLUMNS}
+        segments = Segments(
+            **arrays, threads=last.threads, operations=last.operations, complete=last.complete
+        )
+        return WriteCalls(segments, self._count > self._most)
 
 
 def _wanted(block: Segments) -> Array:

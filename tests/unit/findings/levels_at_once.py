@@ -1,0 +1,19 @@
+"""Queue depths of calls that are in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.depth_levels import DepthSums
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.native.input_sums import InputCalls
+
+
+def depth_levels(start_ns: Array, end_ns: Array, length: Array) -> pd.DataFrame:
+    """Gives the levels of reads."""
+    sums, place = DepthSums(), np.zeros(len(start_ns), np.int32)
+    kind = np.full(len(start_ns), KIND["read"], np.uint8)
+    sums.add(InputCalls(start_ns, end_ns, length=length, file=place, thread=place, kind=kind))
+    return sums.levels()
