@@ -41,6 +41,8 @@ FINDINGS_OF = {
     # Of mapped files: none is drawn here, see tests/integration/test_mapped_findings.py.
     "read ahead of faults": ("mapped_wait",),
     "single pages": ("mapped_random",),
+    "a larger read-ahead": ("mapped_window",),
+    "records without a generator": ("mapped_cached",),
     # Of a job of several ranks: none is drawn here, see tests/unit/findings/test_rank_findings.py.
     "sharded by rank": ("unsharded_input",),
     "equal shards": ("shard_imbalance",),

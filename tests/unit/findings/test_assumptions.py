@@ -10,7 +10,13 @@ import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import MB, SKETCHES, sketched
-from tests.unit.findings import test_shuffle_buffer, test_small_reads, test_validation
+from tests.unit.findings import (
+    test_mapped_cached,
+    test_mapped_window,
+    test_shuffle_buffer,
+    test_small_reads,
+    test_validation,
+)
 from tests.unit.findings.made_up_mapped import mapped_training
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.findings.test_cures_of_pipelines import LOAD, PATHS
@@ -91,6 +97,8 @@ MAKERS |= {
     "page faults": lambda folder: mapped_training(
         folder, RANDOM, IN_STEPS, bytes_in=200 << 17, probes=[probe(0.9, page_s=0.0002)]
     ),
+    "small windows": test_mapped_window.job,
+    "records of a generator": test_mapped_cached.job,
     "small reads": partial(test_small_reads.job, taken_ms=lambda part: 3.0),
     "all files for each rank": lambda folder: ranks(folder, everything(4, 4, 1, np.random.default_rng(1))),
     "more for one rank": lambda folder: ranks(folder, shards(4, 4, more=(1, 3))),

@@ -12,13 +12,17 @@ STEPS, STEP_MS, WAIT_MS = 50, 20.0, 15.0
 QUICK = loop_faults(STEPS, STEP_MS, 0.01, 40, jump=4096)
 
 
-def found(folder, faults=QUICK, *, kind="lmdb", stages=(GENERATOR, BATCH, PREFETCH), **more):
+def job(folder, faults=QUICK, *, kind="lmdb", stages=(GENERATOR, BATCH, PREFETCH)):
+    """Gives a session of steps that wait beside such faults, by default for a generator over py-lmdb."""
     pipeline = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": 1}
     meta = {"pipelines": {"found": [pipeline], "left_out": 0}} if stages else {}
-    session = mapped_training(
-        folder, faults, epochs_of_steps(STEPS, STEP_MS, WAIT_MS), formats={PATH: kind}, meta=meta, **more
-    )
-    return {finding.name: finding for finding in diagnose(session).findings}.get("mapped_cached")
+    steps = epochs_of_steps(STEPS, STEP_MS, WAIT_MS)
+    return mapped_training(folder, faults, steps, formats={PATH: kind}, meta=meta)
+
+
+def found(folder, *faults, **more):
+    diagnosis = diagnose(job(folder, *faults, **more))
+    return {finding.name: finding for finding in diagnosis.findings}.get("mapped_cached")
 
 
 def test_memory_that_has_a_mapped_file_leaves_nothing_to_gain(tmp_path):

@@ -36,11 +36,15 @@ def probe(times, *, low=0.05):
 TEN_TIMES = (probe(10.0),)
 
 
-def found(folder, faults=FAULTS, *, bytes_in=CAME_IN, probes=TEN_TIMES):
-    session = mapped_training(
-        folder, faults, epochs_of_steps(STEPS, STEP_MS, WAIT_MS), bytes_in=bytes_in, probes=probes
-    )
-    return {finding.name: finding for finding in diagnose(session).findings}.get("mapped_window")
+def job(folder, faults=FAULTS, *, bytes_in=CAME_IN, probes=TEN_TIMES):
+    """Gives a session of a loop that waits in these faults."""
+    steps = epochs_of_steps(STEPS, STEP_MS, WAIT_MS)
+    return mapped_training(folder, faults, steps, bytes_in=bytes_in, probes=probes)
+
+
+def found(folder, *faults, **more):
+    diagnosis = diagnose(job(folder, *faults, **more))
+    return {finding.name: finding for finding in diagnosis.findings}.get("mapped_window")
 
 
 def test_more_windows_at_a_time_give_what_a_probe_measured(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.unit.findings.test_rank_findings import everything, shards
 from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.sentences import sessions
 from tests.unit.sentences.raw_figures import OPENS, Raw, raw
+from tests.unit.sentences.test_mapped_memory_words import cached, found_cached, in_order, waits_in_order
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
@@ -368,6 +370,8 @@ CASES = (
          lambda logdir: random_reads(logdir, in_order=True)),
     Case("mapped_wait", _mapped(MB), _page_faults, _mapped(MB, each_ms=0.01)),
     Case("mapped_random", _mapped(MB, bytes_in=200 << 17), _windows, _mapped(4 * KB, bytes_in=200 << 17)),
+    Case("mapped_window", in_order, lambda found: waits_in_order(found)[:3], partial(in_order, probes=[])),
+    Case("mapped_cached", cached, lambda found: found_cached(found)[:2], _mapped(MB)),
     Case("reopening", of("fits in memory"), _reopening, of("one reader")),
     Case("stat_storm", of("asked again and again"), _stats, of("one reader")),
     Case("fits_in_memory", of("fits in memory"), _again, of("one reader")),

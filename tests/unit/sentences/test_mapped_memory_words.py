@@ -35,7 +35,7 @@ def cached(folder: Path, *, stages: tuple = (), kind: str = "npy", faults: list[
     return mapped_training(folder, faults, steps, formats={PATH: kind}, meta=meta)
 
 
-def _waits(found: Raw) -> list[str]:
+def waits_in_order(found: Raw) -> list[str]:
     faults = found.calls("fault")
     seconds = float(faults["seconds"].sum())
     rate = len(faults) * WINDOW / seconds
@@ -60,7 +60,7 @@ def _waits(found: Raw) -> list[str]:
     ]
 
 
-def _cached(found: Raw) -> list[str]:
+def found_cached(found: Raw) -> list[str]:
     faults = found.calls("fault")
     assert float(faults["seconds"].max()) < 20e-6
     return [
@@ -76,7 +76,7 @@ def _cached(found: Raw) -> list[str]:
 
 def _handed_over(found: Raw) -> list[str]:
     return [
-        *_cached(found)[1:],
+        *found_cached(found)[1:],
         "a generator hands over records of an LMDB database one by one",
         (
             f"A batch takes {human_seconds(0.015)}, {human_seconds(0.015)} of it outside of calls: "
@@ -93,7 +93,9 @@ def _handed_over(found: Raw) -> list[str]:
 
 OF_LMDB = partial(cached, kind="lmdb")
 ROWS = {
-    "windows": Row("The kernel reads no further ahead.", in_order, _waits, partial(in_order, probes=[])),
+    "windows": Row(
+        "The kernel reads no further ahead.", in_order, waits_in_order, partial(in_order, probes=[]),
+    ),
     "a full device": Row(
         "as root. Without root: madvise(MADV_WILLNEED) on what comes next, 128 KiB at a time.", in_order,
         lambda _: f"Have the kernel read {4} MB ahead on this mount, as root. Without root: "
@@ -101,7 +103,7 @@ ROWS = {
         partial(in_order, probes=[probe(1.1, low=0.85)]),
     ),
     "memory": Row(
-        "faster storage, or reading ahead, would give nothing.", cached, _cached,
+        "faster storage, or reading ahead, would give nothing.", cached, found_cached,
         partial(cached, faults=loop_faults(50, 20.0, 2.5, 4, jump=1 << 20)),
     ),
     "a generator": Row(
