@@ -24,8 +24,8 @@ from tfdarshan.staging.why_not import memory_serves
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "staging"
-# Less than this is no input that anybody would copy, unless calls on it take such a share of the time.
-LEAST_BYTES, MUCH = 1 << 18, 0.5
+# Less than this is no input that anybody would copy, unless so many calls on it take such a share of the time.
+LEAST_BYTES, LEAST_CALLS, MUCH = 1 << 18, 100, 0.5
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
 # Storage that served so many passes of a job that read its input at least so often served the first epoch.
@@ -61,8 +61,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     whole = stage_all(use, facts, fast_tier)
     rows, valuation = whole.found.rows, whole.valuation
     saved, passes = whole.saved_s, use.times_read[rows]
-    little = float(use.storage_bytes[rows].sum()) < LEAST_BYTES
-    if little and measures.seconds(measures.input_calls) < MUCH * measures.model.unit_s:
+    if float(use.storage_bytes[rows].sum()) < LEAST_BYTES and not _calls_take_most(measures):
         return None
     if float(saved.sum()) <= 0 or memory_serves(whole.found):
         return None
@@ -103,6 +102,11 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         not_worth=_not_worth(whole.later),
         copied_bytes=staged_bytes,
     )
+
+
+def _calls_take_most(measures: Measures) -> bool:
+    calls = measures.input_calls
+    return calls.calls >= LEAST_CALLS and measures.seconds(calls) >= MUCH * measures.model.unit_s
 
 
 def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:

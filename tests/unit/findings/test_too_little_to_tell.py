@@ -82,3 +82,20 @@ def test_a_pipeline_that_reads_beside_steps_may_have_a_buffer_already(tmp_path, 
 
     # THEN more of it is sure to help, may help, or is nobody's advice
     assert [one.gain.speedup_range[0] > 1.2 for one in found] == ([] if surely is None else [surely])
+
+
+@pytest.mark.parametrize(("calls_a_step", "found"), [(9, True), (1, False)])
+def test_a_few_bytes_are_worth_a_copy_if_many_calls_on_them_take_the_time(tmp_path, calls_a_step, found):
+    # GIVEN 20 steps that wait nine tenths for 20 kB or less: for 180 calls, or for 20 that take as long
+    took = 90 / calls_a_step
+    calls = [
+        (100 * n + took * part, 100 * n + took * (part + 1), 1, "pread", n * calls_a_step + part, 100)
+        for n in range(20)
+        for part in range(calls_a_step)
+    ]
+    files = 20 * calls_a_step
+    paths = [f"/data/{n}" for n in range(files)]
+    session = training(tmp_path, calls, epochs_of_steps(20, 100, 90), paths=paths, sizes=[100] * files)
+
+    # THEN
+    assert ("staging" in {one.name for one in diagnose(session).findings}) is found
