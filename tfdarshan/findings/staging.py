@@ -24,8 +24,8 @@ from tfdarshan.staging.why_not import memory_serves
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "staging"
-# Less than this is no input that anybody would copy, unless so many calls on it take such a share of the time.
-LEAST_BYTES, LEAST_CALLS, MUCH = 1 << 18, 100, 0.5
+# Less than this is no input that anybody would copy, unless so many calls on it take that share of the time.
+LEAST_BYTES, LEAST_CALLS, MUCH = 1 << 18, 30, 0.5
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
 # Storage that served so many passes of a job that read its input at least so often served the first epoch.
