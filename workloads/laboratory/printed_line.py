@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -30,7 +30,17 @@ class Place:
 
 
 def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
-    """Gives the first place in the program that the printed expression stands for."""
+    """Gives the place in the program that the printed expression stands for.
+
+    Where it stands to the letter, with the program's own functions, a reader looks no further; else it is the
+    first place that it may stand for.
+    """
+    functions = {node.name for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
+    places = list(_places(program, pattern))
+    return next((place for place in places if _calls_by_name(place, functions)), next(iter(places), None))
+
+
+def _places(program: ast.Module, pattern: ast.expr) -> Iterator[Place]:
     front = _front(pattern)
     for statement in ast.walk(program):
         if not isinstance(statement, ast.Assign | ast.Expr | ast.Return):
@@ -38,8 +48,12 @@ def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
         for node in ast.walk(statement):
             names: dict[str, ast.expr] = {}
             if isinstance(node, ast.expr) and _same(pattern, node, names, front):
-                return Place(node, statement, names)
-    return None
+                yield Place(node, statement, names)
+
+
+def _calls_by_name(place: Place, functions: Set[str]) -> bool:
+    """Says whether what is printed of the program's functions is what they are called there."""
+    return all(ast.unparse(node) == name for name, node in place.names.items() if name in functions)
 
 
 def find_whole_loop(program: ast.Module, pattern: ast.For) -> tuple[ast.For, Mapping[str, ast.expr]] | None:

@@ -44,6 +44,19 @@ ds = (
     .batch(32)
 )
 '''
+TWO = '''\
+"""Trains, and validates."""
+import tensorflow as tf
+
+def load(name):
+    return tf.io.read_file(name)
+
+def load_other(name):
+    return tf.io.read_file(name)
+
+training = tf.data.Dataset.from_tensor_slices(["a"]).map(load)
+validation = tf.data.Dataset.from_tensor_slices(["b"]).map(load_other)
+'''
 MAP = "dataset = dataset.map(load)"
 EIGHT = "dataset = dataset.map(load, num_parallel_calls=8)"
 FOUR = "dataset = dataset.map(load, num_parallel_calls=4)"
@@ -84,6 +97,18 @@ def test_lines_that_follow_come_after_the_statement(source):
         "\noptions = tf.data.Options()\noptions.threading.private_threadpool_size = 16\n"
         "ds = ds.with_options(options)\n" in text
     )
+
+
+@pytest.mark.parametrize(
+    ("named", "where"), [("load_other", "validation"), ("load", "training"), ("read_image", "training")]
+)
+def test_a_line_that_stands_to_the_letter_is_that_one(named, where):
+    # GIVEN a program with two data sets, and a line of the second, of the first, or with another's name
+    text = applied(TWO, f"dataset = dataset.map({named}).cache()", f"dataset = dataset.map({named})")
+
+    # THEN it is the one that calls what is printed; what the program does not have stands for the first
+    (changed,) = [line for line in text.splitlines() if ".cache()" in line]
+    assert changed.startswith(f"{where} = ")
 
 
 def test_lines_that_follow_are_indented_as_the_statement_is():
