@@ -25,6 +25,9 @@ DATABASES = "SQLite's, opened for writing: open a copy of your own"
 JOURNAL = r"-(journal|wal)$"
 # An open and close of a file of a local file system takes a tenth of that.
 SLOW_OPEN_S = 300e-6
+# Of a mount whose opens take so long as a rule, one that took less than others was lucky this time, not near:
+# so many of its files, at least, take twice as long as a local one or more.
+MOST_FILES, NOT_LOCAL_S = 0.75, SLOW_OPEN_S / 5
 # `run --staged` looks at the original at each open, which asks the server once where an open asks it twice,
 # for the name and for the file: so much of an open is spared. Emulated storage does not delay that look.
 SPARED_OF_OPENS = 0.5
@@ -115,10 +118,19 @@ def find_candidates(
 
 
 def _asks_server(use: FileUse, rows: Array) -> Array:
-    """Says of which files an open takes longer than a local file system's, bool."""
-    opens = use.opens[rows]
-    found: Array = (opens > 0) & (use.meta_s[rows] > SLOW_OPEN_S * opens)
-    return found
+    """Says of which files an open takes longer than a local file system's, bool.
+
+    Of a mount whose opens do, all do: a file that was opened while the server, its limit or the machine had
+    time is as far away as the others.
+    """
+    opens, meta_s, mount = use.opens[rows], use.meta_s[rows], use.mount[rows]
+    asked: Array = (opens > 0) & (meta_s > SLOW_OPEN_S * opens)
+    for place in np.unique(mount[asked]).tolist():
+        here = (mount == place) & (opens > 0)
+        slow = meta_s[here].sum() > SLOW_OPEN_S * opens[here].sum()
+        if slow and np.mean(meta_s[here] > NOT_LOCAL_S * opens[here]) >= MOST_FILES:
+            asked |= here
+    return asked
 
 
 def databases(paths: Any) -> Array:

@@ -48,7 +48,9 @@ def slow_places(use: FileUse, found: Candidates) -> SlowPlaces:
     place = np.zeros(len(found.rows), np.int16)
     if len(place) > MOST_CANDIDATES:
         return SlowPlaces(place)
-    chosen = np.flatnonzero((found.storage_passes >= FEWEST_PASSES) & (use.reads[found.rows] > 0))
+    # What memory served of a file says nothing of where it lies, however slow the server is to open it.
+    read = (use.reads[found.rows] > 0) & (use.storage_bytes[found.rows] > 0)
+    chosen = np.flatnonzero((found.storage_passes >= FEWEST_PASSES) & read)
     if len(chosen) < SEVERAL:
         return SlowPlaces(place)
     rows = found.rows[chosen]

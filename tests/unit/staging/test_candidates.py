@@ -49,6 +49,26 @@ def test_a_copys_open_still_asks_the_server_once(tmp_path):
     assert float((quick.pass_s * quick.recurring).sum()) == pytest.approx(40 * 5.05 / 1e3, rel=0.01)
 
 
+@pytest.mark.parametrize(("others_ms", "planned"), [(0.12, 80), (0.02, 20)])
+def test_a_file_that_was_opened_at_a_lucky_moment_is_no_nearer(tmp_path, others_ms, planned):
+    # GIVEN opens of 4 ms of every fourth file, and reads that memory or a full bucket served: the others'
+    # opens take several times as long as a local one, as a server's do, or as long as that
+    at, calls = 0.0, []
+    for file in range(80):
+        opened = at + (others_ms if file % 4 else 4.0)
+        calls += [(at, opened, 1, "open", file, 0), (opened, opened + 0.03, 1, "read", file, 50 * KB)]
+        at = opened + 10
+    paths = [f"/data/{file:03}.jpg" for file in range(80)]
+    steps = epochs_of_steps(int(at // 20) + 1, 20, 19)
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[50 * KB] * 80)
+
+    # WHEN all files that storage will serve are asked for
+    found = candidates(session)
+
+    # THEN a server is asked for each of them, or for those alone that took long
+    assert int((found.recurring > 0).sum()) == planned
+
+
 def test_databases_are_left_out_by_name(tmp_path):
     # GIVEN a file whose journal the job asks for
     found = candidates(job(tmp_path, open_ms=10.0, more=["/data/007.sqlite-journal"]))
