@@ -154,7 +154,9 @@ def torch_job(job):
 def test_torchrun_on_two_nodes(torch_job):
     # WHEN the line is run twice, as on two nodes, which meet at n0
     block = printed("torchrun --nnodes 2").replace("n0:29400", "localhost:29400")
-    done = torch_job.run(f"({block}) &\n({block})\nstatus=$?\nwait -n && exit $status", SLURM_JOB_ID="77")
+    done = torch_job.run(
+        f"({block}) & other=$!\n({block})\nstatus=$?\nwait $other && exit $status", SLURM_JOB_ID="77"
+    )
     assert done.returncode == 0, done.stderr
     torch_job.check(8)
 
