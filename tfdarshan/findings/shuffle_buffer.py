@@ -21,6 +21,9 @@ KEPT_BATCHES = 4
 # A wait that fills a buffer is longer than others by so many times.
 LONGER = 4.0
 LIKELY = (0.5, 0.9, 1.0)
+# A small buffer is the same memory again and again. A large one is new memory, page by page, and out of the
+# processors' caches when it is read: that is at most such a share of filling it, whatever steps compute.
+OF_FILLING = 0.1
 # A job that writes in more of its steps has storage do both in turn: a disk then seeks for each read.
 WRITES = 0.5
 
@@ -58,6 +61,7 @@ def find(measures: Measures) -> Finding | None:
     beside_s = sum(min(seconds, computing_s) for seconds in fills.each_s)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
+    high += OF_FILLING * fills.excess_s * (1 - left) / model.units
     alone = _reads_alone(measures)
     expected *= 1.0 if alone.support else UNSHOWN
     assumed = Assumption(

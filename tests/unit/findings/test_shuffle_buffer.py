@@ -56,6 +56,20 @@ def test_a_buffer_that_each_epoch_fills_is_a_problem(tmp_path):
     assert first.gain.speedup_range[1] < 1400 / 780
 
 
+def test_at_most_a_part_of_filling_a_large_buffer_is_spared_as_well(tmp_path):
+    # GIVEN epochs of 600 ms of computing, which waits of 400 ms fit beside, and of 1,600 ms do not
+    fits, longer = (
+        found(job(tmp_path / str(fill_ms), PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=fill_ms)).gain
+        for fill_ms in (400.0, 1600.0)
+    )
+    steps = 60
+
+    # THEN of 4 of 5 samples, beyond what the steps compute, a tenth of that; never more than was waited for
+    assert longer.high_s * steps == pytest.approx(3 * 0.8 * (0.6 + 0.16), rel=0.05)
+    assert fits.high_s * steps == pytest.approx(3 * 0.8 * 0.44, rel=0.05)
+    assert fits.expected_s < fits.high_s < 3 * 0.45 / steps
+
+
 @pytest.mark.parametrize(
     "stages",
     [
