@@ -24,6 +24,7 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
+from tfdarshan.findings.cure_place import with_place
 from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown, speedup
 from tfdarshan.findings.measurement import measure, measure_leading
@@ -146,7 +147,11 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     """Finds it in one session; cures that were tried in vain are not offered again."""
     results = [rule(measures) for _, rule in FINDINGS]
     unknown = [result for result in results if isinstance(result, Unknown)]
-    made = [_in_its_language(result, measures) for result in results if isinstance(result, Finding)]
+    made = [
+        _in_its_language(with_place(result, measures), measures)
+        for result in results
+        if isinstance(result, Finding)
+    ]
     made = without_tried(made, tried)
     found = _all_charged(made, measures)
     best = _far_better(made, found, measures)

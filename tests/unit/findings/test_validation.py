@@ -11,20 +11,21 @@ VALIDATE = LOAD | {"function": "load_validation"}
 
 
 def job(
-    logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True
-):
+    logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True,
+    validate=VALIDATE, wait_ms=1,
+):  # fmt: skip
     """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files."""
     at, calls, steps = 0.0, [], []
     for epoch in range(epochs):
         for step in range(20):
-            steps.append((at, at + 30, 1))
+            steps.append((at, at + 30, wait_ms))
             calls.append((at + 2, at + 6, 1, "pread", step, 100 * KB, epoch * 100 * KB))
             at += 30
         each_ms = read_ms if epoch == 0 or later_ms is None else later_ms
         for file in range(validation):
             calls.append((at, at + each_ms, thread, "pread", 20 + file, 100 * KB, 0))
             at += each_ms
-    reading = [[PATHS, LOAD, BATCH], [PATHS, VALIDATE, BATCH]]
+    reading = [[PATHS, LOAD, BATCH], [PATHS, validate, BATCH]]
     found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
     return training(
         logdir,
@@ -54,6 +55,21 @@ def test_a_validation_set_that_fits_into_memory_is_to_be_kept_there(tmp_path, th
     assert one.gain.speedup == pytest.approx(900 / (900 - 0.75 * 300), rel=0.1)
     assert all(path.startswith("/validation/") for path in one.files)
     assert ("load_validation).cache()" in one.cure.line) == (thread != LOOP)
+
+
+@pytest.mark.parametrize(("validate", "twice"), [(LOAD, True), (VALIDATE, False)])
+def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, validate, twice):
+    # GIVEN data sets of one function, or of two, and steps that wait 20 of 30 ms
+    session = job(tmp_path, validate=validate, wait_ms=20, read_ms=20.0)
+    cures = [
+        one.cure for one in diagnose(session).findings if one.cure and "read_image" in one.cure.instead_of
+    ]
+
+    # THEN each cure of a line of both says which one it means, and no other needs to
+    of_validation = found(session).cure.what
+    assert ("this is the one that is read between epochs, from /validation." in of_validation) is twice
+    assert all(("The line stands in several data sets" in cure.what) is twice for cure in cures)
+    assert any("that steps read, from /data." in cure.what for cure in cures) is twice
 
 
 def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):

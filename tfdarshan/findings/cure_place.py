@@ -1,0 +1,50 @@
+"""Where a line stands that a job's data sets have more than once: a cure says which of them it means."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.tf_data_pipeline import Pipeline
+from tfdarshan.findings import validation
+from tfdarshan.findings.finding import Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.staging.planning import common_folder
+
+
+def with_place(finding: Finding, measures: Measures) -> Finding:
+    """Gives the finding; where its cure's line may be that of several data sets, with the one it means."""
+    cure = finding.cure
+    if cure is None or not _stands_twice(cure.instead_of.splitlines(), measures.pipelines or ()):
+        return finding
+    between = finding.name == validation.NAME
+    said = f"this is the one that {'is read between epochs' if between else 'steps read'}"
+    rows = _rows(measures, in_pauses=between)
+    if len(rows) and measures.shown_path is None:
+        said += f", from {common_folder(measures.files.paths.take(pa.array(rows)))}"
+    what = f"{cure.what} The line stands in several data sets: {said}."
+    return dataclasses.replace(finding, cure=dataclasses.replace(cure, what=what))
+
+
+def _stands_twice(lines: Sequence[str], pipelines: Sequence[Pipeline]) -> bool:
+    """Says whether two pipelines that read files have such a statement."""
+    having = [
+        one
+        for one in pipelines
+        if one.reader is not None and any(stage.statement in lines for stage in one.stages)
+    ]
+    return len(having) > 1
+
+
+def _rows(measures: Measures, *, in_pauses: bool) -> Array:
+    """Gives the rows of the files that are read between the steps of two epochs, or of those in the steps."""
+    pauses = measures.read_in_pauses(validation.FEWEST_READS)
+    other: Array = np.zeros(0, np.int64) if pauses is None else pauses.rows
+    if in_pauses:
+        return other
+    steps: Array = np.setdiff1d(np.flatnonzero(measures.costs.reads > 0), other)
+    return steps
