@@ -86,16 +86,57 @@ class FileTable:
         return pa.array(self.rows["path"])
 
 
+@dataclass(frozen=True)
+class GroupedFiles:
+    """What groups of processes did with each path, such as those of a rank.
+
+    Attributes:
+        paths: Each path once, a pyarrow array; the first is "(no file)".
+        path: Of each row the place of its path in `paths`, int64.
+        columns: Per column of COLUMNS but `path` an entry of each row, as in `FileTable.rows`.
+        bounds: Where each group's rows begin, and where the last one's end, int64.
+    """
+
+    paths: Any
+    path: Array
+    columns: dict[str, Any]
+    bounds: Array
+
+    def rows_of(self, group: int) -> slice:
+        """Gives which rows are a group's."""
+        return slice(*self.bounds[group : group + 2].tolist())
+
+    def chosen(self, rows: Array) -> GroupedFiles:
+        """Gives some of the rows; `rows` is bool, one per row."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        bounds = np.append(0, np.cumsum(rows))[self.bounds]
+        return GroupedFiles(self.paths, self.path[rows], columns, bounds)
+
+
 def load_files(processes: Sequence[ProcessData]) -> FileTable:
     """Reads the files tables. What an imported log does not say counts as 0.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    return _loaded(processes).table()
+
+
+def load_grouped_files(groups: Sequence[Sequence[ProcessData]]) -> GroupedFiles:
+    """Reads the files tables of groups of processes, which costs little more than those of one group.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    rows = _loaded([process for group in groups for process in group])
+    return rows.by_group([len(group) for group in groups])
+
+
+def _loaded(processes: Sequence[ProcessData]) -> FileRows:
     rows = FileRows(processes)
     for batch in file_batches(processes, WANTED.__contains__):
         rows.add(batch)
-    return rows.table()
+    return rows
 
 
 def merge_files(tables: Sequence[FileTable]) -> tuple[FileTable, tuple[Array, ...]]:
@@ -169,17 +210,23 @@ class FileRows:
         paths, code = _coded(tables)
         place = np.split(code, np.cumsum([len(table["file"]) for table in tables])[:-1])
         columns: dict[str, Any] = {"path": pd.Series(pd.arrays.ArrowExtensionArray(paths))}
-        for name in ("mount_point", "fs_type"):
-            columns[name] = _category([table[name] for table in tables], code, len(paths))
-        columns["size_bytes"] = _largest(
-            np.concatenate([table["size_bytes"] for table in tables]), code, len(paths)
-        )
-        for name in ADDED:
-            dtype = np.float64 if name in SECONDS else np.int64
-            columns[name] = _added(code, _joined([table.pop(name) for table in tables]), len(paths), dtype)
-        columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
+        columns |= _merged(tables, code, len(paths))
         index = tuple(_index(table["file"], rows) for table, rows in zip(tables, place, strict=True))
         return FileTable(pd.DataFrame(columns, copy=False), index)
+
+    def by_group(self, counts: Sequence[int]) -> GroupedFiles:
+        """Gives a row per group and path; no row can be added any more.
+
+        Args:
+            counts: How many processes each group has, one group after the other.
+        """
+        tables = [self._columns(kept) for kept in self._kept]
+        paths, code = _coded(tables)
+        of_process = np.repeat(np.arange(len(counts)), counts)
+        group = np.repeat(of_process, [len(table["file"]) for table in tables])
+        keys, row = np.unique(group * len(paths) + code, return_inverse=True)
+        bounds = np.searchsorted(keys, np.arange(len(counts) + 1) * len(paths))
+        return GroupedFiles(paths, keys % len(paths), _merged(tables, row, len(keys)), bounds)
 
     @staticmethod
     def _columns(kept: dict[str, list[Any]]) -> dict[str, Any]:
@@ -219,6 +266,19 @@ def _coded(tables: Sequence[dict[str, Any]]) -> tuple[Any, Array]:
         return names.combine_chunks(), np.cumsum(first, dtype=np.int32)
     encoded = names.combine_chunks().dictionary_encode()
     return encoded.dictionary, encoded.indices.to_numpy()[1:]
+
+
+def _merged(tables: Sequence[dict[str, Any]], code: Array, count: int) -> dict[str, Any]:
+    """Gives the columns but the path of `count` rows, where `code` says to which one each row belongs."""
+    columns: dict[str, Any] = {
+        name: _category([table[name] for table in tables], code, count) for name in ("mount_point", "fs_type")
+    }
+    columns["size_bytes"] = _largest(np.concatenate([table["size_bytes"] for table in tables]), code, count)
+    for name in ADDED:
+        dtype = np.float64 if name in SECONDS else np.int64
+        columns[name] = _added(code, _joined([table.pop(name) for table in tables]), count, dtype)
+    columns["time_s"] = columns["read_s"] + columns["write_s"] + columns["meta_s"]
+    return columns
 
 
 def _joined(parts: list[Array]) -> Array:

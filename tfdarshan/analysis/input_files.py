@@ -37,11 +37,16 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | ((rows["stats"] > 0) & regular)
     chosen = (asked & (rows["bytes_written"] == 0) & (rows["writes"] == 0)).to_numpy(bool).copy()
     chosen[NO_FILE] = True
-    others = program_files(files.paths) | _contains(files.paths, f"/{BURST_CONTROL}/")
+    others = never_input(files.paths)
     if data_folder is not None:
         others &= ~_mask(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
     found: Array = chosen & ~others
     return found
+
+
+def never_input(paths: Any) -> Array:
+    """Says which paths, a pyarrow array of texts, are programs' or a burst buffer's own, bool."""
+    return program_files(paths) | _contains(paths, f"/{BURST_CONTROL}/")
 
 
 def program_files(paths: Any) -> Array:

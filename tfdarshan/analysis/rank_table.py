@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from tfdarshan.analysis.file_table import FileTable, load_files
-from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.file_table import NO_FILE, GroupedFiles, load_grouped_files
+from tfdarshan.analysis.input_files import never_input
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.step_windows import step_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.sessions.joint_session import Rank
-from tfdarshan.sessions.step_table import step_marks
+from tfdarshan.sessions.step_table import step_columns
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -144,40 +143,47 @@ def rank_table(session: SessionData) -> RankTable | None:
     joint = session.joint
     if joint is None:
         return None
-    figures, inputs = [], []
-    for rank in joint.ranks:
-        files = load_files(rank.processes)
-        chosen = files.rows[input_files(files) & (files.rows["bytes_read"] > 0).to_numpy(bool)]
-        figures.append(_figures(rank, files, chosen))
-        inputs.append(_inputs(rank, chosen))
-    return RankTable(tuple(figures), joint.leading.rank, joint.world_size, _shared(inputs))
+    files = load_grouped_files([rank.processes for rank in joint.ranks])
+    inputs = files.chosen(_is_read_input(files))
+    figures = tuple(_figures(rank, place, files, inputs) for place, rank in enumerate(joint.ranks))
+    return RankTable(figures, joint.leading.rank, joint.world_size, _shared(joint.ranks, inputs))
 
 
-def _figures(rank: Rank, files: FileTable, chosen: pd.DataFrame) -> RankFigures:
+def _is_read_input(files: GroupedFiles) -> Array:
+    """Says which rows are input, as `input_files` does of one table, that was read."""
+    columns = files.columns
+    written = (columns["bytes_written"] != 0) | (columns["writes"] != 0)
+    others = never_input(files.paths)[files.path]
+    found: Array = (columns["bytes_read"] > 0) & ~others & (~written | (files.path == NO_FILE))
+    return found
+
+
+def _figures(rank: Rank, place: int, files: GroupedFiles, inputs: GroupedFiles) -> RankFigures:
     clock = measure_wall_clock(rank.processes)
-    windows = step_windows(step_marks(rank.processes))
+    windows = step_windows(step_columns(rank.processes))
     wait_s = None if windows is None else windows.wait_s
     steps = 0 if windows is None else len(windows.start_ns)
+    rows, chosen = files.rows_of(place), inputs.rows_of(place)
     return RankFigures(
         rank=rank.rank,
         host=rank.host,
         processes=len(rank.processes),
         duration_s=clock.duration_s,
-        files=len(chosen),
-        bytes_read=int(files.rows["bytes_read"].sum()),
-        bytes_written=int(files.rows["bytes_written"].sum()),
-        input_bytes=int(chosen["bytes_read"].sum()),
-        input_calls=int(chosen["reads"].sum() + chosen["opens"].sum()),
-        input_s=float(chosen["time_s"].sum()),
+        files=chosen.stop - chosen.start,
+        bytes_read=int(files.columns["bytes_read"][rows].sum()),
+        bytes_written=int(files.columns["bytes_written"][rows].sum()),
+        input_bytes=int(inputs.columns["bytes_read"][chosen].sum()),
+        input_calls=int(inputs.columns["reads"][chosen].sum() + inputs.columns["opens"][chosen].sum()),
+        input_s=float(inputs.columns["time_s"][chosen].sum()),
         io_s=clock.io_s,
         steps=steps,
         step_s=None if windows is None else windows.span_s / steps,
         wait_s=None if wait_s is None else wait_s / steps,
         clock=rank.method,
         clock_error_s=None if rank.error_ns is None else rank.error_ns / 1e9,
-        mounts=tuple(_mounts(chosen)),
+        mounts=_mounts(inputs, chosen),
         clock_offset_s=rank.offset_ns / 1e9,
-        steady_s=_steady_s(chosen["time_s"].to_numpy(float)),
+        steady_s=_steady_s(inputs.columns["time_s"][chosen]),
     )
 
 
@@ -186,53 +192,57 @@ def _steady_s(times_s: Array) -> float:
     return float(np.sort(times_s)[:kept].sum())
 
 
-def _mounts(chosen: pd.DataFrame) -> Iterator[MountFigures]:
-    for point, rows in chosen.groupby("mount_point", observed=True, sort=True):
-        if point:
-            calls = int(rows["reads"].sum() + rows["opens"].sum())
-            yield MountFigures(str(point), calls, int(rows["bytes_read"].sum()), float(rows["time_s"].sum()))
+def _mounts(inputs: GroupedFiles, chosen: slice) -> tuple[MountFigures, ...]:
+    points = inputs.columns["mount_point"]
+    columns = {name: inputs.columns[name][chosen] for name in ("reads", "opens", "bytes_read", "time_s")}
+    calls, read, call_s = columns["reads"] + columns["opens"], columns["bytes_read"], columns["time_s"]
+    place = points.codes[chosen]
+    found = []
+    for code in np.unique(place).tolist():
+        on_it = place == code
+        moved = int(calls[on_it].sum()), int(read[on_it].sum()), float(call_s[on_it].sum())
+        found.append(MountFigures(str(points.categories[code]), *moved))
+    return tuple(sorted((mount for mount in found if mount.point), key=lambda mount: mount.point))
 
 
-def _inputs(rank: Rank, chosen: pd.DataFrame) -> pd.DataFrame:
-    """Gives what a rank read of each input file; one of a host's own disk is no other host's."""
-    kinds = chosen["fs_type"].astype(str)
-    own = ~kinds.str.startswith(SHARED).to_numpy(bool)
-    place = np.where(own, rank.boot_id, "")
-    return pd.DataFrame(
-        {
-            "rank": rank.rank,
-            "file": chosen["path"].astype(object).to_numpy(),
-            "place": place,
-            "bytes": chosen["bytes_read"].to_numpy(),
-            "size": chosen["size_bytes"].to_numpy(),
-        }
-    )
-
-
-def _shared(inputs: list[pd.DataFrame]) -> SharedReads | None:
+def _shared(ranks: Sequence[Rank], inputs: GroupedFiles) -> SharedReads | None:
     """Finds ranks that each read all of the input, every file of it equally often.
 
     Ranks with a part each, and others in each epoch, come to read all of it too, but not equally often.
     """
-    rows = pd.concat(inputs, ignore_index=True)
-    rows = rows[rows["size"] > 0]
-    if rows.empty:
+    rows = inputs.chosen(inputs.columns["size_bytes"] > 0)
+    read, size = rows.columns["bytes_read"], rows.columns["size_bytes"]
+    if len(size) == 0:
         return None
-    sizes = rows.groupby(["place", "file"], sort=False)["size"].max()
-    whole = int(sizes.sum())
+    whole = _bytes_once(ranks, rows)
     passes: dict[int, int] = {}
-    for rank, own in rows.groupby("rank", sort=True):
-        times = (own["bytes"] / own["size"]).to_numpy()
+    for place in np.flatnonzero(np.diff(rows.bounds)).tolist():
+        own = rows.rows_of(place)
+        times = read[own] / size[own]
         count = round(float(np.median(times)))
         even = np.abs(times - count) <= WHOLE
-        if count >= 1 and int(own["size"].to_numpy()[even].sum()) >= (1 - WHOLE) * whole:
-            passes[int(rank)] = count
-    usual = max(set(passes.values()), key=list(passes.values()).count, default=0)
-    same = tuple(rank for rank, count in passes.items() if count == usual)
+        if count >= 1 and int(size[own][even].sum()) >= (1 - WHOLE) * whole:
+            passes[place] = count
+    counts = list(passes.values())
+    usual = max(set(counts), key=counts.count, default=0)
+    same = [place for place, count in passes.items() if count == usual]
     if len(same) < 2:
         return None
-    read = int(rows["bytes"][rows["rank"].isin(same)].sum())
-    return SharedReads(same, whole, read, usual)
+    numbers = tuple(ranks[place].rank for place in same)
+    return SharedReads(numbers, whole, sum(int(read[rows.rows_of(place)].sum()) for place in same), usual)
+
+
+def _bytes_once(ranks: Sequence[Rank], rows: GroupedFiles) -> int:
+    """Adds up the sizes of the files, each once; one of a host's own disk is no other host's."""
+    kinds = rows.columns["fs_type"]
+    seen_by_all = np.array([kind.startswith(SHARED) for kind in kinds.categories])[kinds.codes]
+    hosts = {rank.boot_id: number for number, rank in enumerate(ranks, 1)}
+    host = np.repeat([hosts[rank.boot_id] for rank in ranks], np.diff(rows.bounds))
+    keys = np.where(seen_by_all, 0, host) * len(rows.paths) + rows.path
+    _, file = np.unique(keys, return_inverse=True)
+    size = np.zeros(file.max() + 1, np.int64)
+    np.maximum.at(size, file, rows.columns["size_bytes"])
+    return int(size.sum())
 
 
 def without_names(table: RankTable, folder: Callable[[str], str]) -> RankTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,17 +109,19 @@ class StepWindows:
         return inside
 
 
-def step_windows(steps: pd.DataFrame) -> StepWindows | None:
+def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | None:
     """Gives the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
+
+    Steps are a table, or arrays by name.
 
     A wait is taken to be at its step's start: TensorFlow's trace begins steps with it, Keras asks for a batch
     first, and so does a loop that marks its steps.
     """
-    if len(steps) == 0:
+    start, end, wait = (np.asarray(steps[name], np.int64) for name in ("start_ns", "end_ns", "input_wait_ns"))
+    if len(start) == 0:
         return None
-    steps = steps_to_judge(steps)
-    start, end = steps["start_ns"].to_numpy(np.int64), steps["end_ns"].to_numpy(np.int64)
-    wait = steps["input_wait_ns"].to_numpy(np.int64)
+    judged = _judged(start, wait)
+    start, end, wait = start[judged], end[judged], wait[judged]
     known = bool((wait >= 0).all())
     return StepWindows(start, end, start + np.minimum(wait, end - start) if known else None)
 
@@ -129,10 +132,17 @@ def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
     Where waits are known of one part of the session, as where TensorFlow's trace ended early, its steps are
     all there are.
     """
-    steps = steps.sort_values("start_ns", kind="stable")
-    known = np.flatnonzero(steps["input_wait_ns"].to_numpy(np.int64) >= 0)
+    return steps.iloc[
+        _judged(steps["start_ns"].to_numpy(np.int64), steps["input_wait_ns"].to_numpy(np.int64))
+    ]
+
+
+def _judged(start_ns: Array, wait_ns: Array) -> Array:
+    """Gives the places of these steps."""
+    order = np.argsort(start_ns, kind="stable")
+    known = np.flatnonzero(wait_ns[order] >= 0)
     in_one_part = len(known) > 0 and len(known) == known[-1] - known[0] + 1
-    return steps.iloc[known] if in_one_part else steps
+    return order[known] if in_one_part else order
 
 
 def parts_of_steps(windows: StepWindows | None) -> tuple[Covered, Covered] | None:

@@ -47,6 +47,16 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
     """
     import pandas as pd
 
+    columns = step_columns(processes)
+    return pd.DataFrame(columns | {"source": pd.Categorical(columns["source"])})
+
+
+def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
+    """Gives the columns of `step_marks`, which takes far less time where there are many ranks.
+
+    Returns:
+        Arrays of int64 by name; `source` is a list of texts.
+    """
     owner = processes[0]
     waits = _waits(owner)
     rows = _marked(owner) or _traced(waits)
@@ -58,17 +68,15 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
         within = _covered_between(*waits, start_ns, end_ns)
         traced = _traced_steps(owner, start_ns, end_ns)
         wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
-    return pd.DataFrame(
-        {
-            "step": np.array(number, np.int64),
-            "start_ns": start_ns,
-            "end_ns": end_ns,
-            "input_wait_ns": wait_ns,
-            "rchar": np.array(rchar, np.int64),
-            "read_bytes": np.array(read_bytes, np.int64),
-            "source": pd.Categorical(list(source)),
-        }
-    )
+    return {
+        "step": np.array(number, np.int64),
+        "start_ns": start_ns,
+        "end_ns": end_ns,
+        "input_wait_ns": wait_ns,
+        "rchar": np.array(rchar, np.int64),
+        "read_bytes": np.array(read_bytes, np.int64),
+        "source": list(source),
+    }
 
 
 def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:
