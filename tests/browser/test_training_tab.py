@@ -196,7 +196,9 @@ def test_the_slider_moves_by_keyboard_and_asks_for_that_room(tab, server, run):
     tab.frame.locator(
         "[data-key='capacity'] output", has_text=f"{human_bytes(curve[0].bytes)} for"
     ).wait_for()
-    tab.page.wait_for_function("bytes => location.hash.endsWith(`capacity=${bytes}`)", arg=curve[0].bytes)
+    tab.page.wait_for_function(
+        "bytes => location.hash.endsWith(`capacity=${bytes}`)", arg=curve[0].room_bytes
+    )
     tab.frame.locator("[data-label='Files to copy']", has_text="1").wait_for()
 
     # THEN the marker and the words are those of one file, which is not worth it
@@ -206,8 +208,10 @@ def test_the_slider_moves_by_keyboard_and_asks_for_that_room(tab, server, run):
     # and without being focused again it goes to its end
     tab.drawn("staging")
     tab.page.keyboard.press("End")
-    tab.page.wait_for_function("bytes => location.hash.endsWith(`capacity=${bytes}`)", arg=curve[-1].bytes)
-    files = f"{advised(run, curve[-1].bytes).advice.chosen.files:,}"
+    tab.page.wait_for_function(
+        "bytes => location.hash.endsWith(`capacity=${bytes}`)", arg=curve[-1].room_bytes
+    )
+    files = f"{advised(run, curve[-1].room_bytes).advice.chosen.files:,}"
     tab.frame.locator("[data-label='Files to copy'] .value", has_text=files).wait_for()
     # and a link opens the same in a new page
     again = Tab(SimpleNamespace(page=tab.page.context.new_page()))
