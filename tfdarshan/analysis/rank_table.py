@@ -134,8 +134,12 @@ class RankTable:
         return tuple(row for row in self.ranks if row.rank != self.leading)
 
 
-def rank_table(session: SessionData) -> RankTable | None:
+def rank_table(session: SessionData, files: GroupedFiles | None = None) -> RankTable | None:
     """Measures each rank; None for a session that has none.
+
+    Args:
+        session: The session.
+        files: The files tables, where they were read already: a group each rank, the leading one first.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -143,10 +147,12 @@ def rank_table(session: SessionData) -> RankTable | None:
     joint = session.joint
     if joint is None:
         return None
-    files = load_grouped_files([rank.processes for rank in joint.ranks])
+    ranks = joint.leading_first
+    files = files or load_grouped_files([rank.processes for rank in ranks])
     inputs = files.chosen(_is_read_input(files))
-    figures = tuple(_figures(rank, place, files, inputs) for place, rank in enumerate(joint.ranks))
-    return RankTable(figures, joint.leading.rank, joint.world_size, _shared(joint.ranks, inputs))
+    figures = [_figures(rank, place, files, inputs) for place, rank in enumerate(ranks)]
+    by_number = tuple(sorted(figures, key=lambda row: row.rank))
+    return RankTable(by_number, joint.leading.rank, joint.world_size, _shared(ranks, inputs))
 
 
 def _is_read_input(files: GroupedFiles) -> Array:
@@ -228,7 +234,7 @@ def _shared(ranks: Sequence[Rank], inputs: GroupedFiles) -> SharedReads | None:
     same = [place for place, count in passes.items() if count == usual]
     if len(same) < 2:
         return None
-    numbers = tuple(ranks[place].rank for place in same)
+    numbers = tuple(sorted(ranks[place].rank for place in same))
     return SharedReads(numbers, whole, sum(int(read[rows.rows_of(place)].sum()) for place in same), usual)
 
 

@@ -11,6 +11,7 @@ from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
 from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
+from tfdarshan.analysis.files_tables import load_grouped_files_and_totals
 from tfdarshan.analysis.kept_looks import kept_looks
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.mapped_reads import MappedReads, mapped_reads
@@ -19,6 +20,7 @@ from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.partials.serial import SERIAL, Runner
+from tfdarshan.sessions.kept_partials import KeptPartials
 from tfdarshan.sessions.process_role import session_roles
 
 if TYPE_CHECKING:
@@ -118,10 +120,22 @@ def summarize(session: SessionData, top: int = 5, runner: Runner = SERIAL) -> Su
     """
     kept = kept_looks(session)
     clock = measure_wall_clock(session.processes, runner=runner, kept=kept)
-    totals = kept.get(f"file totals, {top}", lambda: total_files(session.processes, top))
-    ranks = kept.get("ranks", lambda: rank_table(session))
+    totals, ranks = _totals_and_ranks(session, top, kept)
     kept.save()
     return summary_of(session, totals, clock, ranks)
+
+
+def _totals_and_ranks(
+    session: SessionData, top: int, kept: KeptPartials
+) -> tuple[FileTotals, RankTable | None]:
+    """Gives both from what is kept, else from the files tables, which ranks have many of: read once."""
+    name, joint = f"file totals, {top}", session.joint
+    if joint is not None and kept.find(name) is None and kept.find("ranks") is None:
+        files, totals = load_grouped_files_and_totals([rank.processes for rank in joint.leading_first], top)
+        kept.put(name, totals)
+        kept.put("ranks", rank_table(session, files))
+    totals = kept.get(name, lambda: total_files(session.processes, top))
+    return totals, kept.get("ranks", lambda: rank_table(session))
 
 
 def summary_of(

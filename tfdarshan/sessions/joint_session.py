@@ -88,6 +88,11 @@ class Joint:
         """The hosts, in the order of their first ranks."""
         return list(dict.fromkeys(rank.host for rank in self.ranks))
 
+    @property
+    def leading_first(self) -> tuple[Rank, ...]:
+        """The ranks in the order that the session's processes have: the leading one, then the others."""
+        return self.leading, *(rank for rank in self.ranks if rank.rank != self.leading.rank)
+
     def sentences(self) -> list[str]:
         """Says what a reader has to know: ranks that are missing, and ranks of another run."""
         said = []
@@ -147,8 +152,9 @@ def join_ranks(found: Sequence[tuple[Path, list[ProcessData]]]) -> tuple[Joint, 
         job["launcher"], job["job"], job.get("round", "0"), size, tuple(ranks), tuple(missing), leading
     )
     origin_ns = min(_span_ns(rank)[0] for rank in ranks)
-    ordered = [leading, *(rank for rank in ranks if rank is not leading)]
-    return joint, [_shifted(process, rank, origin_ns) for rank in ordered for process in rank.processes]
+    return joint, [
+        _shifted(process, rank, origin_ns) for rank in joint.leading_first for process in rank.processes
+    ]
 
 
 def _rank(directory: Path, processes: list[ProcessData]) -> Rank:

@@ -1,6 +1,7 @@
 """The ranks' table, made in one pass over all ranks, has of each what its own files tables say."""
 
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ import pytest
 from tests.joint_training import SESSION, MadeUpRank, joint_training, put_into_job
 from tests.unit.findings.made_up_training import training
 from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.file_totals import total_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.rank_table import rank_table
+from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.session import open_session
+from tfdarshan.sessions.process_data import ProcessData
 
 STEPS = 4
 
@@ -103,3 +107,25 @@ def test_what_a_rank_writes_is_no_input_of_it_but_of_others(tmp_path):
         (300, 300, 0),
         (100, 300, 200),
     ]
+
+
+def test_a_summary_reads_the_files_of_each_rank_once(tmp_path, monkeypatch):
+    # GIVEN
+    session, read = drawn(tmp_path, 3, "/local"), Counter()
+    expected = rank_table(session), total_files(session.processes, 5)
+    batches = ProcessData.batches
+
+    def counted(process, table, columns):
+        read[process.directory.name, table] += 1
+        return batches(process, table, columns)
+
+    monkeypatch.setattr(ProcessData, "batches", counted)
+
+    # WHEN
+    found = summarize(session, 5)
+
+    # THEN
+    assert [count for (_, table), count in read.items() if table == "files"] == [1, 1, 1]
+    assert found.ranks == expected[0]
+    assert found.most_read_files == list(expected[1].most_read)
+    assert found.posix.bytes_read == sum(row.bytes_read for row in found.ranks.ranks)
