@@ -11,7 +11,7 @@ from tfdarshan.comparison.condition import Condition
 from tfdarshan.comparison.file_set import FileChange, FilePair
 from tfdarshan.comparison.likeness import NO, Check, check_likeness, verdict_of
 from tfdarshan.comparison.measured_run import Side
-from tfdarshan.comparison.metric import METRICS, MORE, Metric
+from tfdarshan.comparison.metric import COUNT, METRICS, MORE, Metric
 from tfdarshan.comparison.noise import Noise
 from tfdarshan.comparison.rank_change import RankChanges, rank_changes
 
@@ -20,6 +20,9 @@ BETTER, WORSE, CHANGED = "better", "worse", "changed"
 TOP_FILES = 5
 # Less is written as no change at all.
 LEAST_CHANGE = 0.0005
+# Two runs of a job differ by a few calls, such as those of threads that were no longer needed at the end:
+# by so few, if these are no large share of all, or by such a share of many.
+FEW_CALLS, FEW_OF_ALL, SHARE_OF_MANY = 3, 0.25, 0.002
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,21 @@ class Change:
         return large / small if small else math.inf
 
     @property
+    def _is_by_a_few_calls(self) -> bool:
+        """Whether counts differ as they do between runs of one job; not if one of them is 0."""
+        if self.metric.unit != COUNT or self.before is None or self.after is None:
+            return False
+        few = abs(self.after - self.before) <= FEW_CALLS and self.times <= 1 + FEW_OF_ALL
+        return few or self.times <= 1 + SHARE_OF_MANY
+
+    @property
     def outcome(self) -> str:
         """SAME, NOISE, BETTER, WORSE, CHANGED or UNKNOWN."""
         if self.before is None or self.after is None:
             return UNKNOWN
         if self.before == self.after:
             return SAME
-        if self.noise is not None and self.times <= 1 + self.noise:
+        if (self.noise is not None and self.times <= 1 + self.noise) or self._is_by_a_few_calls:
             return NOISE
         # Nobody knows whether it is more than noise, or it is too little for anyone to care.
         known = self.same_work and self.noise is not None and self.times >= 1 + LEAST_CHANGE

@@ -224,10 +224,13 @@ def test_several_runs_tell_their_noise_and_give_medians(tmp_path):
         # THEN nothing is called better or worse of which nobody knows whether it is noise
         ("duration", 10.0, 9.0, None, CHANGED),
         # THEN nor is what is too little to be written
-        ("opens", 100_000, 99_999, 0.0, CHANGED),
+        ("bytes_read", 100_000, 99_999, 0.0, CHANGED),
+        # THEN nor is what a few calls more or less make
+        ("opens", 100_000, 99_999, 0.0, NOISE),
+        ("opens", 10, 11, 0.0, NOISE),
         ("opens", 0, 5, 0.0, WORSE),
         ("read_bandwidth", 10.0, 11.0, 0.05, BETTER),
-        ("opens", 10, 11, 0.0, WORSE),
+        ("opens", 10, 14, 0.0, WORSE),
         ("opens", None, 11, 0.0, UNKNOWN),
     ],
 )

@@ -42,3 +42,25 @@ def test_no_ratio_at_all_is_worded_as_zero(step):
     assert not change_text(change).endswith(("-0.0 %", "+0.0 %"))
     outcomes = {-1: BETTER, 1: WORSE}
     assert change.outcome in (SAME, CHANGED, NOISE, outcomes.get((step > 0) - (step < 0)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        (2_387, 2_384, NOISE),
+        (9, 11, NOISE),
+        (2, 4, WORSE),
+        (0, 2, WORSE),
+        (9, 5, BETTER),
+        (2_387, 2_300, BETTER),
+        (1_000_000, 1_001_500, NOISE),
+        (1_000_000, 1_010_000, WORSE),
+    ],
+)
+def test_a_few_calls_more_or_less_are_no_change(before, after, outcome):
+    assert Change(OPENS, before, after, 0.0, same_work=True).outcome == outcome
+
+
+def test_only_counts_differ_by_a_few_calls():
+    assert Change(find_metric("passes"), 9, 11, 0.0, same_work=True).outcome == CHANGED
+    assert Change(STEP, 9.0, 11.0, 0.0, same_work=True).outcome == WORSE
