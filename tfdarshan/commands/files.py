@@ -172,7 +172,7 @@ def _print(table: pd.DataFrame) -> None:
     sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
     opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
     rows = [
-        ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "", "path"),
+        ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "module", "path"),
         *(
             (
                 human_seconds(sums["time_s"][row]),

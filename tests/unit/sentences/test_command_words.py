@@ -14,7 +14,7 @@ import pytest
 
 from tests.integration.staging.tree import make_files, plan_of
 from tests.unit.sentences.sessions import SESSIONS
-from tests.unit.sentences.shown import printed
+from tests.unit.sentences.shown import printed, raw_printed
 from tests.unit.sentences.test_mapped_words import mapped
 from tests.unit.sentences.test_rest_words import COUNT, staged
 from tfdarshan.checkpoint import burst_status, pipeline
@@ -353,3 +353,10 @@ def test_a_data_set_that_was_made_says_how_large_it_is(monkeypatch):
     monkeypatch.setattr(data_sets, "make_data_set", lambda *_, **__: ("/data/set", files))
 
     assert printed("workload", "data", "imagenet") == "1,200 files, 1,200,000 bytes, in /data/set"
+
+
+def test_every_column_of_files_has_a_name(tmp_path):
+    head, row = raw_printed("files", str(SESSIONS["one call"](tmp_path).path)).splitlines()[:2]
+
+    assert head.split()[-2:] == ["module", "path"]
+    assert head.index("module") == row.index("POSIX")
