@@ -219,3 +219,24 @@ def test_cures_that_give_the_same_seconds_are_one_of_several(tmp_path):
     assert len(said) == 1
     assert not one_of_names(diagnosis_of(measure(alone)).named)
     assert f"\n{ONE_OF} " not in brief_of(alone, wide)
+
+
+@pytest.mark.parametrize("width", [50, 60, 72, 80])
+@pytest.mark.parametrize("name", ["one slow mount", "fits in memory"])
+def test_a_fact_is_cut_after_a_whole_part(tmp_path, name, width):
+    # GIVEN all facts as they are if lines are as long as they need to be
+    session = sketched(tmp_path / "logs", SKETCHES[name])
+    whole = brief_of(session, Paint(width=1_000)).splitlines()
+
+    # WHEN
+    cut = [line.removesuffix(" ...") for line in brief_of(session, Paint(width=width)).splitlines()
+           if line.endswith(" ...")]  # fmt: skip
+
+    # THEN what is left out begins with a part of its own
+    for line in cut:
+        (fact,) = (one for one in whole if one.startswith(line))
+        left_out = fact.removeprefix(line)
+        assert left_out.startswith(("; ", ", ", " (", ": ")), fact
+        # What a semicolon ends is whole: "9.4 s, 31 % of the session".
+        assert left_out.startswith("; ") or "; " not in line, fact
+    assert cut or width > 60
