@@ -1,6 +1,7 @@
 """What threads are called: by their role where the session tells it, by their id where it does not."""
 
 import dataclasses
+import importlib
 
 import pytest
 
@@ -94,3 +95,22 @@ def test_many_workers_are_in_the_order_of_their_numbers(tmp_path):
 
     axis = near[0].figure["layout"]["yaxis"]["categoryarray"]
     assert axis == [f"worker {number}" for number in range(1, 13)]
+
+
+@pytest.mark.parametrize("window_ns", [None, (0, 100_000_000)])
+def test_threads_that_moved_no_bytes_come_last(tmp_path, monkeypatch, window_ns):
+    # GIVEN threads of one name, the first of which only open files, and the loop, which opens one, too
+    module = importlib.import_module("tfdarshan.reports.views.timeline_view")
+    monkeypatch.setattr(module, "MOST_SINGLE_CALLS", 0)
+    made = [(MAIN, "open"), (1, "open"), (2, "open"), (3, "pread"), (4, "pread")]
+    names = {MAIN: "train.py", **dict.fromkeys([1, 2, 3, 4], "tf_ForEach")}
+    source = Source(training(tmp_path, calls(*made), threads=names))
+
+    # WHEN
+    (heat,) = timeline_view(source, Window(window_ns=window_ns))[0].figure["data"]
+
+    # THEN those that read are above them, each with its own calls
+    pool = [f"tf.data pool {number}" for number in (3, 4, 1, 2)]
+    assert list(heat["y"]) == [*pool, "main"]
+    moved = [bool(max((value or 0 for value in row), default=0)) for row in heat["z"]]
+    assert moved == [True, True, False, False, False]

@@ -158,7 +158,21 @@ def _whole(source: Source, by: str) -> Activity:
         return source.cached(  # type: ignore[no-any-return]
             "_by_directory", lambda: _by_directory(source.blocks, source.files, bins)
         )
-    return source.activity(by)
+    return _movers_first(source.activity(by), by)
+
+
+def _movers_first(found: Activity, by: str) -> Activity:
+    """Puts threads that moved no bytes, such as those that list folders, below those that did."""
+    if by != "thread":
+        return found
+    order = np.argsort(found.bytes_moved.sum(axis=1) <= 0, kind="stable")
+    return replace(
+        found,
+        names=[found.names[place] for place in order],
+        calls=found.calls[order],
+        bytes_moved=found.bytes_moved[order],
+        busy_ns=found.busy_ns[order],
+    )
 
 
 def session_window(source: Source) -> tuple[int, int]:
@@ -170,7 +184,7 @@ def session_window(source: Source) -> tuple[int, int]:
 
 def _grouped(source: Source, segments: Segments, files: Named, by: str, bins: TimeBins) -> Activity:
     if by in source.row_names:
-        return activity_by_name(segments, source.row_names[by], bins)
+        return _movers_first(activity_by_name(segments, source.row_names[by], bins), by)
     if by == "directory":
         return _by_directory(segments.blocks, files, bins)
     names = [operation.name for operation in segments.operations]
