@@ -79,7 +79,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),
             Evidence("time of one", human_seconds(each_s), each_s),
-            Evidence("opens, closes, stats, over all threads", human_seconds(other_s), other_s),
+            Evidence("opens, closes, stats, empty reads, over all threads", human_seconds(other_s), other_s),
             Evidence("waits of reads, over all threads", human_seconds(waits[1]), waits[1]),
             Evidence("converting pays after", pays, None),
             *split_evidence(measures),
