@@ -85,3 +85,21 @@ def test_what_cannot_be_read_is_one_sentence(logdir, capsys, arguments, code, wo
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_what_a_storages_client_raises_is_one_sentence(logdir, monkeypatch, capsys):
+    # GIVEN a client with exceptions of its own, as botocore's
+    class NoCredentialsError(Exception):
+        pass
+
+    def refused(*_arguments, **_more):
+        raise NoCredentialsError("Unable to locate\ncredentials.")
+
+    # WHEN
+    with monkeypatch.context() as patched:
+        patched.setattr(type(fsspec.filesystem("memory")), "find", refused)
+        code = main(["summary", ROOT])
+
+    # THEN
+    assert code == 1
+    assert f"{ROOT} cannot be read: Unable to locate credentials.\n" in capsys.readouterr().err

@@ -50,12 +50,14 @@ def _copied(url: str, folder: Path) -> Path:
     storage, root = _storage_of(url)
     # A folder keeps its name: it is the session's if it is one.
     logdir = folder / (PurePosixPath(root).name or "logs")
-    names = sorted(storage.find(root))
+    with _clients_errors(url):
+        names = sorted(storage.find(root))
     if not names:
         raise SessionDataError(f"there is nothing in {url}: give a session's folder, or a logdir.")
     copies = {name: logdir / PurePosixPath(name).relative_to(root) for name in names if _is_below(name, root)}
     telling = {name: to for name, to in copies.items() if name.endswith(TELLING)}
-    _copy(storage, telling)
+    with _clients_errors(url):
+        _copy(storage, telling)
     logdir.mkdir(parents=True, exist_ok=True)
     session = locate_session(logdir)
     for to in telling.values():
@@ -65,9 +67,22 @@ def _copied(url: str, folder: Path) -> Path:
     rest = {name: to for name, to in copies.items() if session in to.parents and not to.exists()}
     # Tables are older than what was put together of them.
     last = {name: rest.pop(name) for name in list(rest) if rest[name].name == LIST}
-    _copy(storage, rest)
-    _copy(storage, last)
+    with _clients_errors(url):
+        _copy(storage, rest)
+        _copy(storage, last)
     return session
+
+
+@contextmanager
+def _clients_errors(url: str) -> Iterator[None]:
+    """Words what a storage's client raises: each has exceptions of its own, as botocore without an answer."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split()) or type(error).__name__
+        raise SessionDataError(f"{url} cannot be read: {told.rstrip('.')}.") from error
 
 
 def _storage_of(url: str) -> tuple[Any, str]:
