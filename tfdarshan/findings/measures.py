@@ -187,7 +187,7 @@ class Measures:
             files: Which rows of the file table, a mask.
             span_ns: From the first step's start to the last one's end.
         """
-        name = f"read by readers, {digest_of(files)}"
+        name = f"read_by_readers,{digest_of(files)}"
         return self.kept.get(name, lambda: self._read_by_readers(files, span_ns))
 
     def _read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
@@ -204,7 +204,7 @@ class Measures:
         pauses = self.facts.pauses
         if pauses is None:
             return None
-        return self.kept.get("read in pauses", lambda: pauses.reading(self.input_within, fewest))
+        return self.kept.get("read_in_pauses", lambda: pauses.reading(self.input_within, fewest))
 
     def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
         for block in blocks:

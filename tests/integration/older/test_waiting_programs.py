@@ -20,6 +20,7 @@ PROGRAM = """\
 import os, sys, threading, time
 
 THREADS = 8
+MISSED = r"up to (\d+) opens? (?:was|were) not recorded: made while the process took long to join"
 DATA = os.environ["JOB_DATA"]
 
 def read():
@@ -105,7 +106,7 @@ def check_opens(session, data, made):
     """Checks that opens are recorded, or said to be missing; one of each thread may be both, just in time."""
     (process,) = (process for process in session.processes if not process.meta["owner"])
     said = "".join(process.meta["bounds"])
-    missed = int(re.fullmatch(r"up to (\d+) opens? (?:was|were) not recorded: .*", said)[1]) if said else 0
+    missed = int(re.fullmatch(MISSED, said)[1]) if said else 0
     mine = session.files["path"].str.startswith((f"{data}/", f"{data.parent}/done"))
     lacking = made - int(session.files[mine]["POSIX_OPENS"].sum())
     assert lacking <= missed <= lacking + THREADS

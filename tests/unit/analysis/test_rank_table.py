@@ -111,7 +111,8 @@ def test_what_a_rank_writes_is_no_input_of_it_but_of_others(tmp_path):
 
 def test_a_summary_reads_the_files_of_each_rank_once(tmp_path, monkeypatch):
     # GIVEN
-    session, read = drawn(tmp_path, 3, "/local"), Counter()
+    session = drawn(tmp_path, 3, "/local")
+    read: Counter[tuple[str, str]] = Counter()
     expected = rank_table(session), total_files(session.processes, 5)
     batches = ProcessData.batches
 

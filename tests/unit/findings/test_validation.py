@@ -68,7 +68,7 @@ def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, valid
     # THEN each cure of a line of both says which one it means, and no other needs to
     of_validation = found(session).cure.what
     assert ("this is the one that is read between epochs, from /validation." in of_validation) is twice
-    assert all(("The line stands in several data sets" in cure.what) is twice for cure in cures)
+    assert all((" The line stands in several data sets: " in cure.what) is twice for cure in cures)
     assert any("that steps read, from /data." in cure.what for cure in cures) is twice
 
 
