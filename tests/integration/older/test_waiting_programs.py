@@ -20,7 +20,6 @@ PROGRAM = """\
 import os, sys, threading, time
 
 THREADS = 8
-MISSED = r"up to (\d+) opens? (?:was|were) not recorded: made while the process took long to join"
 DATA = os.environ["JOB_DATA"]
 
 def read():
@@ -96,6 +95,9 @@ def orders(run, data):
         return run(JOB.replace("ORDERS", text))
 
     return orders
+
+
+MISSED = r"up to (\d+) opens? (?:was|were) not recorded: made while the process took long to join"
 
 
 def session_of(data, name):
