@@ -48,9 +48,10 @@ def bucket(variables, logdir, tmp_path):
         "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-east-1",
         "TMPDIR": str(tmp_path / "tmp"),
     }  # fmt: skip
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     command = [sys.executable, "-c", SERVER, str(logdir)]
-    with subprocess.Popen(command, env=variables, text=True, **pipes) as server:
+    with subprocess.Popen(
+        command, env=variables, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
         yield variables | {"AWS_ENDPOINT_URL": server.stdout.readline().strip()}
         server.stdin.close()
     assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("tfdarshan")]
