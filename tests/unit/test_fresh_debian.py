@@ -27,8 +27,10 @@ def fresh_debian():
 
 
 @pytest.fixture
-def refusal(fresh_debian, capsys):
+def refusal(fresh_debian, capsys, monkeypatch):
     """Runs it with arguments that it refuses; gives the one line it says."""
+    # What signals do in the tests' own process stays as it is.
+    monkeypatch.setattr(fresh_debian.signal, "signal", lambda *_: None)
 
     def run(*arguments):
         assert fresh_debian.main(list(arguments)) == 1
