@@ -69,6 +69,7 @@ HAZARDS = {
     "full_file_system": {"plain": "", "sanitize": "", "thread": "20000", "valgrind": "20000"},
     "glob_match": {"plain": "", "sanitize": "100000"},
     "hidden_library": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "input_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
     "kept_errno": {"plain": "", "sanitize": "0", "thread": "0", "valgrind": "0"},
     "late_dlopen": {"plain": "", "sanitize": "", "valgrind": ""},
     "lazy_binding": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
