@@ -1,11 +1,11 @@
-"""What an encoding cannot write is spelt otherwise, or escaped: never an error."""
+"""What an encoding cannot write is spelt otherwise, or escaped, and a closed stream is none: never an error."""
 
 import io
 import sys
 
 import pytest
 
-from tfdarshan.commands import escape_what_the_locale_lacks
+from tfdarshan.commands import escape_what_the_locale_lacks, main
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,18 @@ def test_the_sign_of_noise_is_written_as_the_terminal_can(monkeypatch, encoding,
 
     # THEN
     assert under.getvalue().decode(encoding) == written
+
+
+@pytest.mark.parametrize("given", [[], ["--help"]])
+def test_help_is_no_failure_where_stdout_is_closed(monkeypatch, given):
+    # GIVEN
+    monkeypatch.setattr(sys, "stdout", None)
+
+    # WHEN it ends as argparse's help does, or returns
+    try:
+        code = main(given)
+    except SystemExit as ended:
+        code = ended.code
+
+    # THEN
+    assert code == 0

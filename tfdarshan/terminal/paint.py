@@ -39,9 +39,12 @@ class Paint:
         return f"\x1b[{code}m{text}\x1b[0m" if self.coloured and text else text
 
 
-def paint_for(stream: IO[str]) -> Paint:
-    """Gives what suits a stream: colours only on a terminal, and not where NO_COLOR is set (no-color.org)."""
-    if not stream.isatty():
+def paint_for(stream: IO[str] | None) -> Paint:
+    """Gives what suits a stream, None for a closed one.
+
+    Colours are for a terminal only, and not where NO_COLOR is set (no-color.org).
+    """
+    if stream is None or not stream.isatty():
         return Paint()
     coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
     return Paint(coloured, min(max(columns_of(stream, WIDTH), NARROWEST), WIDEST))
