@@ -1,4 +1,4 @@
-"""What an encoding cannot write is spelt otherwise, or escaped, and a closed stream is none: never an error."""
+"""What an encoding cannot write is spelt otherwise, or escaped, and a closed stream is none: no error."""
 
 import io
 import sys
