@@ -32,6 +32,7 @@ def test_help_is_no_failure_where_stdout_is_closed(monkeypatch, given):
     monkeypatch.setattr(sys, "stdout", None)
 
     # WHEN it ends as argparse's help does, or returns
+    code: object
     try:
         code = main(given)
     except SystemExit as ended:
