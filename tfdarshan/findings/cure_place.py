@@ -42,7 +42,7 @@ def _stands_twice(lines: Sequence[str], pipelines: Sequence[Pipeline]) -> bool:
 
 def _rows(measures: Measures, *, in_pauses: bool) -> Array:
     """Gives the rows of the files that are read between the steps of two epochs, or of those in the steps."""
-    pauses = measures.read_in_pauses(validation.FEWEST_READS)
+    pauses = measures.pauses
     other: Array = np.zeros(0, np.int64) if pauses is None else pauses.rows
     if in_pauses:
         return other

@@ -67,11 +67,17 @@ def measure(session: SessionData, top: int = 0, runner: Runner | None = None) ->
 
     pipeline, facts = kept.get("input", look)
     figures = measure_input(processes, files, pipeline, windows, clock)
+    pauses = kept.get(
+        "pauses",
+        lambda: (
+            None if facts.pauses is None else facts.pauses.reading(calls, figures.is_input, windows, is_loop)
+        ),
+    )
     return Measures(
         summary=summary_of(session, totals, clock, rank_table(session)),
         files=files,
         figures=figures,
-        run=Run(session, clock, None if windows is None else windows.span_s, windows, figures),
+        run=Run(session, clock, None if windows is None else windows.span_s, windows, figures, pauses),
         session_calls=calls,
         facts=facts,
         kept=kept,

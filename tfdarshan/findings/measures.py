@@ -199,12 +199,10 @@ class Measures:
             again += np.bincount(reads.file, reads.length, minlength=len(files))
         return again
 
-    def read_in_pauses(self, fewest: int) -> PauseReading | None:
-        """Gives what is read in pauses between steps alone; of fewer calls nothing is to be said."""
-        pauses = self.facts.pauses
-        if pauses is None:
-            return None
-        return self.kept.get("read_in_pauses", lambda: pauses.reading(self.input_within, fewest))
+    @property
+    def pauses(self) -> PauseReading | None:
+        """What is read in pauses between steps alone; None if that is nothing, or too few calls."""
+        return self.run.pauses
 
     def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
         for block in blocks:

@@ -17,14 +17,14 @@ NAME = "validation"
 ROOM = 0.2
 AGAIN = 1.5
 MOST_READERS = 16
-FEWEST_READS = 8
 
 
 def find(measures: Measures) -> Finding | None:
     """Finds it where reading such files takes long enough to matter."""
     if not measures.traced:
         return None
-    pauses = _pauses(measures)
+    # The last epoch's is after the last step, where the session's steps do not say how long it was.
+    pauses = measures.pauses
     if pauses is None:
         return None
     model, units = measures.model, measures.model.units
@@ -34,7 +34,7 @@ def find(measures: Measures) -> Finding | None:
     passes = max(1.0, float(np.median(read / np.maximum(sizes, 1))))
     memory = measures.machine.memory_bytes
     fits = memory is not None and float(sizes.sum()) <= ROOM * memory and passes >= AGAIN
-    depth = max(1.0, pauses.thread_s / pauses.reading_s)
+    depth = pauses.at_a_time
     if fits:
         again = (passes - 1) / passes * _of_later(pauses)
         shares = [0.7 * again, 0.95 * again, again]
@@ -90,9 +90,3 @@ def _of_later(pauses: PauseReading) -> float:
     if pauses.count < 2:
         return 1.0
     return min(1.0, pauses.later_s / (pauses.count - 1) / (pauses.reading_s / pauses.count))
-
-
-def _pauses(measures: Measures) -> PauseReading | None:
-    """Gives pauses between steps in which files are read that no step reads."""
-    # The last epoch's is after the last step, where the session's steps do not say how long it was.
-    return measures.read_in_pauses(FEWEST_READS)

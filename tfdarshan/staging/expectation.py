@@ -51,13 +51,28 @@ class ThreadTime:
     """Seconds of threads per epoch that a choice of files takes: on the slow tier, and then on the fast one.
 
     `doubt` is the relative uncertainty of `slow_s`, from the scatter of single files; `waits` are calls for
-    which a thread waited on the slow tier.
+    which a thread waited on the slow tier. `still_slow_s` and `still_fast_s` are what of both is spent while
+    the loop stands still between steps.
     """
 
     slow_s: float
     fast_s: float
     doubt: float = 0.0
     waits: float = 0.0
+    still_slow_s: float = 0.0
+    still_fast_s: float = 0.0
+
+    @property
+    def beside(self) -> ThreadTime:
+        """What is read for steps."""
+        return ThreadTime(
+            self.slow_s - self.still_slow_s, self.fast_s - self.still_fast_s, self.doubt, self.waits
+        )
+
+    @property
+    def in_pauses(self) -> ThreadTime:
+        """What is read while the loop stands still between steps."""
+        return ThreadTime(self.still_slow_s, self.still_fast_s, self.doubt)
 
 
 def gain(before_s: float, saved_s: float) -> float:
@@ -86,15 +101,19 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         input_wait: Share of the run in which training waited for input, None if unknown.
     """
     model = facts.model_with(input_wait)
+    pauses, time = time.in_pauses, time.beside
     readers, loop = max(facts.readers, 1.0), facts.loop_share
     together = max(1.0, min(facts.concurrency, readers))
-    slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_SLOWER
-    slower = min(slower, max(1 - UNSURE_EACH * readers, SURE) * (time.slow_s - time.fast_s))
+    slower, likely, faster = _saved_thread_s(time, readers)
     if readers >= SEVERAL:
         # Several readers that rest wait for another stage, as long as it is what the steps wait for.
         slower *= min(1.0, model.busy_share / BUSY_READERS)
-    faster = time.slow_s * (1 + time.doubt) - time.fast_s / FAST_QUICKER
-    thread_s = (slower, time.slow_s - time.fast_s, faster)
+    thread_s = (slower, likely, faster)
+    # What the loop stands still for is saved as a whole, whatever else it waits for.
+    stood = facts.pauses_at_a_time
+    still_s = [
+        min(max(less_s, 0.0) * epochs / stood, facts.pauses_s) for less_s in _saved_thread_s(pauses, stood)
+    ]
 
     def saved(place: int, at_a_time: float, chance: float = 1.0) -> float:
         """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole."""
@@ -102,10 +121,11 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         less_s = max(thread_s[place], 0.0) * epochs + woken_s
         waited_s = model.saved_s((1 - loop) * less_s / at_a_time)
         waited_s = chance * min(waited_s, model.most_of_wait[place] * model.most_wait_s)
-        return min(waited_s + loop * less_s, whole_s)
+        return min(waited_s + loop * less_s + still_s[place], whole_s)
 
     whole_s = facts.training_s
-    low_s = saved(0, readers, 1.0 if model.certain else 0.0) if model.certain or facts.loop_reads else 0.0
+    known = model.certain or facts.loop_reads
+    low_s = saved(0, readers, 1.0 if model.certain else 0.0) if known else still_s[0]
     likely_s, high_s = saved(1, readers, model.chance_of_wait), saved(2, together)
     # What is written to the same storage is written sooner if less is read from it.
     gone = min(1.0, time.slow_s * epochs / max(readers * model.storage_s, 1e-9))
@@ -113,9 +133,17 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     high_s = min(high_s + writes_s, whole_s)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
-    lost_s = model.most_wait_s + loop * time.slow_s * epochs + writes_s
+    lost_s = model.most_wait_s + loop * time.slow_s * epochs + facts.pauses_s + writes_s
     high_s = _at_most(whole_s, likely_s, high_s, noise_s, lost_s)
     return Expectation(whole_s / epochs, likely_s / epochs, low_s / epochs, high_s / epochs)
+
+
+def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, float]:
+    """Gives what so many readers' calls take less per epoch: lower bound, expectation, upper bound."""
+    likely = time.slow_s - time.fast_s
+    slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_SLOWER
+    slower = min(slower, max(1 - UNSURE_EACH * readers, SURE) * likely)
+    return slower, likely, time.slow_s * (1 + time.doubt) - time.fast_s / FAST_QUICKER
 
 
 def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float, lost_s: float) -> float:

@@ -52,6 +52,8 @@ class FileUse:
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
         samples: For each session, passes that storage served.
         reading: For each session, when its files were read; none where one has not all calls.
+        in_pauses: Which files the loop stands still for between steps, while other threads read them; None if
+            none.
         log_read: What each file's reads take as a rule (`analysis.file_costs`), None if unknown.
     """
 
@@ -79,6 +81,7 @@ class FileUse:
     samples: tuple[PassSample, ...] = ()
     reading: tuple[ReadingTimes, ...] = ()
     log_read: Array | None = None
+    in_pauses: Array | None = None
 
     def __len__(self) -> int:
         return len(self.size_bytes)
@@ -113,6 +116,7 @@ def file_use(
     traced_share: float = 0.0,
     samples: Sequence[PassSample] = (),
     reading: Sequence[ReadingTimes] = (),
+    in_pauses: Array | None = None,
 ) -> FileUse:
     """Puts together what is known of each path.
 
@@ -124,6 +128,7 @@ def file_use(
         traced_share: Share of the calls that have segments.
         samples: Passes that storage served.
         reading: When each session's files were read.
+        in_pauses: Which the loop stands still for between steps.
     """
     rows = files.rows
     names = ("size_bytes", "bytes_read", "bytes_written", "opens")
@@ -154,6 +159,7 @@ def file_use(
         samples=tuple(samples),
         reading=tuple(reading),
         log_read=costs.log_read,
+        in_pauses=in_pauses,
     )
 
 

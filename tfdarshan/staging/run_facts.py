@@ -8,10 +8,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from tfdarshan.analysis.file_costs import add_costs
 from tfdarshan.analysis.file_table import load_files, merge_files
+from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
+from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import input_pipeline
@@ -29,6 +32,9 @@ from tfdarshan.recording.job_machine import machine_of
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.staging.file_use import FileUse, file_use
+
+# Of the calls in pauses that the loop's own thread makes, at most, where it stands still for other threads.
+BY_LOOP = 0.5
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,9 @@ class RunFacts:
         model: The time model of `training_s` as one unit; None makes it of the facts above.
         memory_bytes: What the job may have of the machine's memory, None if a session does not say.
         storage_counted: Whether the kernel's figures say what storage served of the input, of every session.
+        pauses_s: Time between steps in which the loop stood still for files that no step reads, and that
+            other threads read.
+        pauses_at_a_time: How many of these reads ran at a time.
     """
 
     duration_s: float
@@ -66,6 +75,8 @@ class RunFacts:
     model: StepModel | None = None
     memory_bytes: int | None = None
     storage_counted: bool = False
+    pauses_s: float = 0.0
+    pauses_at_a_time: float = 1.0
 
     @property
     def training_s(self) -> float:
@@ -147,6 +158,7 @@ def put_together(runs: Sequence[Run], data_folder: str | None = None) -> tuple[F
         traced_share=min(1.0, kept / made) if made else 0.0,
         samples=[run.figures.pipeline.sample for run in runs],
         reading=_reading(runs, places, len(files)) if kept >= made else (),
+        in_pauses=_in_pauses(runs, places, len(files)),
     )
     return use, _facts(runs)
 
@@ -158,6 +170,15 @@ def _reading(runs: Sequence[Run], places: Sequence[Array], count: int) -> tuple[
     if len(known) < len(runs):
         return ()
     return tuple(found if len(runs) == 1 else found.moved(place, count) for found, place in known)
+
+
+def _in_pauses(runs: Sequence[Run], places: Sequence[Array], count: int) -> Array:
+    """Says which files the loop stands still for between steps, a mask over the table of `count` rows."""
+    mask = np.zeros(count, bool)
+    for run, place in zip(runs, places, strict=True):
+        if run.stood_still is not None:
+            mask[run.stood_still.rows if len(runs) == 1 else place[run.stood_still.rows]] = True
+    return mask
 
 
 def run_facts(sessions: Sequence[SessionData], stepped: Sequence[SessionData] | None = None) -> RunFacts:
@@ -175,6 +196,7 @@ class Run:
         steps_s: Time from the first step's start to the last one's end, None if epochs take all time.
         windows: The steps that are judged, None if there are none.
         figures: Its input.
+        pauses: What was read between its steps alone, None if that is nothing.
     """
 
     session: SessionData
@@ -182,6 +204,13 @@ class Run:
     steps_s: float | None
     windows: StepWindows | None
     figures: InputFigures
+    pauses: PauseReading | None = None
+
+    @property
+    def stood_still(self) -> PauseReading | None:
+        """These pauses if other threads than the loop's own read in them: its own calls count as such."""
+        pauses = self.pauses
+        return None if pauses is None or pauses.loop_s > BY_LOOP * pauses.thread_s else pauses
 
 
 def _run(session: SessionData, stepped: SessionData, data_folder: str | None, runner: Runner) -> Run:
@@ -200,9 +229,13 @@ def _run(session: SessionData, stepped: SessionData, data_folder: str | None, ru
 
     is_loop = loop_thread(stepped.processes[0])
     size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files, data_folder)
-    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop)
+    counts = PauseCounts.between(windows, len(files))
+    watch = None if counts is None else counts.watch
+    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop, watch)
     figures = measure_input(processes, files, pipeline, windows, clock, data_folder)
-    return Run(session, clock, steps_s, judged, figures)
+    calls = SessionCalls(processes, files.index)
+    pauses = None if counts is None else counts.reading(calls, is_input, windows, is_loop)
+    return Run(session, clock, steps_s, judged, figures, pauses)
 
 
 def _facts(runs: Sequence[Run]) -> RunFacts:
@@ -230,8 +263,18 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
     )
     groups = [group for run in runs for group in run.figures.calls.values()]
     within_s, called_s = (sum(getattr(group, name) for group in groups) for name in ("within_s", "thread_s"))
+    stood_still = [run.stood_still for run in runs if run.stood_still is not None]
+    pauses_s, in_them_s = (
+        sum(getattr(one, name) for one in stood_still) for name in ("reading_s", "thread_s")
+    )
     model = _merged([run.figures.model for run in runs], facts)
-    return dataclasses.replace(facts, model=model, loop_share=within_s / called_s if called_s else 0.0)
+    return dataclasses.replace(
+        facts,
+        model=model,
+        loop_share=within_s / called_s if called_s else 0.0,
+        pauses_s=pauses_s,
+        pauses_at_a_time=max(1.0, in_them_s / pauses_s) if pauses_s else 1.0,
+    )
 
 
 def _merged(models: Sequence[StepModel], facts: RunFacts) -> StepModel:

@@ -33,6 +33,7 @@ class Valuation:
         fast_s: Thread seconds per epoch on the fast tier, at most `slow_s`.
         all_fast_s: What all of them would take there, the files that are slower there too.
         waits: Calls per epoch for which a thread waited.
+        in_pauses: Which of them the loop stands still for between steps, bool.
         size_bytes: The file's own bytes.
         room_bytes: Bytes that it takes on the fast tier, in whole blocks.
     """
@@ -47,6 +48,7 @@ class Valuation:
     room_bytes: Array
     all_fast_s: float
     waits: Array
+    in_pauses: Array
 
     @property
     def input_bytes(self) -> int:
@@ -62,11 +64,14 @@ class Valuation:
         """Sums up the time of some candidates, or of all, with its uncertainty."""
         rows = slice(None) if members is None else members
         count = len(self.found.rows) if members is None else len(members)
+        still = self.in_pauses[rows]
         return ThreadTime(
             total(self.slow_s[rows]),
             total(self.fast_s[rows]),
             relative_doubt(self.tiers, count),
             total(self.waits[rows]),
+            total(self.slow_s[rows][still]),
+            total(self.fast_s[rows][still]),
         )
 
 
@@ -116,6 +121,7 @@ def value_candidates(
         found=found, epochs=epochs, tiers=tiers, tier_of=tier_of, slow_s=slow_s * per_epoch,
         fast_s=fast_s * per_epoch, size_bytes=size, room_bytes=room, all_fast_s=all_fast_s,
         waits=_waits(use, found, epochs),
+        in_pauses=np.zeros(len(found.rows), bool) if use.in_pauses is None else use.in_pauses[found.rows],
     )  # fmt: skip
 
 

@@ -174,7 +174,13 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
         float((segments.end_ns[found] - segments.start_ns[found]).sum()) / 1e9,
         int(chosen.sum()),
         np.unique(file[chosen]),
+        float(_lasted_ns(segments, found[segments.thread[found] == calls.loop]).sum()) / 1e9,
     )
+
+
+def _lasted_ns(segments: Segments, places: Array) -> Array:
+    lasted: Array = segments.end_ns[places] - segments.start_ns[places]
+    return lasted
 
 
 def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:

@@ -5,6 +5,9 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.whole_input import stage_all
 
 KB = 1_000
 VALIDATE = LOAD | {"function": "load_validation"}
@@ -55,6 +58,24 @@ def test_a_validation_set_that_fits_into_memory_is_to_be_kept_there(tmp_path, th
     assert one.gain.speedup == pytest.approx(900 / (900 - 0.75 * 300), rel=0.1)
     assert all(path.startswith("/validation/") for path in one.files)
     assert ("load_validation).cache()" in one.cure.line) == (thread != LOOP)
+
+
+@pytest.mark.parametrize(("thread", "pauses"), [(1, True), (LOOP, True), (1, False)])
+def test_a_copy_gives_what_training_stands_still_for_whichever_thread_reads(tmp_path, thread, pauses):
+    # GIVEN pauses of 600 ms in which storage serves 10 ms a file, and steps that hardly wait; or none
+    read_ms, share = (10.0, 600.0) if pauses else (0.05, 3.0)
+    session = job(tmp_path, thread=thread, pipelines=thread != LOOP, read_ms=read_ms)
+    measured = measure(session)
+    use, facts = measured.use_and_facts
+
+    # WHEN all files are staged
+    expected = stage_all(use, facts, LOCAL_SSD).expected
+
+    # THEN three passes between epochs are saved as a whole, but for the disk's time
+    assert 3 * share / 1000 * 0.9 <= 4 * expected.saved_s + 0.02
+    assert 4 * expected.saved_s <= 3 * share / 1000 + 0.1
+    assert (4 * expected.low_s > 1.3) is pauses
+    assert facts.pauses_s == (pytest.approx(3 * share / 1000) if pauses and thread == 1 else 0)
 
 
 @pytest.mark.parametrize(("validate", "twice"), [(LOAD, True), (VALIDATE, False)])

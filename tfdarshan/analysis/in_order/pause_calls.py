@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.analysis.in_order.session_calls import SessionCalls
+from tfdarshan.analysis.input_pipeline import Rows, input_calls
 from tfdarshan.analysis.intervals import Array, RunningUnion
-from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.native.input_sums import InputCalls
 
 # A pause between steps is one from so many times a step's length on, and of so many seconds at least.
 LONGER, LEAST_S = 3.0, 0.02
 # A file is read in pauses alone if so many of its calls are.
 ALONE = 0.9
+# Of fewer calls in pauses nothing is to be said.
+FEWEST_CALLS = 8
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class PauseReading:
         thread_s: The calls' durations added up.
         calls: How many calls.
         rows: Of the file table.
+        loop_s: Of `thread_s`, what the training loop's own thread spent.
     """
 
     count: int
@@ -36,6 +42,12 @@ class PauseReading:
     thread_s: float
     calls: int
     rows: Array
+    loop_s: float
+
+    @property
+    def at_a_time(self) -> float:
+        """How many calls ran at a time while any did."""
+        return max(1.0, self.thread_s / self.reading_s) if self.reading_s > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -65,25 +77,37 @@ class PauseCounts:
         counts = np.zeros(files, np.int64), np.zeros(files, np.int64)
         return PauseCounts(begin[long], end[long], *counts) if long.any() else None
 
+    def watch(self, block: Segments, rows: Rows, calls: InputCalls) -> None:
+        """Adds the pipeline's calls of a block, as whoever looks at them is told of them."""
+        del block, rows
+        self.add(calls.file, calls.start_ns)
+
     def add(self, file: Array, start_ns: Array) -> None:
         """Adds calls."""
         np.add.at(self.made, file, 1)
         np.add.at(self.inside, file[self._pause_of(start_ns) >= 0], 1)
 
     def reading(
-        self, input_within: Callable[[Array, Array], Iterable[Segments]], fewest: int
+        self,
+        calls: SessionCalls,
+        is_input: Array,
+        windows: StepWindows | None,
+        is_loop: Callable[[Thread], bool] = lambda thread: False,
     ) -> PauseReading | None:
-        """Looks at these calls again.
+        """Looks at these calls again; of too few nothing is to be said.
 
         Args:
-            input_within: Gives the calls on input within some stretches of time, in order of start.
-            fewest: If fewer calls were made in pauses alone there is nothing to be said.
+            calls: The session's.
+            is_input: Which files are input.
+            windows: The steps.
+            is_loop: Says which thread runs the training loop.
         """
         alone = (self.made > 0) & (self.inside >= ALONE * self.made)
-        if int(self.inside[alone].sum()) < fewest:
+        if int(self.inside[alone].sum()) < FEWEST_CALLS:
             return None
-        first, later, lasted_ns, pauses = RunningUnion(), RunningUnion(), 0, set[int]()
-        for block in input_within(self.begin_ns, self.end_ns):
+        first, later, lasted_ns, loop_ns, pauses = RunningUnion(), RunningUnion(), 0, 0, set[int]()
+        for any_calls in calls.within(self.begin_ns, self.end_ns):
+            block = any_calls.where(input_calls(any_calls, is_input, windows)[0])
             pause = self._pause_of(block.start_ns)
             chosen = (pause >= 0) & alone[block.file]
             start, end = block.start_ns[chosen], block.end_ns[chosen]
@@ -92,10 +116,12 @@ class PauseCounts:
             first.add(start[is_first], end[is_first])
             later.add(start[~is_first], end[~is_first])
             lasted_ns += int((end - start).sum())
+            by_loop = np.array([is_loop(one) for one in block.threads] or [False])[block.thread[chosen]]
+            loop_ns += int((end - start)[by_loop].sum())
         rows = np.flatnonzero(alone & (self.inside > 0))
-        calls = int(self.inside[alone].sum())
+        made = int(self.inside[alone].sum())
         later_s, reading_s = later.sum_ns / 1e9, (first.sum_ns + later.sum_ns) / 1e9
-        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, calls, rows)
+        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, made, rows, loop_ns / 1e9)
 
     def _pause_of(self, start_ns: Array) -> Array:
         """Gives the pause that each moment is in, -1 if it is in none."""
