@@ -414,6 +414,7 @@ class Measures:
         stall_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
         beside: float | None = None,
         writes_s: float = 0.0,
+        first_wait: tuple[float, float, float] = FIRST_WAIT,
     ) -> Gain:
         """Makes a gain, within what is waited for.
 
@@ -426,8 +427,9 @@ class Measures:
             beside: The share of its full pace at which the pipeline works meanwhile; as beside all compute by
                 default.
             writes_s: What writes to the same storage take less, at most.
+            first_wait: What of the first batch's wait the cure leaves, of each of the three.
         """
-        model = self.model
+        model, curable_s = self.model, self.curable_s(first_wait)
         if beside is None:
             beside = model.overlap
         paces = (min(1.0, SURELY_BESIDE * beside), beside, 0.0)
@@ -436,10 +438,10 @@ class Measures:
             + model.saved_s(pipeline, stall, pace)
             - model.saved_s(pipeline)
             for pipeline, stall, pace, curable in zip(
-                (low_s, expected_s, high_s), stall_s, paces, self.curable_s, strict=True
+                (low_s, expected_s, high_s), stall_s, paces, curable_s, strict=True
             )
         )
-        expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), self.curable_s[1])
+        expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), curable_s[1])
         # A pipeline that the steps hold back may be just as quick as they are.
         low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
         assumed = list(assumed)
@@ -468,13 +470,16 @@ class Measures:
         """That readers share the calls."""
         return readers_share(self.model.readers, self.pipeline.readers)
 
-    @property
-    def curable_s(self) -> tuple[float, float, float]:
-        """What of the wait can be saved, at least, as expected, at most: the first batch is waited for."""
+    def curable_s(self, first_wait: tuple[float, float, float] = FIRST_WAIT) -> tuple[float, float, float]:
+        """Gives what of the wait can be saved, at least, as expected, at most: the first batch is waited for.
+
+        Args:
+            first_wait: What of that batch's wait is left, of each of the three.
+        """
         model = self.model
         low, expected, high = (
             min(most * model.most_wait_s, model.most_wait_s - most_first * model.first_wait_s)
-            for most, most_first in zip(model.most_of_wait, FIRST_WAIT, strict=True)
+            for most, most_first in zip(model.most_of_wait, first_wait, strict=True)
         )
         return low, expected, high
 

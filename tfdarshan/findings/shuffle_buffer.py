@@ -70,7 +70,7 @@ def find(measures: Measures) -> Finding | None:
         f"{human_seconds(fills.excess_s)} longer",
         "an epoch's first step waits as long with a smaller buffer",
     )
-    gain = measures.gain(low, expected, high, assumed=[assumed, alone])
+    gain = measures.gain(low, expected, high, assumed=[assumed, alone], first_wait=(left, left, left))
     return Finding(
         name=NAME,
         kind="problem" if alone.support else "note",

@@ -281,7 +281,7 @@ def _saved_s(measures: Measures, pipeline_s: float, place: int) -> float:
     model = measures.model
     if pipeline_s > model.pipeline_s:
         return model.step_s(model.pipeline_s) - model.step_s(pipeline_s)
-    return min(model.saved_s(model.pipeline_s - pipeline_s), measures.curable_s[place])
+    return min(model.saved_s(model.pipeline_s - pipeline_s), measures.curable_s()[place])
 
 
 def _step_s(model: StepModel, pipeline_s: float) -> float:

@@ -70,6 +70,18 @@ def test_at_most_a_part_of_filling_a_large_buffer_is_spared_as_well(tmp_path):
     assert fits.expected_s < fits.high_s < 3 * 0.45 / steps
 
 
+def test_the_first_steps_wait_fills_the_buffer_as_those_of_later_epochs_do(tmp_path):
+    # GIVEN one epoch: its first step is the session's, and waits 800 ms of 2,000
+    one, three = (
+        found(job(tmp_path / str(epochs), PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, epochs=epochs, steps=40))
+        for epochs in (1, 3)
+    )
+
+    # THEN as much of it is promised as of each of three, but for the samples that are kept
+    assert one.gain.low_s == pytest.approx(three.gain.low_s, rel=0.05)
+    assert one.gain.expected_s * 40 == pytest.approx(0.8 * 0.9 * 0.8, rel=0.05)
+
+
 @pytest.mark.parametrize(
     "stages",
     [
