@@ -26,6 +26,7 @@ from tfdarshan.findings import (
     stat_storm,
     straggler,
     too_many_threads,
+    validation,
 )
 from tfdarshan.findings.cure_names import CURE_NAMES
 from tfdarshan.findings.finding import Finding
@@ -195,6 +196,17 @@ def _elsewhere(before: Measures, after: Measures) -> bool:
     return was != now
 
 
+def _validates(before: Measures, after: Measures) -> bool:
+    """Says whether a validation set is read by more calls at a time now, or less often in as many steps."""
+    was, now = before.pauses, after.pauses
+    if was is None or now is None:
+        return was is not None
+    often, often_now = (
+        validation.times_read(one, pauses) / one.model.units for one, pauses in ((before, was), (after, now))
+    )
+    return OTHER * often_now <= often or now.at_a_time >= OTHER * was.at_a_time
+
+
 APPLIED: dict[str, Callable[[Measures, Measures], bool]] = {
     read_parallelism.NAME: _more(_calls_at_a_time),
     too_many_threads.NAME: _less(_calls_at_a_time),
@@ -212,4 +224,5 @@ APPLIED: dict[str, Callable[[Measures, Measures], bool]] = {
     small_writes.NAME: _less(_writes(sync=False)),
     staging.NAME: _elsewhere,
     straggler.NAME: _elsewhere,
+    validation.NAME: _validates,
 }

@@ -29,9 +29,7 @@ def find(measures: Measures) -> Finding | None:
         return None
     model, units = measures.model, measures.model.units
     sizes = np.where(measures.sizes > 0, measures.sizes, 0)[pauses.rows]
-    # By the counters: what follows the last step is read, too.
-    read = measures.files.rows["bytes_read"].to_numpy()[pauses.rows]
-    passes = max(1.0, float(np.median(read / np.maximum(sizes, 1))))
+    passes = times_read(measures, pauses)
     memory = measures.machine.memory_bytes
     fits = memory is not None and float(sizes.sum()) <= ROOM * memory and passes >= AGAIN
     depth = pauses.at_a_time
@@ -83,6 +81,13 @@ def find(measures: Measures) -> Finding | None:
         gain=gain,
         not_worth="where validating once in several epochs would do",
     )
+
+
+def times_read(measures: Measures, pauses: PauseReading) -> float:
+    """Gives how often these files are read, the median, what follows the last step included."""
+    sizes = np.where(measures.sizes > 0, measures.sizes, 0)[pauses.rows]
+    read = measures.files.rows["bytes_read"].to_numpy()[pauses.rows]
+    return max(1.0, float(np.median(read / np.maximum(sizes, 1))))
 
 
 def _of_later(pauses: PauseReading) -> float:

@@ -15,9 +15,12 @@ VALIDATE = LOAD | {"function": "load_validation"}
 
 def job(
     logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True,
-    validate=VALIDATE, wait_ms=1,
+    validate=VALIDATE, wait_ms=1, readers=1, cached=False,
 ):  # fmt: skip
-    """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files."""
+    """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files.
+
+    With several readers, or where all but the first pass are cached, it takes as long.
+    """
     at, calls, steps = 0.0, [], []
     for epoch in range(epochs):
         for step in range(20):
@@ -26,7 +29,10 @@ def job(
             at += 30
         each_ms = read_ms if epoch == 0 or later_ms is None else later_ms
         for file in range(validation):
-            calls.append((at, at + each_ms, thread, "pread", 20 + file, 100 * KB, 0))
+            if epoch == 0 or not cached:
+                by, took_ms = thread + file % readers, each_ms * readers
+                begin = at - file % readers * each_ms
+                calls.append((begin, begin + took_ms, by, "pread", 20 + file, 100 * KB, 0))
             at += each_ms
     reading = [[PATHS, LOAD, BATCH], [PATHS, validate, BATCH]]
     found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
