@@ -34,6 +34,11 @@ ONCE = (
     " Memory served later epochs: storage served one pass, and a copy takes one, too, so it helps only if "
     "several runs use it."
 )
+NOT_FOR_DECODING = Assumption(
+    "batches wait for these reads, not for what decodes beside them",
+    "",
+    "decoding them keeps a processor busy throughout",
+)
 # The files that give this share of the gain are the hot ones.
 MOST_OF_IT = 0.9
 
@@ -185,8 +190,10 @@ def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tie
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
     by_loop = not model.certain and measures.use_and_facts[1].loop_reads
-    assumed = (measures.waited, *(() if by_loop else measures.shared), _faster(whole, fast_tier))
-    return Gain(model.unit, model.unit_s, low, likely, high, assumed)
+    assumed = [measures.waited, *(() if by_loop else measures.shared), _faster(whole, fast_tier)]
+    if measures.use_and_facts[1].may_wait_for_decoding:
+        assumed.append(NOT_FOR_DECODING)
+    return Gain(model.unit, model.unit_s, low, likely, high, tuple(assumed))
 
 
 def _faster(whole: WholeInput, fast_tier: TierProbe) -> Assumption:

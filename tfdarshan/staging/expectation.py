@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tfdarshan.analysis.step_model import NOISE
+from tfdarshan.analysis.step_model import MAY_WAIT, NOISE
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -108,6 +108,8 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     if readers >= SEVERAL:
         # Several readers that rest wait for another stage, as long as it is what the steps wait for.
         slower *= min(1.0, model.busy_share / BUSY_READERS)
+    if facts.may_wait_for_decoding:
+        slower, likely = 0.0, MAY_WAIT * likely
     thread_s = (slower, likely, faster)
     # What the loop stands still for is saved as a whole, whatever else it waits for.
     stood = facts.pauses_at_a_time

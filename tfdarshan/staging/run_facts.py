@@ -24,6 +24,7 @@ from tfdarshan.analysis.segments import Segments, segment_blocks
 from tfdarshan.analysis.step_model import OWN_CALLS, SATURATED, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage_share import fetched_bytes
+from tfdarshan.analysis.tf_data_pipeline import pipelines_of
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.file_name import table_name
@@ -35,6 +36,8 @@ from tfdarshan.staging.file_use import FileUse, file_use
 
 # Of the calls in pauses that the loop's own thread makes, at most, where it stands still for other threads.
 BY_LOOP = 0.5
+# Of what a pipeline does besides reading, the part that processor time explains where it decodes.
+EXPLAINED = 0.4
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class RunFacts:
         pauses_s: Time between steps in which the loop stood still for files that no step reads, and that
             other threads read.
         pauses_at_a_time: How many of these reads ran at a time.
+        reads_apart: Whether calls of their own read, beside what a later stage of the pipeline does.
     """
 
     duration_s: float
@@ -77,6 +81,7 @@ class RunFacts:
     storage_counted: bool = False
     pauses_s: float = 0.0
     pauses_at_a_time: float = 1.0
+    reads_apart: bool = False
 
     @property
     def training_s(self) -> float:
@@ -93,6 +98,17 @@ class RunFacts:
         """Whether the loop's own thread makes nearly all input calls, or is in them nearly all the time."""
         own_s = self.loop_share * self.thread_s
         return self.loop_share >= OWN_CALLS or own_s >= SATURATED * self.training_s > 0
+
+    @property
+    def may_wait_for_decoding(self) -> bool:
+        """Whether what decodes beside the reads may be what steps wait for, and the reads wait for it, too.
+
+        It is so if readers rest, and processors work for longer than storage does.
+        """
+        model = self.model
+        if model is None or not self.reads_apart or model.cpu_s is None or model.busy_share >= SATURATED:
+            return False
+        return model.other_s > model.storage_s and model.cpu_s >= EXPLAINED * model.other_s
 
     @property
     def concurrency(self) -> float:
@@ -273,6 +289,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
         model=model,
         loop_share=within_s / called_s if called_s else 0.0,
         pauses_s=pauses_s,
+        reads_apart=all(_reads_apart(run.session.meta[0]) for run in runs),
         pauses_at_a_time=max(1.0, in_them_s / pauses_s) if pauses_s else 1.0,
     )
 
@@ -294,6 +311,14 @@ def _merged(models: Sequence[StepModel], facts: RunFacts) -> StepModel:
         cpu_s=None if None in used else sum(value or 0.0 for value in used),
         shared_writes_s=sum(model.units * model.shared_writes_s for model in models),
     )  # fmt: skip
+
+
+def _reads_apart(meta: dict[str, Any]) -> bool:
+    """Says whether the pipeline has calls that read, and a function that goes on with what they give."""
+    found = next((one for one in pipelines_of(meta) or () if one.reader is not None), None)
+    if found is None or found.reader is None or found.reader.calls is None:
+        return False
+    return any(stage.name == "map" for stage in found.after(found.reader))
 
 
 def _steps_s(session: SessionData) -> float | None:

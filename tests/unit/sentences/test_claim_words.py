@@ -24,6 +24,8 @@ from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
 from tests.unit.findings.test_probed_storage import FULL, WAITING, with_probe
 from tests.unit.findings.test_rank_findings import shards
+from tests.unit.findings.test_reads_beside_decoding import PARSE, SIDE_BY_SIDE
+from tests.unit.findings.test_reads_beside_decoding import job as reads_beside
 from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.sentences.counters_only import as_log, with_counters, without_trace
 from tests.unit.sentences.raw_figures import Raw
@@ -57,6 +59,11 @@ def decoding(folder: Path, *, cpu_s: float = 1.8, files: int = 1) -> Session:
     sizes = [2 * MB if files > 1 else 10_000 * MB] * files
     paths = [f"/data/{n}" for n in range(files)]
     return training(folder, calls, WAITING_STEPS, paths=paths, sizes=sizes, meta=machine)
+
+
+def beside_decoding(folder: Path, *, cpu_s: float = 1.6) -> Session:
+    """Gives four readers that rest beside a map, which uses so many of 2 s of a processor."""
+    return reads_beside(folder, SIDE_BY_SIDE, PARSE, BATCH, cpu_s=cpu_s)
 
 
 def in_turn(folder: Path) -> Session:
@@ -177,6 +184,12 @@ ROWS = {
     "fewer decode": Row(
         "fewer calls decode at a time than there are processors", decoding,
         lambda _: ["all processors decode already", percent(1.8, 8.0)], partial(decoding, cpu_s=7.9),
+    ),
+    "reads beside decoding": Row(
+        "batches wait for these reads, not for what decodes beside them",
+        beside_decoding,
+        lambda _: "decoding them keeps a processor busy throughout",
+        partial(beside_decoding, cpu_s=0.2),
     ),
     "each epoch decodes": Row(
         "each epoch decodes the same", partial(decoding, files=20),
