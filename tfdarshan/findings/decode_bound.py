@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
-from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM
 from tfdarshan.findings.later_waits import within_later_waits
@@ -14,9 +14,12 @@ from tfdarshan.findings.pipeline_api import (
     GENERATOR,
     decoding_stage,
     keep_decoded,
+    keeps_decoded,
     more_decoding,
     reads_in_python,
+    runs_as_many,
 )
+from tfdarshan.findings.reader_change import with_readers
 from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
 
@@ -28,15 +31,13 @@ BUSY_CPUS = 0.85
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where steps would wait even if storage took no time."""
-    model, machine = measures.model, measures.machine
+    model = measures.model
     if model.wait_s is None:
         return Unknown(NAME, f"whether steps wait for decoding: {measures.why_no_wait}")
+    if not decodes_longer(measures):
+        return None
     reading_s = _reading_s(measures)
     other_s = max(model.pipeline_s - reading_s, 0.0)
-    if other_s <= reading_s:
-        return None
-    if machine.cpu_s is not None and machine.cpu_s < EXPLAINED * other_s * model.units:
-        return None
     rest_s = max(0.0, other_s - model.overlap * model.compute_s)
     gain, cure = _gain_and_cure(measures, rest_s)
     unseen = unseen_faults(measures)
@@ -59,6 +60,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
+def decodes_longer(measures: Measures) -> bool:
+    """Says whether the pipeline decodes longer than it reads, as far as processor time explains it."""
+    model, cpu_s = measures.model, measures.machine.cpu_s
+    reading_s = _reading_s(measures)
+    other_s = max(model.pipeline_s - reading_s, 0.0)
+    explained = cpu_s is None or cpu_s >= EXPLAINED * other_s * model.units
+    return other_s > reading_s and explained
+
+
 def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
     """Gives those of decoding with more calls, or of keeping what is decoded, whichever gives more.
 
@@ -66,15 +76,40 @@ def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
         measures: The session.
         rest_s: What a step would wait if storage took no time.
     """
-    busy, decoder = _busy(measures), decoding_stage(measures)
-    saturated = busy is not None and busy >= BUSY_CPUS
-    if decoder is not None and decoder.calls is not None:
-        # As many calls decode at a time as there are processors already.
-        saturated |= decoder.calls == AUTOTUNE or decoder.calls >= (measures.machine.cpus or 1)
-    gain, kept = _gain(measures, rest_s, None if saturated else busy), _gain_of_keeping(measures)
-    if kept is not None and (saturated or kept.expected_s > gain.expected_s):
-        return kept, keep_decoded(measures, saturated=saturated)
-    return gain, keep_decoded(measures, saturated=True) if saturated else more_decoding(measures)
+    limit = _limit(measures)
+    gain, kept = _gain(measures, rest_s, None if limit else _busy(measures)), _gain_of_keeping(measures)
+    if kept is not None and (limit or kept.expected_s > gain.expected_s):
+        return kept, keep_decoded(measures, limit)
+    if limit:
+        return gain, keep_decoded(measures, limit)
+    return gain, more_decoding(measures, _calls_at_a_time(measures))
+
+
+def _limit(measures: Measures) -> str:
+    """Says why no more calls can decode at a time; "" where they can, as far as is known."""
+    busy = _busy(measures)
+    if busy is not None and busy >= BUSY_CPUS:
+        return "the processors have no more to give"
+    if runs_as_many(measures, decoding_stage(measures), round(measures.machine.cpus or 1)):
+        return "as many calls decode at a time as there are processors"
+    return ""
+
+
+def _calls_at_a_time(measures: Measures) -> int:
+    """Gives how many calls keep all processors busy: more than these where a call that decodes reads, too."""
+    model, cpus = measures.model, measures.machine.cpus or 1.0
+    if not keeps_decoded(measures):
+        return round(cpus)
+    return math.ceil(cpus * model.pipeline_s / (model.pipeline_s - _reading_s(measures)))
+
+
+def _reads_beside_s(measures: Measures) -> float:
+    """Gives what reads are expected to take less of P if calls that decode read, and more run at a time."""
+    calls = _calls_at_a_time(measures)
+    if not keeps_decoded(measures) or calls <= measures.model.readers:
+        return 0.0
+    change = with_readers(measures, calls)[1]
+    return dataclasses.replace(change, other=1.0).saved_s(measures)
 
 
 def _reading_s(measures: Measures) -> float:
@@ -154,4 +189,5 @@ def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
     if reads_in_python(measures):
         # What runs Python has one processor for all calls but where it computes in a library.
         likely *= UNSHOWN
-    return measures.gain(0.0, 0.8 * likely * model.other_s, 1.1 * spared * model.pipeline_s, assumed=[fewer])
+    expected_s = 0.8 * likely * model.other_s + _reads_beside_s(measures)
+    return measures.gain(0.0, expected_s, 1.1 * spared * model.pipeline_s, assumed=[fewer])

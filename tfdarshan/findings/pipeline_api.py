@@ -72,14 +72,20 @@ def reads_in_python(measures: Measures) -> bool:
     return reader.name == GENERATOR or (PYTHON in reader.does and "reads" not in reader.does)
 
 
+def runs_as_many(measures: Measures, stage: Stage | None, calls: int) -> bool:
+    """Says whether a stage runs so many calls at a time already, as far as it can be told to."""
+    pipeline = input_pipeline(measures)
+    if pipeline is None or stage is None or stage.calls is None:
+        return False
+    cpus = measures.machine.cpus or 1
+    enough = calls <= (pipeline.pool_threads or cpus)
+    return enough and (stage.calls == AUTOTUNE or stage.calls >= calls)
+
+
 def reads_as_many(measures: Measures, readers: int) -> bool:
     """Says whether the pipeline reads with so many calls at a time already, as far as it can be told to."""
     pipeline = input_pipeline(measures)
-    if pipeline is None or pipeline.reader is None or pipeline.reader.calls is None:
-        return False
-    cpus = measures.machine.cpus or 1
-    enough = readers <= (pipeline.pool_threads or cpus)
-    return enough and (pipeline.reader.calls == AUTOTUNE or pipeline.reader.calls >= readers)
+    return pipeline is not None and runs_as_many(measures, pipeline.reader, readers)
 
 
 def prepares_ahead(measures: Measures) -> bool:
@@ -289,8 +295,8 @@ def _cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
     )
 
 
-def more_decoding(measures: Measures) -> Cure:
-    """Words how to decode with more calls at a time."""
+def more_decoding(measures: Measures, calls: int) -> Cure:
+    """Words how to decode with so many calls at a time, which keep all processors busy."""
     what = "Decode with more calls at a time."
     decoder = decoding_stage(measures)
     if decoder is None:
@@ -303,16 +309,18 @@ def more_decoding(measures: Measures) -> Cure:
             "let them; give bytes and decode in a map if that is Python code of yours.",
             max(2, round(measures.machine.cpus or 2)),
         )
+    pipeline = input_pipeline(measures)
+    pool_threads = None if pipeline is None else pipeline.pool_threads
+    if calls > (pool_threads or measures.machine.cpus or calls):
+        return _with_calls(measures, what, decoder, calls, pool_threads)
     return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
 
 
-def keep_decoded(measures: Measures, *, saturated: bool) -> Cure:
-    """Words how to decode less, where the processors are busy throughout or each epoch decodes the same."""
+def keep_decoded(measures: Measures, limit: str = "") -> Cure:
+    """Words how to decode less, where each epoch decodes the same, or where `limit` says why not more."""
     what = "Keep what was decoded in memory from the first epoch on."
-    if saturated:
-        what = (
-            "Decode less, by keeping decoded data or storing it smaller: the processors have no more to give."
-        )
+    if limit:
+        what = f"Decode less, by keeping decoded data or storing it smaller: {limit}."
     decoder = decoding_stage(measures) or Stage("map", function="decode")
     pipeline = input_pipeline(measures)
     cache = None if pipeline is None else pipeline.has("cache")

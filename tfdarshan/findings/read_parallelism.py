@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from tfdarshan.findings.decode_bound import decodes_longer
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, reads_by_sqlite
+from tfdarshan.findings.pipeline_api import keeps_decoded, more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.findings.reader_change import if_served, serves_more, with_readers
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
@@ -50,11 +51,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     if reads_as_many(measures, n):
         return None
+    changes, served = list(with_readers(measures, n)), if_served(measures, n)
+    if keeps_decoded(measures) and decodes_longer(measures):
+        # What a call decodes is the greater part of it, and `decode_bound` says what that gives.
+        changes = [dataclasses.replace(change, other=1.0) for change in changes]
+        served = dataclasses.replace(served, other=1.0)
     gain = measures.gain(
-        *(change.saved_s(measures) for change in with_readers(measures, n)),
+        *(change.saved_s(measures) for change in changes),
         assumed=[serves_more(measures)],
     )
-    served_s = if_served(measures, n).saved_s(measures)
+    served_s = served.saved_s(measures)
     if_so_s = measures.gain(0.0, served_s, served_s, assumed=[]).if_so_s
     gain = dataclasses.replace(gain, if_so_s=if_so_s)
     calls = measures.input_calls

@@ -112,14 +112,14 @@ def test_a_generator_is_told_of_threads_within_it(tmp_path):
 
 def test_a_generator_that_decodes_is_told_of_threads_that_do_both(tmp_path):
     measures = measure(job(tmp_path, GENERATOR, BATCH))
-    cure = more_decoding(measures)
+    cure = more_decoding(measures, 2)
     assert cure.what == (
         "Decode with more calls at a time. A generator decodes one after the other: have threads read and "
         "decode, as NumPy and Pillow let them; give bytes and decode in a map if that is Python code of "
         "yours. read() gives one sample."
     )
     assert "map_ahead(read, samples, threads=" in cure.line
-    assert keep_decoded(measures, saturated=False).line == "dataset = dataset.cache().batch(16)"
+    assert keep_decoded(measures).line == "dataset = dataset.cache().batch(16)"
 
 
 def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
@@ -132,7 +132,7 @@ def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
 
 def test_what_python_code_reads_is_kept_by_a_decorator(tmp_path):
     measures = measure(job(tmp_path, readers=2))
-    kept, decoded = keep_in_memory(measures), keep_decoded(measures, saturated=False)
+    kept, decoded = keep_in_memory(measures), keep_decoded(measures)
     assert (kept.line, kept.instead_of) == ("@functools.cache\ndef read(path):", "def read(path):")
     assert kept.what.endswith(" read() gives what is in a file.")
     assert decoded.what.endswith(" read() decodes, too.")
@@ -217,13 +217,29 @@ def test_a_cache_of_a_data_set_that_is_made_anew_is_said_to_be(tmp_path):
 
 def test_what_decodes_gets_the_calls(tmp_path):
     measures = measure(job(tmp_path, PATHS, LOAD, DECODE, BATCH))
-    cure = more_decoding(measures)
+    cure = more_decoding(measures, 2)
     assert cure.instead_of == "dataset = dataset.map(decode, num_parallel_calls=2)"
     assert cure.line == "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)"
     assert (
-        keep_decoded(measures, saturated=True).line
+        keep_decoded(measures, "the processors have no more to give").line
         == "dataset = dataset.map(decode, num_parallel_calls=2).cache()"
     )
+
+
+@pytest.mark.parametrize(("pool_threads", "calls"), [(1, 2), (None, 3)])
+def test_calls_that_decode_get_threads_where_the_pool_has_too_few(tmp_path, pool_threads, calls):
+    # GIVEN two processors, and a pool of one thread; or of two, and calls that wait for reads meanwhile
+    machine = {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": 1.0}
+    measures = measure(job(tmp_path, PATHS, LOAD, DECODE, BATCH, pool_threads=pool_threads, machine=machine))
+
+    # WHEN
+    cure = more_decoding(measures, calls)
+
+    # THEN more calls alone would change nothing
+    threads = "1 thread" if pool_threads else "2 threads"
+    assert cure.what.endswith(f"at a time. tf.data has {threads} on that machine: give it {calls}.")
+    assert f"map(decode, num_parallel_calls={calls}, deterministic=False)" in cure.line
+    assert f"options.threading.private_threadpool_size = {calls}" in cure.line
 
 
 def test_fewer_calls_are_taken_from_the_stage_that_reads(tmp_path):

@@ -374,6 +374,54 @@ def test_a_pipeline_that_computes_is_decode_bound(tmp_path):
     assert "staging will not help" in first.what
 
 
+def _decoder(tmp_path, cpu_s, calls=None, pool_threads=None):
+    """Measures two processors and a map that reads 2 of 10 ms, decodes in the others, and is waited for."""
+    reads = [(at, at + 2, 1, "read", 0, 100 * KB, at * MB) for at in range(0, STEPS * 100, 10)]
+    load = {"name": "map", "calls": calls, "function": "load", "does": ["reads", "decodes"]}
+    pipeline = {"stages": [load], "pool_threads": pool_threads, "datasets": 1, "iterators": 1}
+    meta = {
+        "machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": cpu_s},
+        "pipelines": {"found": [pipeline], "left_out": 0},
+    }
+    return training(tmp_path, reads, WAITING, sizes=[10_000 * MB], meta=meta)
+
+
+def test_decoding_in_calls_that_read_comes_before_more_reads_at_a_time(tmp_path):
+    # WHEN
+    found = {finding.name: finding for finding in diagnose(_decoder(tmp_path, 1.8)).findings}
+    first, reads = next(iter(found.values())), found["read_parallelism"]
+
+    # THEN three calls keep two processors busy, as each waits a fifth of its time; they read as well
+    assert first.name == "decode_bound"
+    assert "give it 3" in first.cure.what
+    assert "num_parallel_calls=3" in first.cure.line
+    decoded_s = 0.8 * 0.5 * 0.08
+    assert decoded_s < first.gain.expected_s < decoded_s + 0.02
+    # ... and of more reads no more is promised than what they take
+    assert reads.gain.high_s < 0.02
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "calls", "pool_threads", "limit"),
+    [
+        (3.6, None, None, "the processors have no more to give"),
+        (1.8, 2, None, "as many calls decode at a time as there are processors"),
+        (1.8, -1, None, "as many calls decode at a time as there are processors"),
+        (1.8, -1, 1, None),
+        (1.8, None, None, None),
+    ],
+)
+def test_the_cure_says_why_no_more_calls_decode_at_a_time(tmp_path, cpu_s, calls, pool_threads, limit):
+    # WHEN
+    found = diagnose(_decoder(tmp_path, cpu_s, calls, pool_threads)).findings
+    cure = next(finding.cure for finding in found if finding.name == "decode_bound")
+
+    # THEN
+    less = f"Decode less, by keeping decoded data or storing it smaller: {limit}."
+    assert (cure.what == less) is (limit is not None)
+    assert ("Decode with more calls at a time." in cure.what) is (limit is None)
+
+
 def test_little_is_expected_of_more_decoding_where_the_processors_are_busy_while_it_goes_on(tmp_path):
     # GIVEN steps that wait half of their time for one reader, which reads 1 of 10 ms and decodes the rest
     waits = [100 * n + at for n in range(STEPS) for at in range(0, 50, 10)]

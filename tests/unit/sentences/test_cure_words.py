@@ -105,9 +105,17 @@ def in_order(measures: Measures) -> Cure:
     return random_access._cure(measures, np.flatnonzero(measures.is_input))
 
 
-def decoded(*, saturated: bool) -> Asked:
-    """Gives what asks to keep what was decoded."""
-    return lambda measures: keep_decoded(measures, saturated=saturated)
+BUSY = "the processors have no more to give"
+
+
+def decoded(limit: str = "") -> Asked:
+    """Gives what asks to keep what was decoded, where `limit` says why no more can be decoded at a time."""
+    return lambda measures: keep_decoded(measures, limit)
+
+
+def decode_more(measures: Measures) -> Cure:
+    """Asks for as many calls that decode as there are processors."""
+    return more_decoding(measures, 2)
 
 
 def validation(*, keep: bool) -> Asked:
@@ -145,13 +153,12 @@ TABLE = (
     Words("Now the loop reads its input itself: let a thread read ahead.", read_ahead, by_loop({}), of()),
     Words("Now the loop waits for what it reads: let a thread read ahead.", read_ahead, of(), by_loop({})),
     Words("A generator decodes one after the other: have threads read and decode, as NumPy and Pillow let "
-          "them; give bytes and decode in a map if that is Python code of yours.", more_decoding,
+          "them; give bytes and decode in a map if that is Python code of yours.", decode_more,
           of(GENERATOR, BATCH), of(PATHS, LOAD, DECODE, BATCH)),
-    Words("Keep what was decoded in memory from the first epoch on.", decoded(saturated=False),
-          of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(saturated=True)),
-    Words("Decode less, by keeping decoded data or storing it smaller: the processors have no more to give.",
-          decoded(saturated=True), of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE),
-          decoded(saturated=False)),
+    Words("Keep what was decoded in memory from the first epoch on.", decoded(),
+          of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(BUSY)),
+    Words(f"Decode less, by keeping decoded data or storing it smaller: {BUSY}.",
+          decoded(BUSY), of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded()),
     Words("The data set is made anew for each epoch, and a cache with it: make it once, before them.",
           keep_in_memory, of(PATHS, LOAD, datasets=3), of(PATHS, LOAD)),
     Words("The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
@@ -165,7 +172,7 @@ TABLE = (
           of(PATHS, LOAD, CACHE), of(PATHS, LOAD, CACHE, TAKE)),
     Words("@functools.cache\ndef read(path):", keep_in_memory, of(), of(PATHS, LOAD)),
     Words(" read() gives what is in a file.", keep_in_memory, of(), of(PATHS, LOAD)),
-    Words(" read() decodes, too.", decoded(saturated=False), of(), of(PATHS, LOAD, DECODE)),
+    Words(" read() decodes, too.", decoded(), of(), of(PATHS, LOAD, DECODE)),
     Words("parse() gives a sample of a record.", shards, of(PATHS, LOAD, BATCH), of(SHARDS, DECODE, BATCH)),
     Words("samples, one after the other", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
     Words("Keep the validation set in memory from its first pass on.", validation(keep=True),
