@@ -19,7 +19,7 @@ from tfdarshan.commands.arguments import (
     say,
 )
 from tfdarshan.commands.several import LOG_SUFFIX, add_sessions, distinct, opened, plain, ranked
-from tfdarshan.commands.workers import add_runner, check_runner, runner_of
+from tfdarshan.commands.workers import add_runner, check_runner, runner_of_session
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import human_bytes
 
@@ -136,7 +136,7 @@ def _write(arguments: argparse.Namespace, path: str, output: Path) -> tuple[Repo
         other = Source(second, redaction=redaction)
     with (
         opened(path, skip_damaged=arguments.skip_damaged) as session,
-        runner_of(arguments, processes=1) as runner,
+        runner_of_session(arguments, path, session) as runner,
     ):
         tier = None if folder is None else _measured(session, folder)
         source = Source(session, redaction=redaction, fast_tier=tier, runner=runner)

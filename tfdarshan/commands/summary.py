@@ -49,7 +49,7 @@ def command(arguments: argparse.Namespace) -> int:
             return _several(arguments, runner)
     with (
         opened(arguments.paths[0], skip_damaged=arguments.skip_damaged) as session,
-        runner_of_calls(arguments, session) as runner,
+        runner_of_calls(arguments, session, arguments.paths[0]) as runner,
     ):
         _print(session, arguments, top, runner)
     return 0

@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.measures import Measures
-from tfdarshan.sessions.session_directory import is_of_a_log
+from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.session_directory import is_of_a_log, is_of_a_url
 from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.staged_command import StagedJob
 
@@ -22,12 +23,29 @@ def copied(measures: Measures, rows: Array, *, everything: bool, place: str = ""
     """
     session, redacted = measures.run.session, measures.shown_path is not None
     root = place or ("DATA" if redacted else common_folder(measures.files.paths.take(pa.array(rows))))
-    log = session.meta[0].get("engine", {}).get("source", "") if is_of_a_log(session.path) else ""
+    name, log = session_and_log(session, redacted=redacted)
     return StagedJob(
         command=measures.summary.command,
-        session="LOGDIR" if redacted else str(session.path),
+        session=name,
         root=root,
         everything=everything,
-        log="LOG" if log and redacted else log,
+        log=log,
         place=place,
     )
+
+
+def session_and_log(session: SessionData, *, redacted: bool) -> tuple[str, str]:
+    """Gives a session's path, or what stands for it, and the Darshan log that no session was kept of.
+
+    LOGDIR stands for one that is redacted, or that is removed: the copy of what a URL names.
+
+    Args:
+        session: The session.
+        redacted: Name no path.
+
+    Returns:
+        Both; the log is "" if there is a session.
+    """
+    unnamed = redacted or is_of_a_url(session.path)
+    log = str(session.meta[0].get("engine", {}).get("source", "")) if is_of_a_log(session.path) else ""
+    return "LOGDIR" if unnamed else str(session.path), "LOG" if log and redacted else log

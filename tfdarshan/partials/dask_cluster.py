@@ -172,6 +172,11 @@ class DaskCluster:
         except Exception as error:  # which one depends on Dask's version
             raise ConfigurationError(f"the Dask cluster {where} has no workers.") from error
 
+    def on_each_worker(self, work: Callable[[], None]) -> None:
+        """Has all workers that are there do something; what goes wrong with one is passed over."""
+        with suppress(Exception):  # which ones there are depends on Dask's version
+            self._client.run(work, on_error="ignore")
+
     @property
     def hint(self) -> str:
         """Says what would make workers that somebody else started quicker; "" if nothing would."""

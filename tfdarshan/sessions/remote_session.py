@@ -12,10 +12,8 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.sessions.find import locate_session
 from tfdarshan.sessions.gathered_tables import LIST
-from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, REMOTE_URL
+from tfdarshan.sessions.session_directory import COPY_FOLDER, MARKER, META_SUFFIX, REMOTE_URL
 
-# What the name of a temporary folder with a copy begins with.
-COPY_FOLDER = "tfdarshan-copy-"
 # What says which sessions there are; all else is copied of one alone.
 TELLING = (META_SUFFIX, MARKER, "session.json")
 
@@ -46,17 +44,26 @@ def copied_session(url: str) -> Iterator[Path]:
         yield copy
 
 
+def copy_folder(url: str, folder: Path) -> None:
+    """Copies a folder with all that is below it.
+
+    Raises:
+        ConfigurationError: fsspec, or what it needs for such a URL, is not installed.
+        OSError: A file cannot be written.
+        SessionDataError: There is nothing, or the storage does not answer.
+    """
+    storage, root = storage_of(url)
+    with clients_errors(url):
+        _copy_in_order(storage, _copies(url, storage, root, folder))
+
+
 def _copied(url: str, folder: Path) -> Path:
-    storage, root = _storage_of(url)
+    storage, root = storage_of(url)
     # A folder keeps its name: it is the session's if it is one.
     logdir = folder / (PurePosixPath(root).name or "logs")
-    with _clients_errors(url):
-        names = sorted(storage.find(root))
-    if not names:
-        raise SessionDataError(f"there is nothing in {url}: give a session's folder, or a logdir.")
-    copies = {name: logdir / PurePosixPath(name).relative_to(root) for name in names if _is_below(name, root)}
+    copies = _copies(url, storage, root, logdir)
     telling = {name: to for name, to in copies.items() if name.endswith(TELLING)}
-    with _clients_errors(url):
+    with clients_errors(url):
         _copy(storage, telling)
     logdir.mkdir(parents=True, exist_ok=True)
     session = locate_session(logdir)
@@ -65,17 +72,28 @@ def _copied(url: str, folder: Path) -> Path:
         if session not in to.parents:
             to.unlink()
     rest = {name: to for name, to in copies.items() if session in to.parents and not to.exists()}
-    # Tables are older than what was put together of them.
-    last = {name: rest.pop(name) for name in list(rest) if rest[name].name == LIST}
-    with _clients_errors(url):
-        _copy(storage, rest)
-        _copy(storage, last)
+    with clients_errors(url):
+        _copy_in_order(storage, rest)
     return session
 
 
+def _copies(url: str, storage: Any, root: str, folder: Path) -> dict[str, Path]:
+    """Names what is below a folder in a storage, and where it goes to."""
+    with clients_errors(url):
+        names = sorted(storage.find(root))
+    if not names:
+        raise SessionDataError(f"there is nothing in {url}: give a session's folder, or a logdir.")
+    return {name: folder / PurePosixPath(name).relative_to(root) for name in names if _is_below(name, root)}
+
+
 @contextmanager
-def _clients_errors(url: str) -> Iterator[None]:
-    """Words what a storage's client raises: each has exceptions of its own, as botocore without an answer."""
+def clients_errors(url: str) -> Iterator[None]:
+    """Words what a storage's client raises: each has exceptions of its own, as botocore without an answer.
+
+    Raises:
+        OSError: As the client raised it.
+        SessionDataError: The client raised something else.
+    """
     try:
         yield
     except OSError:
@@ -85,7 +103,12 @@ def _clients_errors(url: str) -> Iterator[None]:
         raise SessionDataError(f"{url} cannot be read: {told.rstrip('.')}.") from error
 
 
-def _storage_of(url: str) -> tuple[Any, str]:
+def storage_of(url: str) -> tuple[Any, str]:
+    """Gives fsspec's storage of a URL, and the path in it, without a slash at its end.
+
+    Raises:
+        ConfigurationError: fsspec, or what it needs for such a URL, is not installed.
+    """
     try:
         from fsspec.core import url_to_fs
 
@@ -104,6 +127,13 @@ def _is_below(name: str, root: str) -> bool:
     """Says whether an object is below a folder: names of objects may be anything, and lead elsewhere."""
     path = PurePosixPath(name)
     return path.is_relative_to(root) and ".." not in path.parts
+
+
+def _copy_in_order(storage: Any, copies: dict[str, Path]) -> None:
+    """Copies the list of what was put together last: tables have to be older."""
+    last = {name: to for name, to in copies.items() if to.name == LIST}
+    _copy(storage, {name: to for name, to in copies.items() if name not in last})
+    _copy(storage, last)
 
 
 def _copy(storage: Any, copies: dict[str, Path]) -> None:

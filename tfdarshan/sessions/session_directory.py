@@ -25,6 +25,8 @@ BURST_CONTROL = ".tfdarshan-burst"
 META_SUFFIX = ".meta.json"
 # What the names of temporary folders begin with that Darshan logs are imported into to be read once.
 LOG_FOLDER = "tfdarshan-log-"
+# And that copies are in of what URLs name.
+COPY_FOLDER = "tfdarshan-copy-"
 STAMP_FORMAT = "%Y_%m_%d_%H_%M_%S"
 REMOTE_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -217,6 +219,11 @@ def is_complete(directory: Path) -> bool:
 def is_of_a_log(directory: Path) -> bool:
     """Says whether a session is that of a log that is read without being imported: it is removed again."""
     return any(parent.name.startswith(LOG_FOLDER) for parent in directory.parents)
+
+
+def is_of_a_url(directory: Path) -> bool:
+    """Says whether a session is the copy of one that a URL names: it is removed again."""
+    return any(parent.name.startswith(COPY_FOLDER) for parent in directory.parents)
 
 
 def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profile()") -> SessionDataError:

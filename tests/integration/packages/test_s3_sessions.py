@@ -1,12 +1,15 @@
 """`tfdarshan summary s3://...`: by s3fs, from a server that speaks S3's protocol on this machine."""
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from tests.integration.other_machine import can_hide_folders, other_machine
 from tests.integration.packages.found_packages import need
 from tests.made_up_session import image_job, write_session
 
@@ -32,9 +35,10 @@ REMOTE_S = 120
 
 @pytest.fixture
 def logdir(tmp_path):
-    """A logdir of two sessions."""
+    """A logdir of two sessions, the newer one of two processes."""
     write_session(tmp_path / "logs", image_job(7, 1, 2), stamp="2024_01_01_00_00_00")
-    write_session(tmp_path / "logs", image_job(9, 2, 2), stamp="2024_01_02_00_00_00")
+    jobs = [dataclasses.replace(image_job(9, 2, 2, seed=place), pid=100 + place) for place in range(2)]
+    write_session(tmp_path / "logs", *jobs, stamp="2024_01_02_00_00_00")
     return tmp_path / "logs"
 
 
@@ -57,9 +61,9 @@ def bucket(variables, logdir, tmp_path):
     assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("tfdarshan")]
 
 
-def asked(path, variables):
+def asked(path, variables, *arguments):
     """Runs `tfdarshan summary --json`."""
-    command = [sys.executable, "-m", "tfdarshan", "summary", "--json", path]
+    command = [sys.executable, "-m", "tfdarshan", "summary", "--json", path, *arguments]
     return subprocess.run(
         command,
         env=variables,
@@ -78,7 +82,7 @@ def test_a_bucket_is_read_as_its_folder(bucket, logdir, part):
     assert (found.returncode, found.stderr) == (0, "")
     apart = {"path": "", "overlapping_sessions": []}
     assert json.loads(found.stdout) | apart == json.loads(expected.stdout) | apart
-    assert json.loads(found.stdout)["posix"]["opens"] == (7 if part else 18)
+    assert json.loads(found.stdout)["posix"]["opens"] == (7 if part else 36)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +100,21 @@ def test_what_cannot_be_read_is_one_sentence(bucket, path, address, code):
     # THEN
     assert (found.returncode, found.stderr.count("\n")) == (code, 1), found.stderr
     assert path in found.stderr
+
+
+def test_workers_of_a_cluster_read_the_bucket(bucket, logdir, tmp_path):
+    # GIVEN a worker that does not see what is copied to this machine
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    if not can_hide_folders():
+        pytest.skip("no process may have mounts of its own here")
+    expected = json.loads(asked(str(logdir), dict(os.environ)).stdout)
+    (tmp_path / "dask").mkdir()
+    with other_machine(Path(bucket["TMPDIR"]), tmp_path / "dask", bucket) as address:
+        # WHEN
+        found = asked("s3://bucket/logs", bucket, "--cluster", address)
+
+    # THEN
+    assert (found.returncode, found.stderr) == (0, "")
+    apart = {"path": "", "overlapping_sessions": []}
+    assert json.loads(found.stdout) | apart == expected | apart
+    assert expected["processes"] == 2

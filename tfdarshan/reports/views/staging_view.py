@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.findings.copied_files import session_and_log
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
 from tfdarshan.reports.text.advice_text import added_by_rest, gain_text, in_blocks
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
@@ -178,9 +179,11 @@ def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
     """Says how to make this plan with a measured tier, and how to carry it out."""
     paths = decision.use.paths.take(pa.array(decision.candidates))
     redacted = source.redaction is not None
+    session, log = session_and_log(source.whole, redacted=redacted)
     job = StagedJob(
         command=source.summary.command,
-        session="LOGDIR" if redacted else str(source.whole.path),
+        session=session,
+        log=log,
         root="DATA" if redacted else common_folder(paths),
         everything=decision.advice.rest is None,
         room_bytes=query.room_bytes,
