@@ -24,10 +24,8 @@ from tfdarshan.partials.process_pool import ProcessPool, usable_processors
 # Logs of made-up jobs, logs of all versions that PyDarshan brings along, and sessions.
 MADE, BROUGHT, SESSIONS = 97_000, 1_500, 1_500
 JOBS, SAMPLE = MADE + BROUGHT + SESSIONS, 200
-# One of these has records of no module that a fleet counts.
-LOGS = [
-    path for path in sorted(Path(darshan.__file__).parent.rglob("*.darshan")) if path.stat().st_size < 20_000
-]
+# One of each content: of Darshan 3.1.3, 3.1.4, 3.2.0-pre1 and 3.2.1, the largest with 2,051 files.
+LOGS = sorted({path.read_bytes(): path for path in Path(darshan.__file__).parent.rglob("*.darshan")}.values())
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7_200)]
 
