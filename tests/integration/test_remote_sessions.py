@@ -174,6 +174,7 @@ def test_no_command_names_the_copy(of_two, tmp_path, capsys):
     for url in of_two:
         assert "tfdarshan-copy" not in json.dumps(said(capsys, url))
         assert main(["report", url, "-o", str(tmp_path / "page.html"), "--force"]) == 0
+        capsys.readouterr()
         assert "tfdarshan advise --logdir LOGDIR" in (tmp_path / "page.html").read_text()
 
 
