@@ -101,6 +101,7 @@ HAZARDS = {
     "staged_opens": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "stop_in_child": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "stop_requested": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "storage_passes": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
     "tf_plugin": {"plain": "200", "sanitize": "50", "thread": "50", "valgrind": "3"},
     "thread_exit": {"plain": "10000", "sanitize": "10000", "thread": "1000", "valgrind": "80"},
     "tmpfile_mode": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
