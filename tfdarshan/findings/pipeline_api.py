@@ -6,7 +6,7 @@ from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.staging.candidate import databases
-from tfdarshan.units import human_bytes, plural
+from tfdarshan.units import plural
 
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = 0.8
@@ -343,28 +343,6 @@ def decoding_stage(measures: Measures) -> Stage | None:
     mapped = [stage for stage in pipeline.stages if stage.name in ("map", GENERATOR)]
     decoding = [stage for stage in mapped if "decodes" in stage.does]
     return next(iter([*decoding[::-1], *mapped[::-1]]), None)
-
-
-def in_shards(measures: Measures, shards: int, shard_bytes: float, buffer_bytes: int) -> Cure:
-    """Words how to read large files in place of small ones."""
-    pipeline = input_pipeline(measures)
-    if not reads_by_tf_data(measures) or (pipeline is not None and pipeline.reader_name == GENERATOR):
-        return Cure(
-            f"Put them into {plural(shards, 'file')} of about {human_bytes(shard_bytes)} (tar, TFRecord, an "
-            f"array), and read {'it' if shards == 1 else 'them'} from end to end.",
-            f'file = open(shard, "rb", buffering={buffer_bytes >> 20} << 20)  # samples, one after the other',
-        )
-    what = f"Put them into {plural(shards, 'TFRecord shard')} of about {human_bytes(shard_bytes)}."
-    readers = max(1, round(measures.model.readers))
-    line = (
-        f"dataset = tf.data.TFRecordDataset(shards, buffer_size={buffer_bytes >> 20} << 20, "
-        f"num_parallel_reads={readers})"
-    )
-    if pipeline is None or pipeline.reader_name != "map":
-        return Cure(what, line)
-    return Cure(
-        f"{what} parse() gives a sample of a record.", f"{line}.map(parse)", pipeline.reader_statement
-    )
 
 
 def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:

@@ -10,7 +10,6 @@ from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
-from tfdarshan.findings.pipeline_api import in_shards
 from tfdarshan.findings.read_split import (
     STREAMS_BYTES,
     bytes_are_told,
@@ -19,6 +18,7 @@ from tfdarshan.findings.read_split import (
     split_evidence,
     wait_of_a_read,
 )
+from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, human_seconds, percent
 

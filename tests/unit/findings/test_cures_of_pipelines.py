@@ -13,7 +13,6 @@ from tfdarshan.findings.fits_in_memory import filling_s
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import (
     fewer_readers,
-    in_shards,
     keep_decoded,
     keep_in_memory,
     more_decoding,
@@ -326,29 +325,6 @@ def test_a_buffer_behind_a_cache_costs_what_went_on_beside_the_first_epoch(tmp_p
     assert filling_s(measures) == pytest.approx(0.025 / 4 if shuffled else 0.0)
     gain = next(one for one in diagnose(session).findings if one.name == "fits_in_memory").gain
     assert gain.expected_s == pytest.approx(0.75 * 0.025 - (0.025 / 4 if shuffled else 0.0), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("stages", "before", "after"),
-    [
-        ((PATHS, LOAD, BATCH), "dataset = dataset.map(read_image)", "tf.data.TFRecordDataset(shards"),
-        ((GENERATOR, BATCH), "", 'open(shard, "rb"'),
-        ((), "", 'open(shard, "rb"'),
-    ],
-    ids=["a map", "a generator", "plain Python"],
-)
-def test_large_files_are_read_as_the_job_reads(tmp_path, stages, before, after):
-    cure = in_shards(measure(job(tmp_path, *stages, readers=2)), 2, 64e6, 8 << 20)
-    assert cure.instead_of == before
-    assert after in cure.line
-    assert ("parse" in cure.line) == bool(before)
-
-
-@pytest.mark.parametrize(("shards", "read"), [(1, "read it from end"), (2, "read them from end")])
-def test_files_are_put_together_in_words(tmp_path, shards, read):
-    what = in_shards(measure(job(tmp_path, readers=2)), shards, 64e6, 8 << 20).what
-    assert read in what
-    assert "{" not in what
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (
-    in_shards,
     keep_decoded,
     keep_in_memory,
     more_decoding,
@@ -35,8 +34,10 @@ from tfdarshan.findings.pipeline_api import (
     read_ahead,
     validation_cure,
 )
+from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.session import Session
 
+UNNAMED = LOAD | {"function": "<lambda>"}
 TORCH = {"versions": {"torch": "2.8.0"}}
 TENSORFLOW = {"versions": {"tensorflow": "2.20.0"}}
 TAKE = {"name": "take", "size": 10}
@@ -173,8 +174,14 @@ TABLE = (
     Words("@functools.cache\ndef read(path):", keep_in_memory, of(), of(PATHS, LOAD)),
     Words(" read() gives what is in a file.", keep_in_memory, of(), of(PATHS, LOAD)),
     Words(" read() decodes, too.", decoded(), of(), of(PATHS, LOAD, DECODE)),
-    Words("parse() gives a sample of a record.", shards, of(PATHS, LOAD, BATCH), of(SHARDS, DECODE, BATCH)),
-    Words("samples, one after the other", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
+    Words("parse(data) is read_image (train.py:12) for what is in a file: without its read.", shards,
+          of(PATHS, LOAD, BATCH), of(SHARDS, DECODE, BATCH)),
+    Words("parse(data) gives a sample of what is in a file.", shards, of(PATHS, UNNAMED, BATCH),
+          of(PATHS, LOAD, BATCH)),
+    Words("Put them into 2 tar files of about 1.0 MB in a folder DIR, and read them from end to end: data is "
+          "what is in one of the files.", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
+    Words("Put them into 2 TFRecord shards of about 1.0 MB in a folder DIR.", shards, of(PATHS, LOAD, BATCH),
+          of(GENERATOR, BATCH)),
     Words("Keep the validation set in memory from its first pass on.", validation(keep=True),
           of_session(test_validation.job), of_session(test_validation.job, pipelines=False)),
     Words("Keep the validation set in memory.", validation(keep=True),

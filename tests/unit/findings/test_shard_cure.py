@@ -1,0 +1,98 @@
+"""Small files put into large ones: what is printed is pasted, and reads what the files hold."""
+
+from __future__ import annotations
+
+import ast
+import glob
+import tarfile
+
+import pytest
+
+from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, LOAD, PATHS, SHARDS, job
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.shard_cure import in_shards
+
+READS = "lambda path: tf.io.read_file(path)"
+WRAPPED = LOAD | {"function": READS, "file": ""}
+
+
+def cure_of(folder, *stages, shards=3, readers=2):
+    return in_shards(measure(job(folder, *stages, readers=readers)), shards, 64e6, 8 << 20)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Gives ten files' paths, and what is in them."""
+    found = {}
+    for number in range(10):
+        path = tmp_path / f"file-{number}"
+        path.write_bytes(f"sample {number}".encode() * (number + 1))
+        found[str(path)] = path.read_bytes()
+    (tmp_path / "DIR").mkdir()
+    return found
+
+
+def test_lines_for_python_write_archives_and_read_them(tmp_path, files):
+    # GIVEN what is printed for threads of Python, with a folder for DIR, and something to do with data
+    line = cure_of(tmp_path / "logs").line.replace("DIR", str(tmp_path / "DIR"))
+    read = []
+
+    # WHEN
+    exec(
+        f"{line}\n            read.append(data)",
+        {"glob": glob, "tarfile": tarfile, "paths": list(files), "read": read},
+    )
+
+    # THEN three files hold all of the ten
+    assert len(list((tmp_path / "DIR").iterdir())) == 3
+    assert sorted(read) == sorted(files.values())
+
+
+def test_lines_for_tf_data_write_records_and_read_them(tmp_path, files):
+    tf = pytest.importorskip("tensorflow")
+    cure = cure_of(tmp_path / "logs", PATHS, LOAD, BATCH)
+    known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
+
+    exec(cure.line.replace("DIR", str(tmp_path / "DIR")), known)
+
+    assert len(list((tmp_path / "DIR").iterdir())) == 3
+    assert sorted(one.numpy() for one in known["dataset"]) == sorted(files.values())
+    assert "num_parallel_reads=2" in cure.line
+
+
+@pytest.mark.parametrize(
+    ("stages", "goes", "library", "parses"),
+    [
+        (
+            (PATHS, LOAD, BATCH),
+            "dataset = dataset.map(read_image)",
+            "tf",
+            "read_image (train.py:12)",
+        ),
+        (
+            (PATHS, WRAPPED, BATCH),
+            "dataset = dataset.map(lambda path: tf.io.read_file(path))",
+            "tf",
+            "a sample",
+        ),
+        ((SHARDS, BATCH), "", "tf", ""),
+        ((GENERATOR, BATCH), "", "tarfile", ""),
+        ((), "", "tarfile", ""),
+    ],
+    ids=["a map", "a lambda", "records", "a generator", "plain Python"],
+)
+def test_they_are_read_as_the_job_reads(tmp_path, stages, goes, library, parses):
+    cure = cure_of(tmp_path, *stages)
+
+    ast.parse(cure.line)
+    assert cure.instead_of == goes
+    assert f"{library}." in cure.line
+    assert ("parse" in cure.line) == bool(parses)
+    assert parses in cure.what
+
+
+@pytest.mark.parametrize(("shards", "read"), [(1, "read it from end"), (2, "read them from end")])
+def test_files_are_put_together_in_words(tmp_path, shards, read):
+    what = cure_of(tmp_path, shards=shards).what
+    assert read in what
+    assert "{" not in what
