@@ -6,11 +6,15 @@ import dataclasses
 from dataclasses import dataclass
 
 from tfdarshan.analysis.contention import call_time
+from tfdarshan.findings.file_streams import longest_share
 from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import keeps_decoded, reads_in_python, waits_elsewhere
 from tfdarshan.findings.too_many_threads import Crowding, crowding
+
+# What the file that took longest takes another time, at best.
+BY_CHANCE = 0.8
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,15 @@ def with_readers(measures: Measures, readers: float) -> Changes:
         return ReaderChange(1 / crowd.left[1]), ReaderChange(), ReaderChange(other=before / readers)
     sure = min(readers, max(share.most_readers, before))
     likely = shared if model.storage_s >= model.other_s else _decoded_beside(measures, shared)
+    # The file that takes longest takes no less time; it may have been slow by chance.
+    longest = longest_share(measures)
     return (
-        ReaderChange(times_as_long(share.high, before, sure)),
+        ReaderChange(max(longest, times_as_long(share.high, before, sure))),
         ReaderChange(
-            share.times(before, readers),
+            max(longest, share.times(before, readers)),
             before / readers if waits_elsewhere(measures) else likely,
         ),
-        ReaderChange(times_as_long(share.low, before, readers), before / readers),
+        ReaderChange(max(BY_CHANCE * longest, times_as_long(share.low, before, readers)), before / readers),
     )
 
 
@@ -68,7 +74,7 @@ def _decoded_beside(measures: Measures, shared: float) -> float:
 def if_served(measures: Measures, readers: float) -> ReaderChange:
     """Gives what is expected of more readers if storage serves them, though nothing may show that it does."""
     share = serial_share(measures)
-    calls = times_as_long(share.expected, measures.model.readers, readers)
+    calls = max(longest_share(measures), times_as_long(share.expected, measures.model.readers, readers))
     return dataclasses.replace(with_readers(measures, readers)[1], calls=calls)
 
 

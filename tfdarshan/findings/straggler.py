@@ -15,6 +15,7 @@ from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "straggler"
@@ -29,6 +30,8 @@ DEEPER = 2.0
 SEVERAL_TIMES = 3
 FEWEST_WRITTEN = 8
 MIB = 1 << 20
+# Of what slow files take longer than others, the upper bound at least: what is usual is known by and large.
+AT_LEAST = 1.3
 # Stragglers are few: with more files than this the storage as a whole is slow.
 MOST_FOLDERS, MOST_FILES = 0.6, 0.1
 
@@ -107,17 +110,27 @@ def find(measures: Measures) -> Finding | None:
 
 def _gain(measures: Measures, share: float, assumed: Assumption) -> tuple[Gain, float]:
     """Gives the gain when such a share of the calls' time is gone, and what of it is no input wait."""
-    calls = measures.input_calls.scaled(share)
-    pipeline, loop = measures.pipeline_s(calls.beside_s), calls.within_s / measures.model.units
-    # Where batches keep their order, a slow file holds up others that are ready: at most every one.
+    calls, model = measures.input_calls.scaled(share), measures.model
+    pipeline, loop = measures.pipeline_s(calls.beside_s), calls.within_s / model.units
+    # Where batches keep their order, a slow file holds up others that are ready: at most every one. The calls
+    # that are left are made by as many as the pipeline may make at best.
+    at_best = max(model.readers, measures.pipeline.readers.threads, _calls_at_a_time(measures))
+    rest = (measures.input_calls.beside_s - calls.beside_s) / at_best / model.units
     gain = measures.gain(
         0.6 * pipeline,
         pipeline,
-        2 * pipeline,
+        max(AT_LEAST * pipeline, min(2 * pipeline, model.storage_s - rest)),
         assumed=[assumed, *measures.shared],
         stall_s=(0.6 * loop, loop, loop),
     )
     return gain, loop
+
+
+def _calls_at_a_time(measures: Measures) -> float:
+    """Gives how many calls the pipeline's reading stage is told to make, 1 if that is not known."""
+    pipeline = input_pipeline(measures)
+    calls = 1 if pipeline is None or pipeline.reader is None else pipeline.reader.calls or 1
+    return float(measures.machine.cpus or 1) if calls < 0 else float(calls)
 
 
 def _usual_s(measures: Measures, rows: Array) -> Array:
