@@ -30,7 +30,7 @@ def source(program: Program, logdir: Path) -> str:
         _train(program, part.epoch, extra.after_step, extra.after_epoch),
         extra.at_end,
         'print(f"{time.perf_counter() - began_s:.4f} s in all, {trained_s:.4f} s of training")',
-        'print(f"{imported_s - began_s:.4f} s of imports")',
+        'print(f"{imported_s - began_s:.4f} s of imports, {stepped_s:.4f} s of steps")',
         'print("epochs ended after", *(f"{end_s - start_s:.4f}" for end_s in ends_s), "s")',
     ]
     return "\n\n".join(block.strip("\n") for block in blocks if block.strip()) + "\n"
@@ -61,6 +61,10 @@ def _compute(program: Program) -> str:
     )
 
 
+# Up to the end of the last step: what follows it, such as a last validation, is in no step's time.
+STEPPED = "stepped_s = time.perf_counter() - start_s"
+
+
 def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> str:
     inner = textwrap.indent(after_step.strip("\n"), " " * 16 if program.marked else " " * 8)
     outer = textwrap.indent(after_epoch.strip("\n"), " " * 4)
@@ -74,7 +78,7 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
         lines += [f"    batches = iter({epoch})", "    begun.append(batches)"] if kept else []
         lines += [f"    for batch in {'batches' if kept else epoch}:", "        compute(batch)"]
         lines += ["        done += 1"] if counted else []
-        lines += [inner, outer, "    ends_s.append(time.perf_counter())"]
+        lines += [inner, f"        {STEPPED}", outer, "    ends_s.append(time.perf_counter())"]
         lines += ["trained_s = time.perf_counter() - start_s"]
         return "\n".join(line for line in lines if line)
     as_if = ""
@@ -99,6 +103,11 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
         "                compute(batch)",
     ]
     lines += ["                done += 1"] if counted else []
-    lines += [inner, textwrap.indent(outer, "    "), "        ends_s.append(time.perf_counter())"]
+    lines += [
+        inner,
+        f"                {STEPPED}",
+        textwrap.indent(outer, "    "),
+        "        ends_s.append(time.perf_counter())",
+    ]
     lines += ["    trained_s = time.perf_counter() - start_s"]
     return "\n".join(line for line in lines if line)

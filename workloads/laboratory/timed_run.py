@@ -27,6 +27,7 @@ LIMIT_S = 120.0
 ROOM_FOR_IMPORTS_S = 10.0
 PRINTED = re.compile(r"([\d.]+) s in all, ([\d.]+) s of training")
 IMPORTS = re.compile(r"([\d.]+) s of imports")
+STEPS = re.compile(r"([\d.]+) s of steps")
 EPOCHS = re.compile(r"epochs ended after ([\d. ]+) s")
 
 
@@ -43,7 +44,8 @@ class TimedRun:
         imports_s: What of `seconds` its imports took; 0 where only training counts.
         stopped: It was ended after `seconds`, for it took longer than anybody had to know.
         failure: The last line that it said where it ended with an error, "" if it did not.
-        trained_s: Seconds of training alone, from first step to last; all but the imports if not given.
+        trained_s: Seconds of training, with what follows the last step; all but the imports if not given.
+        stepped_s: From the first step's start to the last one's end; `trained_s` if not given.
     """
 
     seconds: float
@@ -55,10 +57,13 @@ class TimedRun:
     stopped: bool = False
     failure: str = ""
     trained_s: float = math.nan
+    stepped_s: float = math.nan
 
     def __post_init__(self) -> None:
         if math.isnan(self.trained_s):
             object.__setattr__(self, "trained_s", self.seconds - self.imports_s)
+        if math.isnan(self.stepped_s):
+            object.__setattr__(self, "stepped_s", self.trained_s)
 
 
 class Runner:
@@ -152,9 +157,10 @@ def _timed(
     crowded = (busy_elsewhere_s() - elsewhere - done.cpu_s) / lasted_s
     imported = IMPORTS.search(done.out)
     imports_s = float(imported[1]) if imported and not program.marked else 0.0
+    stepped = STEPS.search(done.out)
     return TimedRun(
         seconds, logdir, _later_s(done.out), disturbed, max(0.0, crowded), imports_s,
-        trained_s=float(printed[2]),
+        trained_s=float(printed[2]), stepped_s=float(stepped[1]) if stepped else math.nan,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ LEAST_TRAINED_S = 2.0
 # One that trains for less is run so many times where the runs leave open what is asked.
 SHORT_S = 6.0
 MOST_RUNS = 5
-Unit = Literal["step", "session"]
+Unit = Literal["training", "step", "session"]
 
 
 class TooShortError(Exception):
@@ -67,7 +67,7 @@ class Truth:
     tried: list[Tried] = field(default_factory=list)
     keeps_pages: bool = False
 
-    def times(self, runs: Sequence[TimedRun], *, staged: bool = False, unit: Unit = "step") -> Times:
+    def times(self, runs: Sequence[TimedRun], *, staged: bool = False, unit: Unit = "training") -> Times:
         """Gives how many times faster runs are than the job as it was.
 
         Staging is for a longer run than the laboratory's: where the page cache serves later epochs, these
@@ -77,9 +77,15 @@ class Truth:
         Args:
             runs: Of the job with a cure.
             staged: The cure is a copy, and what it gives a longer run is asked.
-            unit: What is timed: the run from its first step to its last, or all of its session.
+            unit: What is timed: training, that from its first step's start to its last one's end, or all of
+                its session.
         """
-        whole = self._times(runs, lambda run: run.trained_s if unit == "step" else run.seconds)
+        seconds_of: dict[Unit, Callable[[TimedRun], float]] = {
+            "training": lambda run: run.trained_s,
+            "step": lambda run: run.stepped_s,
+            "session": lambda run: run.seconds,
+        }
+        whole = self._times(runs, seconds_of[unit])
         if not staged or not self.keeps_pages or any(run.later_s is None for run in [*self.before, *runs]):
             return whole
         later = self._times(runs, lambda run: run.later_s or 0.0)

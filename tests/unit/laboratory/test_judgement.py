@@ -468,3 +468,18 @@ def test_a_jobs_line_says_all_of_it():
         "obtained 2.00x (1.90x to 2.11x) | finding right, promise inside; as printed"
     )
     assert "nothing to cure (1.02x)" in job_line(outcomes()[2])
+
+
+def test_what_follows_the_last_step_is_in_no_promise_of_step_time():
+    # GIVEN 6 s of steps and 4 s of validation behind them, and a cure that leaves 3 s of the steps
+    before = [dataclasses.replace(run, stepped_s=6.0) for run in runs(10.0, 10.0)]
+    after = [dataclasses.replace(run, stepped_s=3.0) for run in runs(7.0, 7.0)]
+    of = Truth(PROGRAM, before, [Tried(KnownCure("parallel", 1, PROGRAM), after)])
+
+    # WHEN it was promised
+    judged = judge(1, "w", said("read_parallelism", promise=(1.8, 2.0, 2.2)), of, real=True)
+
+    # THEN the promise is of the steps, and how good the cure is is of all of it
+    assert judged.obtained == pytest.approx(2.0)
+    assert judged.promise == "inside"
+    assert judged.best_gain == pytest.approx(10 / 7)
