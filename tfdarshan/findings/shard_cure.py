@@ -11,14 +11,14 @@ PARSES = "parse(data) gives a sample of what is in a file."
 # DIR is the reader's to fill in, and `paths` are his files.
 RECORDS = """\
 for number in range({shards}):  # once
-    with tf.io.TFRecordWriter(f"DIR/{{number:05}}.tfrecord") as writer:
+    with tf.io.TFRecordWriter("DIR/%05d.tfrecord" % number) as writer:
         for path in paths[number::{shards}]:
             writer.write(tf.io.read_file(path).numpy())
 shards = tf.io.gfile.glob("DIR/*.tfrecord")
 dataset = tf.data.TFRecordDataset(shards, buffer_size={mib} << 20, num_parallel_reads={readers})"""
 ARCHIVES = """\
 for number in range({shards}):  # once
-    with tarfile.open(f"DIR/{{number:05}}.tar", "w") as archive:
+    with tarfile.open("DIR/%05d.tar" % number, "w") as archive:
         for path in paths[number::{shards}]:
             archive.add(path)
 for shard in glob.glob("DIR/*.tar"):  # each epoch, in place of the files

@@ -28,12 +28,21 @@ LEAST_LEFT = 0.3
 
 @dataclass(frozen=True)
 class Expectation:
-    """An epoch's time before and after staging. `low_s` and `high_s` are the bounds of `saved_s`."""
+    """An epoch's time before and after staging.
+
+    Attributes:
+        epoch_s: Before.
+        saved_s: What it takes less.
+        low_s: The lower bound of that.
+        high_s: The upper bound.
+        still_s: Of `saved_s`, what the loop stood still for between steps.
+    """
 
     epoch_s: float
     saved_s: float
     low_s: float
     high_s: float
+    still_s: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -137,7 +146,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
     lost_s = model.most_wait_s + loop * time.slow_s * epochs + facts.pauses_s + writes_s
     high_s = _at_most(whole_s, likely_s, high_s, noise_s, lost_s)
-    return Expectation(whole_s / epochs, likely_s / epochs, low_s / epochs, high_s / epochs)
+    return Expectation(*(seconds / epochs for seconds in (whole_s, likely_s, low_s, high_s, still_s[1])))
 
 
 def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, float]:

@@ -47,7 +47,8 @@ class Answers:
         verdict: What is said first.
         unit_s: A step, or the session.
         wait_s: What of it can be waited for at most.
-        own_s: What of it the loop spends in calls of its own on input, and in writes beside reads, at most.
+        own_s: What of it the loop spends in calls of its own on input, for others' between steps, and in
+            writes beside reads, at most.
         staged: What `advise` says of staging to the disk that findings assume, with room for all; None
             without files that could be staged.
         staged_what_if: What `whatif --fast` says of that disk; None where nothing was read.
@@ -114,7 +115,8 @@ def asked(measures: Measures, found: Diagnosis | None = None) -> Answers:
         verdict=found.verdict,
         unit_s=model.unit_s,
         wait_s=model.most_wait_s,
-        own_s=measures.input_calls.within_s / model.units + model.shared_writes_s,
+        own_s=(measures.input_calls.within_s + measures.use_and_facts[1].pauses_s) / model.units
+        + model.shared_writes_s,
         staged=_range(staged.epoch_s, saved) if advice.files else None,
         staged_what_if=_what_if(measures, StorageChange(fast=LOCAL_SSD)),
         staged_bytes=float(measures.costs.slow_bytes.sum()),

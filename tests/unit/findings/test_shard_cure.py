@@ -35,7 +35,7 @@ def files(tmp_path):
 def test_lines_for_python_write_archives_and_read_them(tmp_path, files):
     # GIVEN what is printed for threads of Python, with a folder for DIR, and something to do with data
     line = cure_of(tmp_path / "logs").line.replace("DIR", str(tmp_path / "DIR"))
-    read = []
+    read: list[bytes] = []
 
     # WHEN
     exec(

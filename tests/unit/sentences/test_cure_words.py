@@ -38,6 +38,22 @@ from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.session import Session
 
 UNNAMED = LOAD | {"function": "<lambda>"}
+WRITE_RECORDS = """\
+for number in range(2):  # once
+    with tf.io.TFRecordWriter("DIR/%05d.tfrecord" % number) as writer:
+        for path in paths[number::2]:
+            writer.write(tf.io.read_file(path).numpy())
+shards = tf.io.gfile.glob("DIR/*.tfrecord")
+dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20, num_parallel_reads=1)"""
+WRITE_ARCHIVES = """\
+for number in range(2):  # once
+    with tarfile.open("DIR/%05d.tar" % number, "w") as archive:
+        for path in paths[number::2]:
+            archive.add(path)
+for shard in glob.glob("DIR/*.tar"):  # each epoch, in place of the files
+    with tarfile.open(shard, "r|", bufsize=8 << 20) as archive:
+        for member in archive:
+            data = archive.extractfile(member).read()"""
 TORCH = {"versions": {"torch": "2.8.0"}}
 TENSORFLOW = {"versions": {"tensorflow": "2.20.0"}}
 TAKE = {"name": "take", "size": 10}
@@ -178,6 +194,8 @@ TABLE = (
           of(PATHS, LOAD, BATCH), of(SHARDS, DECODE, BATCH)),
     Words("parse(data) gives a sample of what is in a file.", shards, of(PATHS, UNNAMED, BATCH),
           of(PATHS, LOAD, BATCH)),
+    Words(WRITE_RECORDS, shards, of(PATHS, LOAD, BATCH), of(GENERATOR, BATCH)),
+    Words(WRITE_ARCHIVES, shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
     Words("Put them into 2 tar files of about 1.0 MB in a folder DIR, and read them from end to end: data is "
           "what is in one of the files.", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
     Words("Put them into 2 TFRecord shards of about 1.0 MB in a folder DIR.", shards, of(PATHS, LOAD, BATCH),
