@@ -84,6 +84,9 @@ def _gain(measures: Measures, sure_s: float, hidden_s: float, unseen: UnseenFaul
     )
     assumed = _assumed(measures, "its file calls run" if unseen else "it works")
     expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
+    if measures.model.readers >= SEVERAL:
+        # At a batch's end readers wait for the last of them: read ahead, they go on with the next batch.
+        high += measures.model.idle_s
     gain = measures.gain(low, expected, high, assumed=assumed)
     return unseen.doubted(gain, "the pipeline rests between its file calls") if unseen else gain
 

@@ -9,10 +9,11 @@ from tfdarshan.findings.diagnosis import diagnose
 KB = 1_000
 
 
-def job(logdir, waits_ms, compute_ms=70.0):
-    """Gives steps that wait so long for four reads at a time, and then compute."""
+def job(logdir, waits_ms, compute_ms=70.0, resting_ms=0.0):
+    """Gives steps that wait so long for four readers, which rest for some of that, and then compute."""
     at, calls, steps = 0.0, [], []
-    for number, wait in enumerate(waits_ms):
+    for number, whole in enumerate(waits_ms):
+        wait = whole - resting_ms
         calls += [
             (
                 at + wait / 2 * n,
@@ -25,8 +26,8 @@ def job(logdir, waits_ms, compute_ms=70.0):
             for n in range(2)
             for tid in range(4)
         ]
-        steps.append((at, at + wait + compute_ms, wait))
-        at += wait + compute_ms
+        steps.append((at, at + whole + compute_ms, whole))
+        at += whole + compute_ms
     paths = [f"/data/{n}" for n in range(32)]
     machine = {"machine": {"cpus": 4, "memory_bytes": 16_000_000_000, "cpu_s": 0.05}}
     return training(logdir, calls, steps, paths=paths, sizes=[1000 * KB] * 32, meta=machine)
@@ -83,3 +84,20 @@ def test_waits_of_passes_after_the_first_one_are_sure(tmp_path, files, sure_step
     # THEN storage may make up for what it rests in the first of several passes
     low_s = ahead.gain.low_s + NOISE * 0.040
     assert low_s * 80 == pytest.approx(0.6 * 0.010 * sure_steps, rel=0.05)
+
+
+@pytest.mark.parametrize(("resting_ms", "more"), [(0.0, False), (60.0, True)])
+def test_readers_that_wait_for_each_other_at_a_batchs_end_need_not_when_they_read_ahead(
+    tmp_path, resting_ms, more
+):
+    # GIVEN steps that wait 200 ms for four readers, which rest for some of that, and compute 70 ms
+    gain = next(
+        one.gain
+        for one in diagnose(job(tmp_path, [200.0] * 20, resting_ms=resting_ms)).findings
+        if one.name == "prefetch"
+    )
+
+    # THEN as much is expected: what steps compute; what they rest may be spared as well
+    assert gain.expected_s == pytest.approx(0.92 * 0.070 * 19 / 20, rel=0.02)
+    most = 0.070 * 19 / 20 + NOISE * 0.27 + (0.9 * resting_ms / 1000 if more else 0)
+    assert gain.high_s == pytest.approx(most, rel=0.1)
