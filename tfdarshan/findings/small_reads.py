@@ -16,6 +16,8 @@ SMALL = 64 << 10
 # What one read asks for instead, and what the kernel makes of that at worst, bytes.
 LARGE, LEAST_PART = 1 << 20, 128 << 10
 FEWEST = 64
+# What SQLite reads at a time as a rule, and at most: a page.
+PAGE, LARGE_PAGE = 4 << 10, 64 << 10
 # A file is read in small pieces from so many reads on.
 PIECES = 2
 # Less in them than this share of the reads' time is no matter.
@@ -45,8 +47,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if reads < FEWEST or reads < ONE_BY_ONE * chosen or read_s < SHARE * all_s:
         return None
     bytes_read = float(moved[small].sum())
-    parts = float(np.ceil(moved[small] / passes[small] / LARGE) @ passes[small])
-    most_parts = float(np.ceil(moved[small] / passes[small] / LEAST_PART) @ passes[small])
+    whole = moved[small] / passes[small]
+    parts, most_parts = (float(np.ceil(whole / part) @ passes[small]) for part in (LARGE, LEAST_PART))
+    by_sqlite = _are_databases(measures, np.flatnonzero(small))
+    if by_sqlite:
+        # With each query SQLite asks whether the file has changed, in a read that stays.
+        parts = most_parts = max(0.0, reads - bytes_read / PAGE) + bytes_read / LARGE_PAGE
     each_s = read_s / reads
     saved_s = [
         share * max(0.0, read_s - left * each_s - bytes_read * byte_s)
@@ -69,7 +75,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem",
         title=f"files are read {human_bytes(bytes_read / chosen)} at a time",
         what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
-        f"storage; {parts:,.0f} of {human_bytes(LARGE)} at most would do.",
+        f"storage; {parts:,.0f} of {human_bytes(LARGE_PAGE if by_sqlite else LARGE)} at most would do.",
         evidence=(
             Evidence("small reads in order", f"{chosen:,}", chosen),
             Evidence("of them served by storage", f"{reads:,}", reads),
@@ -87,9 +93,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
+def _are_databases(measures: Measures, files: np.ndarray) -> bool:
+    """Says whether SQLite reads some files, all of them."""
+    return bool(measures.files.rows["path"].iloc[files].str.contains(DATABASES).all())
+
+
 def _cure(measures: Measures, files: np.ndarray) -> Cure:
     what = f"Read whole files, or {human_bytes(LARGE)} at a time."
-    if measures.files.rows["path"].iloc[files].str.contains(DATABASES).all():
+    if _are_databases(measures, files):
         return Cure(
             "Have SQLite read larger pages.",
             'database.executescript("PRAGMA page_size = 65536; VACUUM")  # once: it writes the file anew',

@@ -1,5 +1,7 @@
 """Small reads in order are named where storage serves each, and not where the kernel reads ahead."""
 
+import pytest
+
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 
@@ -7,14 +9,20 @@ KB = 1_000
 PART = 8_192
 
 
-def job(logdir, taken_ms, *, files=60, parts=12, part=PART, name="{:03}.bin", jumps=False):
-    """Gives a session of files that one reader reads in parts; `taken_ms(part)` is what one takes."""
+def job(logdir, taken_ms, *, files=60, parts=12, part=PART, name="{:03}.bin", jumps=False, asks=False):
+    """Gives a session of files that one reader reads in parts; `taken_ms(part)` is what one takes.
+
+    With `asks` a read of 16 bytes that takes as long is in front of each.
+    """
     at = 0.0
     calls: list[tuple] = []
     for file in range(files):
         calls.append((at, at + 0.05, 1, "open", file, 0))
         at += 0.05
         for number in range(parts):
+            if asks:
+                calls.append((at, at + taken_ms(number), 1, "read", file, 16, number * part))
+                at += taken_ms(number)
             end = at + taken_ms(number)
             offset = (number * 7 % parts if jumps else number) * part
             calls.append((at, end, 1, "read", file, part, offset))
@@ -57,3 +65,20 @@ def test_reads_that_jump_are_another_finding(tmp_path):
 
 def test_a_database_is_told_of_its_pages(tmp_path):
     assert "PRAGMA page_size" in found(job(tmp_path, lambda part: 3.0, name="{:03}.sqlite")).cure.line
+
+
+def test_what_sqlite_asks_with_each_query_is_asked_of_larger_pages_too(tmp_path):
+    # GIVEN a database whose pages of 4 KiB are read one by one, and one that is asked before each, too
+    name = "{:03}.sqlite"
+    pages, asked = (
+        found(
+            job(tmp_path / str(asks), lambda part: 3.0, name=name, parts=64, part=4096, files=12, asks=asks)
+        )
+        for asks in (False, True)
+    )
+
+    # THEN of each file 4 of 64 reads are left, or half of 128 besides
+    left = [one.gain.expected_s / one.gain.before_s for one in (pages, asked)]
+    assert left[0] == pytest.approx(0.9 * 0.95 * 60 / 64, rel=0.1)
+    assert left[1] == pytest.approx(0.9 * 0.95 * 60 / 128, rel=0.15)
+    assert "65.5 kB at most would do" in pages.what
