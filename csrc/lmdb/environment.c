@@ -170,6 +170,11 @@ int tfd_lmdb_reads_direct(const struct tfd_lmdb *file)
     return file->direct_fd >= 0;
 }
 
+int tfd_lmdb_descriptor(const struct tfd_lmdb *file)
+{
+    return file->fd;
+}
+
 int tfd_lmdb_newest(const struct tfd_lmdb *file, uint64_t *transaction, struct tfd_lmdb_error *error)
 {
     struct tfd_lmdb now = {.fd = file->fd, .page_bytes = file->page_bytes};

@@ -59,6 +59,9 @@ struct tfd_lmdb *tfd_lmdb_open(const char *path, int direct, struct tfd_lmdb_err
 void tfd_lmdb_close(struct tfd_lmdb *file);
 int tfd_lmdb_reads_direct(const struct tfd_lmdb *file);
 
+/* A descriptor of the data file, which closing it closes. */
+int tfd_lmdb_descriptor(const struct tfd_lmdb *file);
+
 /* Finds all records of the main database, or of the sub-database `name` where that is not NULL. */
 int tfd_lmdb_index(struct tfd_lmdb *file, const char *name, size_t name_size, int threads,
                    struct tfd_lmdb_error *error);
@@ -86,6 +89,10 @@ int tfd_lmdb_read(struct tfd_lmdb *file, const uint64_t *numbers, const uint64_t
 /* Asks for a page at each of the places at once, and says after how many seconds it and those before it had come. */
 int tfd_lmdb_time_reads(int fd, const uint64_t *places, size_t count, double *elapsed_s,
                         struct tfd_lmdb_error *error);
+
+/* How many pages the page cache has of the `length` bytes at each of the places; an errno if the kernel does not say.
+ * Of an overlay's file, as containers have them, it sees none. */
+int tfd_lmdb_cached_pages(int fd, const uint64_t *places, size_t count, uint64_t length, uint64_t *pages);
 
 /* The whole file, mapped at the first call and until it is closed; NULL if it cannot be. */
 const char *tfd_lmdb_mapping(struct tfd_lmdb *file);

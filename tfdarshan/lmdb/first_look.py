@@ -10,13 +10,16 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from tfdarshan.lmdb.cached_places import are_cached
 from tfdarshan.native.lmdb_file import timed_reads
-from tfdarshan.native.residency import PAGE, is_resident
+from tfdarshan.native.residency import PAGE
 
 # One page is read alone, and then some that follow it; if one of those comes soon, more are read alone, and
 # then so many at once, twice if that is in doubt.
 ALONE, NEXT_PAGES, AT_ONCE, TRIES = 4, 3, 6, 2
-LEAST_PLACES, PLACES = 4, ALONE + TRIES * AT_ONCE
+LEAST_PLACES, PLACES = 2, ALONE + TRIES * AT_ONCE
+# Of little: looking at more would take as long as reading it.
+PLACES_OF_LITTLE = 3
 # How many places are asked for.
 CANDIDATES = 64
 # Nearer to each other, a disk need not seek for the next one.
@@ -39,28 +42,27 @@ class Answers(Enum):
     SOON = "too soon for a head that moves"
 
 
-def first_look(path: str, offsets: NDArray[np.uint64]) -> Answers | None:
+def first_look(handle: int, offsets: NDArray[np.uint64], *, is_little: bool = False) -> Answers | None:
     """Reads pages at a few of the places, which the page cache lacks; None where that does not tell.
 
     Args:
-        path: The data file.
+        handle: A descriptor of the data file, whose reads are not ahead from now on.
         offsets: Places that are going to be read, in bytes.
+        is_little: What is going to be read takes hardly longer than looking at all places.
     """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
     try:
         # Else the kernel reads ahead, which takes long enough to be taken for lateness.
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         places = _missing_places(handle, offsets)
-        return (
-            judge(places, lambda chosen: timed_reads(handle, chosen)) if len(places) >= LEAST_PLACES else None
-        )
+        if is_little:
+            # The first one last, as what is read next begins there.
+            places = places[:PLACES_OF_LITTLE][::-1]
+        if len(places) >= LEAST_PLACES:
+            return judge(places, lambda chosen: timed_reads(handle, chosen))
+        is_soon = bool(places) and timed_reads(handle, places[:1])[0] < LATE_S
+        return Answers.SOON if is_soon else None
     except OSError:
         return None
-    finally:
-        os.close(handle)
 
 
 def judge(places: list[int], read_s: ReadSeconds) -> Answers:
@@ -76,7 +78,7 @@ def judge(places: list[int], read_s: ReadSeconds) -> Answers:
         return Answers.SOON
     next_s = min(read_s([places[0] + (1 + number) * PAGE])[0] for number in range(NEXT_PAGES))
     if next_s < LATE_S:  # a head that moves, or a stall
-        alone_s = min(alone_s, *(read_s([place])[0] for place in places[1 : _alone(places)]))
+        alone_s = min([alone_s, *(read_s([place])[0] for place in places[1 : _alone(places)])])
     for at_once in _groups(places[_alone(places) :]):
         if alone_s < LATE_S:
             return Answers.SOON
@@ -105,9 +107,10 @@ def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:
     """Gives pages that are far from each other and, as the next ones, not in the page cache."""
     chosen: list[int] = []
     some = offsets[np.linspace(0, len(offsets) - 1, CANDIDATES).astype(np.intp)] if len(offsets) else offsets
-    for page in sorted({place // PAGE * PAGE for place in some.tolist()}):
-        is_apart = not chosen or page - chosen[-1] >= APART_BYTES
-        if is_apart and is_resident(handle, page, (1 + NEXT_PAGES) * PAGE) is False:
+    pages = sorted({place // PAGE * PAGE for place in some.tolist()})
+    cached = are_cached(handle, pages, (1 + NEXT_PAGES) * PAGE) or []
+    for page, is_cached in zip(pages, cached, strict=False):  # none, if the kernel does not say
+        if not is_cached and (not chosen or page - chosen[-1] >= APART_BYTES):
             chosen.append(page)
         if len(chosen) == PLACES:
             break

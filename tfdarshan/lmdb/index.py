@@ -108,7 +108,8 @@ class Index:
         self._keys = self._opened().keys()
         self._measured: MeasuredReading | None = None
         if access == "auto" and not self.reads_by_py_lmdb:
-            self._measured = MeasuredReading(os.fspath(self.path), self.offsets, threads)
+            file = self._file if isinstance(self._file, LmdbFile) else None
+            self._measured = MeasuredReading(os.fspath(self.path), self.offsets, threads, file=file)
 
     def _open(self) -> None:
         # Opened without a snapshot first: py-lmdb would say less clearly what is wrong.

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tfdarshan.lmdb.cached_places import are_cached
 from tfdarshan.lmdb.depth_search import DepthSearch
 from tfdarshan.lmdb.first_look import Answers, first_look
 from tfdarshan.lmdb.shared_choice import SharedChoice, turn
-from tfdarshan.native.residency import PAGE, is_resident
+from tfdarshan.native.lmdb_file import LmdbFile
+from tfdarshan.native.residency import PAGE
 
 # What lies nearer is one call.
 CALL_GAP_BYTES = 64 << 10
@@ -24,6 +28,9 @@ PLACES = 64
 CACHE_LOOK_BYTES = 64 << 20
 # It has the database if it has so many of them.
 CACHED_SHARE = 0.95
+
+# So little comes, from storage that answers soon, before comparing numbers in flight has paid.
+LITTLE_BYTES = 32 << 20
 
 # Reads some of the records asked for, by their places: with so many in flight (0: one, and so little at a
 # time that the kernel reads ahead of it), or as the page cache has them.
@@ -113,6 +120,7 @@ class MeasuredReading:
         offsets: NDArray[np.uint64],
         most: int,
         *,
+        file: LmdbFile | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Plans reading of a data file.
@@ -121,12 +129,15 @@ class MeasuredReading:
             path: The data file.
             offsets: Where values begin, in bytes.
             most: The most reads in flight.
+            file: The data file as it is open already, as long as it is.
             clock: Gives seconds.
         """
+        self._file = None if file is None else weakref.ref(file)
         self._path, self._offsets, self._clock = path, offsets, clock
         self._search = DepthSearch(most)
         self._turns, self._process = Turns(), os.getpid()
         self._shared = SharedChoice()
+        self._is_little = not len(offsets) or int(np.ptp(offsets)) < LITTLE_BYTES
         self._has_looked = False
         self._leads = False  # what others found does not count: this process compares
         self._adopted: tuple[int, bool] | None = None
@@ -172,7 +183,10 @@ class MeasuredReading:
         self._looks_after -= read_bytes
         if self._looks_after <= 0:
             self._looks_after = CACHE_LOOK_BYTES
-            self.cached_share = cached_share(self._path, self._offsets if coming is None else coming)
+            file = None if self._file is None else self._file()
+            self.cached_share = cached_share(
+                self._path if file is None else file.handle, self._offsets if coming is None else coming
+            )
 
     def read(self, read: Read, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
         """Reads records whose values lie at `offsets` and have `sizes`."""
@@ -206,26 +220,30 @@ class MeasuredReading:
         if self._search.looks or not len(offsets):
             return
         if self._shared.found() is None and not self._has_looked and self._search.most > 1:
-            with self._turns.alone(), turn(self._path):
-                self._look(offsets, sizes)
+            with self._turns.alone(), turn(self._path) as handle:
+                self._look(handle, offsets, sizes)
         found = self._shared.found()
         if found is not None and found != self._adopted and not self._leads:
             self._adopted = found
             self._search.adopt(found[0], harmed=found[1])
 
-    def _look(self, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
+    def _look(self, handle: int, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
         """Looks, if nobody else has meanwhile, and tells the others what to begin with."""
         if self._has_looked or self._shared.found() is not None:
             return
         self._has_looked = self._leads = True
         search, parts = self._search, _Parts(offsets.astype(np.int64), sizes)
-        answers = first_look(self._path, offsets)
-        if answers is Answers.TOGETHER:
+        answers = first_look(handle, offsets, is_little=self._is_little)
+        if answers is Answers.TOGETHER and self._is_little:
+            search.adopt(search.most, harmed=False)
+        elif answers is Answers.TOGETHER:
             search.expect()
         elif answers is Answers.IN_TURN:
             search.adopt(1, harmed=True, confirm=True)
+        elif answers is Answers.SOON and self._is_little:
+            search.adopt(1, harmed=False)
         search.answers_soon = answers is Answers.SOON
-        if search.depth != 1 or search.harmed or parts.end(0, search) is not None:
+        if search.depth != 1 or not search.is_due or parts.end(0, search) is not None:
             self._shared.settle(search.depth, harmed=search.harmed)
 
     def _measure(
@@ -288,21 +306,26 @@ class _Parts:
         return int(self._bytes[end] - self._bytes[first])
 
 
-def cached_share(path: str, offsets: NDArray[np.uint64]) -> float | None:
+def cached_share(file: str | int, offsets: NDArray[np.uint64]) -> float | None:
     """Gives what share of some places of a file is in the page cache, without reading any.
 
     None where the kernel does not say, or there is no place.
+
+    Args:
+        file: Its path, or a descriptor.
+        offsets: The places, in bytes.
     """
     if not len(offsets):
         return None
     # Not by numpy.unique(), which imports much more of NumPy, in each forked child anew.
     chosen = offsets[np.linspace(0, len(offsets) - 1, PLACES).astype(np.intp)] // PAGE * PAGE
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = [is_resident(handle, place, PAGE) for place in set(chosen.tolist())]
-    finally:
-        os.close(handle)
-    return None if None in found else sum(map(bool, found)) / len(found)
+    places = list(set(chosen.tolist()))
+    if isinstance(file, int):
+        found = are_cached(file, places)
+    else:
+        try:
+            with Path(file).open("rb") as opened:
+                found = are_cached(opened.fileno(), places)
+        except OSError:
+            return None
+    return None if found is None else sum(found) / len(found)

@@ -29,12 +29,15 @@ class SharedChoice:
 
 
 @contextlib.contextmanager
-def turn(path: str) -> Iterator[None]:
-    """Waits until no other reader of a file has its turn, in whatever process: see csrc/lmdb/turn.h."""
+def turn(path: str) -> Iterator[int]:
+    """Waits until no other reader of a file has its turn, in whatever process: see csrc/lmdb/turn.h.
+
+    Gives a descriptor of the file, an opening of its own.
+    """
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with contextlib.suppress(OSError):  # some file systems know no such lock
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        yield handle
     finally:
         os.close(handle)

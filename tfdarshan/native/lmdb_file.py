@@ -100,6 +100,21 @@ def timed_reads(handle: int, places: list[int]) -> list[float]:
     return list(elapsed_s)
 
 
+def cached_pages(handle: int, places: list[int], length: int) -> list[int] | None:
+    """Gives how many pages the page cache has of the bytes at each place; None if the kernel does not say.
+
+    Of an overlay's file, as containers have them, it sees none.
+
+    Args:
+        handle: A descriptor that may read the file.
+        places: Where, in bytes: multiples of the page size.
+        length: How many bytes at each.
+    """
+    ffi, lib = extension()
+    pages = ffi.new("uint64_t[]", len(places))
+    return None if lib.tfd_lmdb_cached_pages(handle, places, len(places), length, pages) else list(pages)
+
+
 class LmdbFile:
     """An open data file, and the records of the database that was indexed last.
 
@@ -124,6 +139,11 @@ class LmdbFile:
         self._file = self._ffi.gc(opened, self._lib.tfd_lmdb_close)
         self._file_bytes = self.facts().file_bytes
         self.reads_direct = bool(self._lib.tfd_lmdb_reads_direct(self._file))
+
+    @property
+    def handle(self) -> int:
+        """A descriptor of the file, which is right as long as this object is there."""
+        return int(self._lib.tfd_lmdb_descriptor(self._file))
 
     def index(self, name: bytes | None, threads: int) -> None:
         """Finds the records of the main database, or of the sub-database `name`.

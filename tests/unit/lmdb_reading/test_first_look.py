@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.lmdb_reading.simulated_storage import late, seeking
 from tests.unit.lmdb_reading.test_depth_search import GIB, MOST, READ_BYTES, read
+from tfdarshan.lmdb import first_look as first_look_module
 from tfdarshan.lmdb.depth_search import DepthSearch
 from tfdarshan.lmdb.first_look import LEAST_PLACES, PLACES, Answers, first_look, judge
 from tfdarshan.native.residency import PAGE
@@ -102,9 +103,53 @@ def test_what_the_page_cache_has_tells_nothing(tmp_path):
     path.write_bytes(os.urandom(8 << 20))
     places = np.arange(0, 8 << 20, 128 << 10, dtype=np.uint64)
     # WHEN / THEN
-    assert first_look(os.fspath(path), places) is None
-    assert first_look(os.fspath(tmp_path / "missing"), places) is None
-    assert first_look(os.fspath(path), places[:0]) is None
+    with path.open("rb") as file:
+        assert first_look(file.fileno(), places) is None
+        assert first_look(file.fileno(), places[:0]) is None
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """Places of a file, none of which the page cache is said to have; and what a look reads of them."""
+    path, places = tmp_path / "file", np.arange(0, 64 << 20, 1 << 20, dtype=np.uint64)
+    path.touch()
+    read, found = [], []
+
+    def look(kind, count, *, is_little=False):
+        storage = answers(kind)
+
+        def timed(handle, chosen):
+            read.extend(chosen)
+            return storage(chosen)
+
+        monkeypatch.setattr(
+            first_look_module, "are_cached", lambda handle, pages, length: [False] * len(pages)
+        )
+        monkeypatch.setattr(first_look_module, "timed_reads", timed)
+        with path.open("rb") as file:
+            found.append(first_look(file.fileno(), places[:count], is_little=is_little))
+        return found[-1], read
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "reads"),
+    [("late", Answers.TOGETHER, 4), ("disk", Answers.IN_TURN, 6), ("ssd", Answers.SOON, 1)],
+)
+def test_a_look_at_little_is_short_and_ends_where_reading_begins(asked, kind, found, reads):
+    answer, read = asked(kind, 20, is_little=True)
+
+    assert (answer, len(read)) == (found, reads)
+    if kind == "disk":
+        assert read[-1] == 0
+        read.clear()
+        assert (asked(kind, 20)[0], len(read) > 2 * reads) == (found, True)
+
+
+@pytest.mark.parametrize(("kind", "found"), [("late", None), ("disk", None), ("ssd", Answers.SOON)])
+def test_one_place_says_no_more_than_whether_it_answers_soon(asked, kind, found):
+    assert asked(kind, 1) == (found, [0])
 
 
 def test_what_is_expected_of_late_storage_is_found_sooner():
