@@ -115,6 +115,8 @@ def measure_speed(trial: Trial, runs: int) -> list[Speed]:
     if runs < 1:
         raise ConfigurationError(f"runs must be 1 and more, not {runs}.")
     readers = _readers(trial)
+    if trial.framework == "tensorflow" and not trial.cold:
+        warm_tensorflow()  # else the first reader's first run has what TensorFlow starts once
     taken: dict[str, list[Run]] = {name: [] for name in readers}
     for _ in range(runs):
         for name in readers:
