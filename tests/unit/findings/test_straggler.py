@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_cures_of_pipelines import SHARDS
 from tfdarshan.findings.diagnosis import diagnose
 
 KB = 1_000
@@ -51,7 +52,7 @@ def test_files_that_are_slow_whenever_they_are_read_are_named(tmp_path, readers)
     assert "/data/0047" in found(session).files
 
 
-def shards(logdir, taken_ms):
+def shards(logdir, taken_ms, reader=None):
     """Gives a session of ten shards that one reader reads in order, 200 reads each."""
     at = 0.0
     calls: list[tuple] = []
@@ -63,7 +64,9 @@ def shards(logdir, taken_ms):
             calls.append((at, end, 1, "read", shard, 256 * KB, part * 256 * KB))
             at = end
     paths = [f"/data/shard-{shard}" for shard in range(10)]
-    return training(logdir, calls, steps_until(at), paths=paths, sizes=[200 * 256 * KB] * 10)
+    one = {"stages": [reader], "pool_threads": None, "datasets": 1, "iterators": 1}
+    meta = {"pipelines": {"found": [one], "left_out": 0}} if reader else None
+    return training(logdir, calls, steps_until(at), paths=paths, sizes=[200 * 256 * KB] * 10, meta=meta)
 
 
 def test_one_slow_shard_of_many_reads_is_named_though_it_was_read_once(tmp_path):
@@ -112,3 +115,17 @@ def test_storage_that_allows_so_many_calls_a_second_has_slow_files_in_a_note_onl
     # THEN they are no problem of their own
     assert found(session).kind == "note"
     assert "each in one read" in found(session).what
+
+
+@pytest.mark.parametrize(("calls", "more"), [(None, False), (4, True)])
+def test_moved_files_give_no_more_than_the_other_calls_leave(tmp_path, calls, more):
+    # GIVEN one of ten shards that takes 30 times as long, by a reader of one file at a time, or of four
+    session = shards(
+        tmp_path, lambda shard, at: SLOW_MS if shard == 4 else QUICK_MS, SHARDS | {"calls": calls}
+    )
+    gain = found(session).gain
+    left_s = gain.before_s - gain.expected_s
+
+    # THEN the others are as quick as they were, by and large, or take a quarter of that
+    assert gain.expected_s < gain.high_s < gain.before_s
+    assert (gain.before_s - gain.high_s < 0.5 * left_s) is more

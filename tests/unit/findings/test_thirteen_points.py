@@ -9,16 +9,23 @@ import pytest
 
 from tests.closed_readers import Queue, calls_of
 from tests.scenario_sessions import KB, MB, SKETCHES, Sketch, sketched
-from tests.unit.findings import test_shuffle_buffer, test_small_reads, test_straggler, test_validation
+from tests.unit.findings import (
+    test_file_streams,
+    test_shuffle_buffer,
+    test_small_reads,
+    test_straggler,
+    test_tried_cures,
+    test_validation,
+)
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, LOAD, PATHS
+from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, GENERATOR, LOAD, PATHS
 from tests.unit.findings.test_cures_of_pipelines import job as of_tf_data
 from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
 from tests.unit.findings.test_stalls_beside_input import job as that_stands_still
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import fewer_readers, more_readers, read_ahead
+from tfdarshan.findings.pipeline_api import fewer_readers, keep_in_memory, more_readers, read_ahead
 from tfdarshan.findings.promise_words import most_words
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.findings.staging import NAME as STAGING
@@ -129,6 +136,19 @@ def test_5_a_slow_time_is_no_slow_file(tmp_path):
     assert one(slow_files, "straggler") is not None
 
 
+def test_5_one_slow_shard_read_in_order_is_named_and_no_more_readers(tmp_path):
+    # GIVEN one of ten shards that takes 30 times as long, in one pass; and one read beside seven others
+    in_order = test_straggler.shards(
+        tmp_path / "one", lambda shard, at: test_straggler.SLOW_MS if shard == 4 else test_straggler.QUICK_MS
+    )
+    beside = test_file_streams.job(tmp_path / "two", test_file_streams.PARALLEL, BATCH, slow_ms=40.0)
+
+    # THEN
+    assert one(in_order, "straggler").files == ("/data/shard-4",)
+    assert "straggler" in problems(beside)
+    assert "read_parallelism" not in problems(beside)
+
+
 @pytest.mark.parametrize("asked_by", [LOOP, 1])
 def test_6_as_many_stats_as_opens_are_named_and_no_gain_of_a_copy(tmp_path, asked_by):
     # GIVEN a job of Python alone that asks for each file, 30 ms, before it reads it, 10 ms
@@ -230,6 +250,39 @@ def test_10_workers_of_a_loader_are_counted_and_told_how_many_to_be(tmp_path):
         assert (cure.instead_of, cure.line) == (loader.format(4), loader.format(workers))
     assert read_ahead(measures).line == f"{loader.format(4)[:-1]}, prefetch_factor=4)"
     assert read_ahead(measures).instead_of == loader.format(4)
+
+
+def test_10_what_was_in_vain_is_not_offered_again(tmp_path):
+    # GIVEN a job that reads with 4 calls at a time since it was told to, and is as slow
+    session = test_tried_cures.one_after_the_other(
+        tmp_path / "logs",
+        test_tried_cures.reading(tmp_path / "before"),
+        test_tried_cures.reading(tmp_path / "after", 4),
+    )
+
+    assert one(session, "read_parallelism").cure is None
+
+
+def test_11_the_loops_own_reads_are_to_be_made_ahead_by_a_thread(tmp_path):
+    # GIVEN a loop whose own thread reads a batch of five files, 45 of 50 ms
+    calls = [
+        (50 * n + 9 * part, 50 * n + 9 * part + 9, LOOP, "pread", part, 100 * KB)
+        for n in range(40)
+        for part in range(5)
+    ]
+    paths = [f"/data/{n}" for n in range(5)]
+    session = training(tmp_path, calls, epochs_of_steps(40, 50, 45), paths=paths, sizes=[1000 * MB] * 5)
+
+    assert one(session, "prefetch").cure.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+
+
+def test_11_a_cache_that_never_fills_is_moved(tmp_path):
+    # GIVEN epochs that end after 9 batches behind a cache()
+    take = {"name": "take", "size": 9}
+    cure = keep_in_memory(measure(of_tf_data(tmp_path, PATHS, LOAD, CACHE, BATCH, take)))
+
+    assert cure.instead_of == "dataset = dataset.cache()"
+    assert cure.line == "dataset = dataset.take(144).cache()"
 
 
 def test_11_small_reads_in_order_are_a_problem(tmp_path):
