@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.sessions.process_data import GroupSpan, ProcessData
+from tfdarshan.sessions.event_groups import GroupSpan
+from tfdarshan.sessions.process_data import ProcessData
 
 # Calls in a window, as far as the statistics of row groups tell; one that windows share is read in each.
 WINDOW_CALLS = 1 << 24

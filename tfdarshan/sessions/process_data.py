@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.event_groups import GroupSpan, groups_within, opened_events
 from tfdarshan.sessions.opened_table import arrow_errors, opened_table
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.sessions.table_check import check_columns, check_values
@@ -23,25 +24,8 @@ if TYPE_CHECKING:
 TIMED = ("events", "faults")
 
 
-# Where nothing says when a call ran: it may have been at any time.
-EVER_NS = 1 << 62
 # Rows from which on it is quicker to read columns side by side than to hand them to threads.
 WORTH_THREADS = 10_000
-
-
-@dataclass(frozen=True)
-class GroupSpan:
-    """A row group: how many calls, when the first and the last of them began, when the last one ended."""
-
-    calls: int
-    first_ns: int
-    last_start_ns: int
-    last_ns: int
-
-    def later(self, shift_ns: int) -> GroupSpan:
-        """Gives it with its times moved."""
-        moved = (ns + shift_ns for ns in (self.first_ns, self.last_start_ns, self.last_ns))
-        return GroupSpan(self.calls, *moved)
 
 
 @dataclass(frozen=True)
@@ -147,10 +131,9 @@ class ProcessData:
             return
         path = self.table_path("events")
         try:
-            with opened_table(path) as file:
+            with opened_events(path, columns) as (file, spans):
                 metadata = file.metadata
-                check_columns("events", file.schema_arrow, {*columns, "start_ns", "end_ns"})
-                groups = _groups_within(metadata, _earlier(windows_ns, self.shift_ns))
+                groups = groups_within(spans, _earlier(windows_ns, self.shift_ns))
                 found = [_row_group(file, group, columns) for group in groups[:1]]
             # Many processes are read side by side: none keeps its file open from one batch to the next.
             for group in groups:
@@ -171,12 +154,11 @@ class ProcessData:
         """
         path = self.table_path("events")
         try:
-            with opened_table(path) as file:
-                metadata = file.metadata
-                check_columns("events", file.schema_arrow, ("start_ns", "end_ns"))
+            with opened_events(path) as (_, spans):
+                pass
         except arrow_errors() as error:
             raise _damaged(path, error) from error
-        return [span.later(self.shift_ns) for span in _group_spans(metadata)]
+        return [span.later(self.shift_ns) for span in spans] if self.shift_ns else list(spans)
 
     def rows(self, table: str) -> int:
         """Counts the rows of a table.
@@ -295,7 +277,20 @@ def _check_names(meta_path: Path, tables: Any) -> None:
 
 
 def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
-    return file.read_row_group(group, columns=list(columns), use_threads=_worth_threads(file, group))
+    """Reads a row group; of a large one a column of one number, as a process's id, is made."""
+    import pyarrow as pa
+
+    large = _worth_threads(file, group)
+    declared, about = file.schema_arrow, file.metadata.row_group(group)
+    places = {name: place for place, name in enumerate(declared.names)} if large else {}
+    same = _constants(about, places, list(columns)[1:])
+    found = file.read_row_group(
+        group, columns=[name for name in columns if name not in same], use_threads=large
+    )
+    for name, number in same.items():
+        field = declared.field(name)
+        found = found.append_column(field, pa.repeat(pa.scalar(number, field.type), about.num_rows))
+    return found.select(list(columns)) if same else found
 
 
 def _worth_threads(file: Any, group: int) -> bool:
@@ -356,36 +351,11 @@ def _constants(group: Any, places: dict[str, int], columns: Sequence[str]) -> di
     same = {}
     for name in columns:
         found = group.column(places[name]).statistics if name in places else None
-        if found is None or found.physical_type not in ("INT64", "DOUBLE") or not found.has_min_max:
+        if found is None or found.physical_type not in ("INT32", "INT64", "DOUBLE") or not found.has_min_max:
             continue
         if found.null_count == 0 and found.min == found.max:
             same[name] = found.max
     return same
-
-
-def _groups_within(metadata: Any, windows_ns: Sequence[tuple[int, int]] | None) -> list[int]:
-    """Lists the row groups whose calls may have been running in a window, by their statistics."""
-    if windows_ns is None:
-        return list(range(metadata.num_row_groups))
-    return [
-        group
-        for group, span in enumerate(_group_spans(metadata))
-        if any(span.first_ns < until_ns and span.last_ns >= from_ns for from_ns, until_ns in windows_ns)
-    ]
-
-
-def _group_spans(metadata: Any) -> list[GroupSpan]:
-    places = {metadata.schema.column(place).name: place for place in range(metadata.num_columns)}
-
-    def bounds(group: Any, name: str) -> tuple[int, int]:
-        found = group.column(places[name]).statistics
-        return (found.min, found.max) if found is not None and found.has_min_max else (-EVER_NS, EVER_NS)
-
-    spans = []
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        spans.append(GroupSpan(group.num_rows, *bounds(group, "start_ns"), bounds(group, "end_ns")[1]))
-    return spans
 
 
 def _damaged(path: Path, error: Exception) -> SessionDataError:

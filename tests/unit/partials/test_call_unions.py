@@ -29,7 +29,7 @@ from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL
 from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema
-from tfdarshan.sessions.process_data import GroupSpan
+from tfdarshan.sessions.event_groups import GroupSpan
 
 KINDS = {operation.name: operation.io_class for operation in _bridge.operations()}
 PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
