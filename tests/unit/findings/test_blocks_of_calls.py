@@ -2,6 +2,7 @@
 
 import dataclasses
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.made_up_session import image_job, write_session
+from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.findings.calls_at_once import (
     asked,
     at_once,
@@ -24,6 +25,7 @@ from tests.unit.findings.calls_at_once import (
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_properties import CALL, PATHS, WAITS
 from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.in_order import input_look, session_calls, stored_calls
 from tfdarshan.analysis.in_order.pause_calls import FEWEST_CALLS
 from tfdarshan.analysis.in_order.read_judge import compared_reads, slow_reads
@@ -31,6 +33,7 @@ from tfdarshan.analysis.in_order.stretches import PARTS, Stretches
 from tfdarshan.analysis.in_order.thinned import Thinned, stride_of
 from tfdarshan.analysis.in_order.write_calls import KeptWrites
 from tfdarshan.analysis.output_calls import output_calls
+from tfdarshan.analysis.segments import load_segments
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.findings import pace_beside
 from tfdarshan.findings.diagnosis import diagnosis_of
@@ -300,3 +303,22 @@ def test_stretches_are_neighbours_evenly_out_of_all(blocks, rows):
     # The first and the last of them are near the ends, and no part of all rows is left out.
     assert firsts[0] == 0
     assert max(np.diff([*firsts, len(every)])) <= len(every) / 2
+
+
+def test_blocks_without_writes_are_not_held_in_memory(tmp_path):
+    # GIVEN a block of 20,000 reads
+    calls = [(at, at + 5, 1, "pread", 0, 100) for at in range(0, 200_000, 10)]
+    session = write_session(tmp_path, job_of(calls, ["/data/0"], [100]))
+    block = load_segments(session.processes, load_files(session.processes).index)
+    kept = KeptWrites()
+    tracemalloc.start()
+
+    # WHEN as many come as would take 80 MB
+    for _ in range(100):
+        kept.add(block.where(np.arange(len(block))))
+
+    # THEN
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 4_000_000
+    assert len(kept.calls().segments) == 0

@@ -40,9 +40,10 @@ class KeptWrites:
 
     def add(self, block: Segments) -> None:
         """Adds a block of calls."""
-        places = np.flatnonzero(_wanted(block)[block.operation])
+        places = _wanted(block)
         self._count += len(places)
-        part = block.where(places) if self._count <= self._most else block.where(slice(0, 0))
+        # Places, not a slice, which would hold the whole block in memory.
+        part = block.where(places if self._count <= self._most else places[:0])
         self._parts = [*self._parts, part] if self._count <= self._most else [part]
 
     def calls(self) -> WriteCalls:
@@ -56,7 +57,11 @@ class KeptWrites:
 
 
 def _wanted(block: Segments) -> Array:
+    """Gives the places of writes and syncs: most blocks have none of these kinds."""
     kinds = kind_codes(block.operations)
     of_class = np.array([operation.io_class == WRITE for operation in block.operations] or [False])
-    found: Array = of_class | (kinds == KIND["write"]) | (kinds == KIND["sync"])
-    return found
+    wanted = np.flatnonzero(of_class | (kinds == KIND["write"]) | (kinds == KIND["sync"]))
+    found = np.zeros(len(block), bool)
+    for operation in wanted.tolist():
+        found |= block.operation == operation
+    return np.flatnonzero(found)
