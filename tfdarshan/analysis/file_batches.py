@@ -49,12 +49,15 @@ class FileBatch:
         return added
 
 
-def file_batches(processes: Sequence[ProcessData], wanted: Callable[[str], bool]) -> Iterator[FileBatch]:
+def file_batches(
+    processes: Sequence[ProcessData], wanted: Callable[[str], bool], apart: int = 0
+) -> Iterator[FileBatch]:
     """Reads columns of the files tables, in the order of the processes.
 
     Args:
         processes: The processes.
         wanted: Says of a column whether it is read.
+        apart: No batch has rows both of the first so many processes and of others.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -64,6 +67,7 @@ def file_batches(processes: Sequence[ProcessData], wanted: Callable[[str], bool]
     for place, process in enumerate(processes):
         for batch in process.batches("files", wanted):
             small = batch.num_rows < SMALL and rows + batch.num_rows <= TOGETHER
+            small = small and not (waiting and waiting[0][0] < apart <= place)
             if waiting and not (small and waiting[0][1].schema.equals(batch.schema)):
                 yield _together(waiting)
                 waiting, rows = [], 0

@@ -57,13 +57,22 @@ class _Source:
 
     def __init__(self, process: ProcessData) -> None:
         self.process = process
-        self._key = (process.table_path("files"), process.rows("files"))
+        self._key = (process.table_path("files"), *_state(process))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Source) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+
+def _state(process: ProcessData) -> tuple[int, int]:
+    """Gives what tells a table from another of its name; whoever reads one that is missing is told so."""
+    try:
+        found = process.table_path("files").stat()
+    except OSError:
+        return -1, -1
+    return found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=KEPT)

@@ -204,6 +204,12 @@ class FileRows:
             found[name] = values
         return found
 
+    def of_first(self, count: int) -> FileRows:
+        """Gives the rows of the first processes, which stay here, too."""
+        found = FileRows(())
+        found._kept, found._openers = [dict(kept) for kept in self._kept[:count]], self._openers[:count]
+        return found
+
     def table(self) -> FileTable:
         """Gives the table; no row can be added any more."""
         tables = [self._columns(kept) for kept in self._kept]

@@ -15,11 +15,11 @@ from tfdarshan.analysis.directory import directories_of, directory_totals
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_sizes import file_sizes
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.files_tables import load_files_and_totals
 from tfdarshan.analysis.rank_table import rank_table
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import segment_blocks
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.step_time import step_times_of
 from tfdarshan.analysis.storage_share import StorageShare, storage_share
 from tfdarshan.analysis.summary_data import SummaryData, summary_of
@@ -62,9 +62,10 @@ def analyse(
         SessionDataError: A table is damaged or missing, or ends each process that reads it.
     """
     processes = session.processes
-    files, totals = load_files_and_totals(processes, top)
+    found = SessionFiles(session, top, with_table=True)
+    files, totals = found.table_and_totals()
     calls = call_answers(processes, overview_bins(processes, TIME_PARTS), runner)
-    summary = summary_of(session, totals, calls.clock, rank_table(session))
+    summary = summary_of(session, totals, calls.clock, rank_table(session, found.grouped))
     return SessionAnalysis(
         summary=summary,
         files=files,

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
 from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
 from tfdarshan.analysis.coverage import Coverage, measure_coverage
-from tfdarshan.analysis.file_totals import FileEntry, FileTotals, total_files
-from tfdarshan.analysis.files_tables import load_grouped_files_and_totals
+from tfdarshan.analysis.file_totals import FileEntry, FileTotals
 from tfdarshan.analysis.kept_looks import kept_looks
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.mapped_reads import MappedReads, mapped_reads
 from tfdarshan.analysis.process_list import ProcessEntry, list_processes
 from tfdarshan.analysis.rank_table import RankTable, rank_table
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.partials.serial import SERIAL, Runner
-from tfdarshan.sessions.kept_partials import KeptPartials
 from tfdarshan.sessions.process_role import session_roles
 
 if TYPE_CHECKING:
@@ -107,35 +106,27 @@ class SummaryData:
     unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
 
 
-def summarize(session: SessionData, top: int = 5, runner: Runner = SERIAL) -> SummaryData:
+def summarize(
+    session: SessionData, top: int = 5, runner: Runner = SERIAL, files: SessionFiles | None = None
+) -> SummaryData:
     """Reads what the summary needs, in bounded memory.
 
     Args:
         session: The session.
         top: How many of the slowest and of the most-read files are listed.
         runner: What reads the calls of several processes for the time in I/O.
+        files: Its files tables, with totals that list so many, where others need them, too.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     kept = kept_looks(session)
     clock = measure_wall_clock(session.processes, runner=runner, kept=kept)
-    totals, ranks = _totals_and_ranks(session, top, kept)
+    files = files or SessionFiles(session, top)
+    totals = kept.get(f"file totals, {top}", lambda: files.totals)
+    ranks = kept.get("ranks", lambda: rank_table(session, files.grouped))
     kept.save()
     return summary_of(session, totals, clock, ranks)
-
-
-def _totals_and_ranks(
-    session: SessionData, top: int, kept: KeptPartials
-) -> tuple[FileTotals, RankTable | None]:
-    """Gives both from what is kept, else from the files tables, which ranks have many of: read once."""
-    name, joint = f"file totals, {top}", session.joint
-    if joint is not None and kept.find(name) is None and kept.find("ranks") is None:
-        files, totals = load_grouped_files_and_totals([rank.processes for rank in joint.leading_first], top)
-        kept.put(name, totals)
-        kept.put("ranks", rank_table(session, files))
-    totals = kept.get(name, lambda: total_files(session.processes, top))
-    return totals, kept.get("ranks", lambda: rank_table(session))
 
 
 def summary_of(

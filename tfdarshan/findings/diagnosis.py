@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings import (
@@ -129,8 +130,9 @@ def summary_and_diagnosis(
     if session.joint is None:
         measures = measure(session, top, runner)
         return measures.summary, diagnosis_of(measures)
-    data = summarize(session, top, runner or SERIAL)
-    return data, diagnosis_of(measure_leading(session, data.ranks, runner))
+    files = SessionFiles(session, top)
+    data = summarize(session, top, runner or SERIAL, files)
+    return data, diagnosis_of(measure_leading(session, data.ranks, runner, files))
 
 
 def diagnosis_of(measures: Measures) -> Diagnosis:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.files_tables import load_files_and_totals
+from tfdarshan.analysis.file_totals import FileTotals
 from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import loop_thread, measure_input
@@ -18,6 +18,7 @@ from tfdarshan.analysis.intervals import covered
 from tfdarshan.analysis.kept_looks import kept_looks
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.rereads import rereads
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import summary_of
@@ -35,20 +36,25 @@ from tfdarshan.staging.run_facts import Run
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
+FilesAndTotals = tuple[FileTable, FileTotals]
 
-def measure(session: SessionData, top: int = 0, runner: Runner | None = None) -> Measures:
+
+def measure(
+    session: SessionData, top: int = 0, runner: Runner | None = None, tables: FilesAndTotals | None = None
+) -> Measures:
     """Measures a session.
 
     Args:
         session: The session.
         top: How many of the slowest and most-read files the summary lists.
         runner: What reads the calls of several processes for the time in I/O; None: this process.
+        tables: What its files tables say, where they were read already.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    processes = session.processes
-    files, totals = load_files_and_totals(processes, top)
+    processes, found_files = session.processes, SessionFiles(session, top, with_table=True)
+    files, totals = tables or found_files.table_and_totals()
     calls = SessionCalls(processes, files.index)
     pa.default_memory_pool().release_unused()
     kept = kept_looks(session)
@@ -74,7 +80,7 @@ def measure(session: SessionData, top: int = 0, runner: Runner | None = None) ->
         ),
     )
     return Measures(
-        summary=summary_of(session, totals, clock, rank_table(session)),
+        summary=summary_of(session, totals, clock, rank_table(session, found_files.grouped)),
         files=files,
         figures=figures,
         run=Run(session, clock, None if windows is None else windows.span_s, windows, figures, pauses),
@@ -92,7 +98,10 @@ def measure(session: SessionData, top: int = 0, runner: Runner | None = None) ->
 
 
 def measure_leading(
-    session: SessionData, ranks: RankTable | None = None, runner: Runner | None = None
+    session: SessionData,
+    ranks: RankTable | None = None,
+    runner: Runner | None = None,
+    files: SessionFiles | None = None,
 ) -> Measures:
     """Measures what findings speak of: of several ranks the one that waits most, beside a table of all.
 
@@ -102,14 +111,24 @@ def measure_leading(
         session: The session.
         ranks: The table, where it is there already.
         runner: As `measure` takes it.
+        files: Its files tables, where others need them, too.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    files = files or SessionFiles(session)
     if session.joint is None:
-        return measure(session, runner=runner)
-    alone = measure(session.of_rank(session.joint.leading), runner=runner)
-    return dataclasses.replace(alone, ranks=ranks or rank_table(session))
+        return measure(session, runner=runner, tables=files.leading())
+    ranks = ranks or _kept_ranks(session, files)
+    alone = measure(session.of_rank(session.joint.leading), runner=runner, tables=files.leading())
+    return dataclasses.replace(alone, ranks=ranks)
+
+
+def _kept_ranks(session: SessionData, files: SessionFiles) -> RankTable | None:
+    kept = kept_looks(session)
+    ranks: RankTable | None = kept.get("ranks", lambda: rank_table(session, files.grouped))
+    kept.save()
+    return ranks
 
 
 def _pass_bytes(files: FileTable, room: TraceRoom) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings import checkpoint_stall
@@ -82,8 +83,9 @@ def _measured(session: SessionData) -> tuple[SummaryData, Measures]:
     if session.joint is None:
         measures = measure(session, 0)
         return measures.summary, measures
-    data = summarize(session, 0)
-    return data, measure_leading(session, data.ranks)
+    files = SessionFiles(session)
+    data = summarize(session, 0, files=files)
+    return data, measure_leading(session, data.ranks, files=files)
 
 
 def _cached(data: SummaryData, bytes_read: int) -> Row:

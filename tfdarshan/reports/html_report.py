@@ -66,7 +66,7 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
         StorageError: The file is there, or cannot be written.
     """
     views = [_view(name, title, [source], view(source)) for name, (title, view) in VIEWS.items()]
-    found = findings_panels(diagnosis_for(source.session, source.redaction))
+    found = findings_panels(diagnosis_for(source.session, source.redaction, source.read_files))
     views[0]["panels"] = [*as_json(found), *views[0]["panels"]]
     if compare is not None:
         views.append(_view("compare", "Compare", [source, compare], compare_view(source, compare)))

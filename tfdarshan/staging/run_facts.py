@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.analysis.file_costs import add_costs
-from tfdarshan.analysis.file_table import load_files, merge_files
+from tfdarshan.analysis.file_table import FileTable, load_files, merge_files
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
@@ -140,6 +140,7 @@ def read_run(
     stepped: Sequence[SessionData] | None = None,
     slow: str | None = None,
     runner: Runner = SERIAL,
+    tables: Sequence[FileTable] = (),
 ) -> tuple[FileUse, RunFacts]:
     """Reads what a job's sessions say: what each path was used for, and the run as a whole.
 
@@ -148,6 +149,7 @@ def read_run(
         stepped: Whose steps count, where `sessions` are single processes of these.
         slow: What is below this folder is data, whatever its name.
         runner: What reads the calls of several processes for the time in I/O.
+        tables: The sessions' file tables, where they were read already.
 
     Raises:
         SessionDataError: A session's table is damaged or missing.
@@ -155,7 +157,10 @@ def read_run(
     stepped = stepped or sessions
     data_folder = None if slow is None else table_name(os.fsencode(slow))
     return put_together(
-        [_run(session, whole, data_folder, runner) for session, whole in zip(sessions, stepped, strict=True)],
+        [
+            _run(session, whole, tables[place] if tables else None, data_folder, runner)
+            for place, (session, whole) in enumerate(zip(sessions, stepped, strict=True))
+        ],
         data_folder,
     )
 
@@ -229,9 +234,15 @@ class Run:
         return None if pauses is None or pauses.loop_s > BY_LOOP * pauses.thread_s else pauses
 
 
-def _run(session: SessionData, stepped: SessionData, data_folder: str | None, runner: Runner) -> Run:
+def _run(
+    session: SessionData,
+    stepped: SessionData,
+    files: FileTable | None,
+    data_folder: str | None,
+    runner: Runner,
+) -> Run:
     processes = session.processes
-    files = load_files(processes)
+    files = load_files(processes) if files is None else files
     pa.default_memory_pool().release_unused()
     clock = measure_wall_clock(processes, runner=runner)
     steps_s = _steps_s(stepped)

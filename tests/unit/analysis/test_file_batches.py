@@ -8,7 +8,9 @@ import pytest
 from tests.made_up_session import job_of, write_session
 from tfdarshan.analysis import file_batches
 from tfdarshan.analysis.file_batches import file_batches as batches_of
-from tfdarshan.analysis.files_tables import load_files_and_totals
+from tfdarshan.analysis.file_table import load_files, load_grouped_files
+from tfdarshan.analysis.file_totals import total_files
+from tfdarshan.analysis.files_tables import load_files_and_totals, load_groups_files
 
 
 @pytest.fixture
@@ -50,3 +52,33 @@ def test_tables_together_say_what_each_says(processes, monkeypatch):
     )
     assert (sums.read_s, sums.meta_s) == pytest.approx((expected.read_s, expected.meta_s))
     assert sums.moved[3] == (28 * 13, 0)
+
+
+@pytest.mark.parametrize("first", [1, 2, 4])
+def test_what_groups_say_in_one_look_is_what_each_look_says(processes, first):
+    # GIVEN
+    groups = [processes[:first], processes[first:]]
+
+    # WHEN
+    found = load_groups_files(groups, 5, with_table=True)
+
+    # THEN
+    table, totals = load_files_and_totals(groups[0], 5)
+    pd.testing.assert_frame_equal(found.first[0].rows, table.rows)
+    assert [index.tolist() for index in found.first[0].index] == [index.tolist() for index in table.index]
+    assert found.first[1] == totals
+    whole = load_files(processes)
+    pd.testing.assert_frame_equal(found.table.rows, whole.rows)
+    assert [index.tolist() for index in found.table.index] == [index.tolist() for index in whole.index]
+    grouped = load_grouped_files(groups)
+    assert (found.grouped.paths, found.grouped.bounds.tolist()) == (grouped.paths, grouped.bounds.tolist())
+    for name, values in grouped.columns.items():
+        assert list(found.grouped.columns[name]) == list(values), name
+    assert found.totals.moved == total_files(processes, 5).moved
+    assert found.totals.sums == total_files(processes, 5).sums
+
+
+def test_no_batch_has_rows_of_both_where_they_are_to_be_apart(processes):
+    batches = batches_of(processes, lambda name: name in ("file", "path"), apart=2)
+
+    assert [batch.places.tolist() for batch in batches] == [[0, 1], [3, 4]]

@@ -1,14 +1,21 @@
-"""`tfdarshan summary` and `tfdarshan findings` read each table of a session once."""
+"""Each table of a session is read once, by commands, by all of the tab's views, and by all questions."""
 
 from collections import Counter
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.joint_training import MadeUpRank, joint_training
 from tests.made_up_session import job_of, write_session
 from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings.made_up_training import MS
+from tfdarshan.analysis.session_analysis import analyse
 from tfdarshan.commands import main
+from tfdarshan.findings.measurement import measure, measure_leading
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.findings_view import diagnosis_for
+from tfdarshan.reports.views.view_source import Source
 
 
 @pytest.fixture
@@ -67,3 +74,42 @@ def test_each_table_is_read_once(tmp_path, capsys, read, verb, make):
     # THEN the tables of files and events were read, none twice
     assert {name.split(".")[-2] for name, _ in found} >= {"files", "events"}
     assert set(found.values()) == {1}
+
+
+def all_of_the_tab(session):
+    source = Source(session)
+    for _, view in VIEWS.values():
+        view(source)
+    diagnosis_for(session, files=source.read_files)
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Counts how often each table of files is opened."""
+    counts: Counter[str] = Counter()
+
+    class Counted(pa.OSFile):
+        def __init__(self, path, *_):
+            counts[path.decode()] += path.endswith(b".files.parquet")
+
+    monkeypatch.setattr(pa, "OSFile", Counted)
+    return counts
+
+
+# Whoever reads calls looks up their folders by himself, for he may be another process.
+@pytest.mark.parametrize(
+    ("ask", "times"), [(all_of_the_tab, 1), (measure, 1), (measure_leading, 1), (analyse, 1 + 1)]
+)
+@pytest.mark.parametrize("count", [None, 1, 3])
+def test_the_files_of_each_rank_are_opened_once(tmp_path, opened, ask, times, count):
+    # GIVEN a session of so many ranks, or of two processes without ranks
+    dealt = [[[step, step + rank] for step in range(4)] for rank in range(count or 0)]
+    session = joint_training(tmp_path, list(map(MadeUpRank, dealt))) if count else ranks(tmp_path)
+    opened.clear()
+
+    # WHEN
+    ask(session)
+
+    # THEN
+    assert +opened == {str(path): times for path in session.path.rglob("*.files.parquet")}
+    assert len(+opened) == (count or 2)

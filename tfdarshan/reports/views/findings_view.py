@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from tfdarshan.analysis.rank_table import without_names
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
@@ -21,13 +22,20 @@ from tfdarshan.units import human_seconds, human_times, percent
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
 
-def diagnosis_for(session: SessionData, redaction: Redaction | None = None) -> Diagnosis:
+def diagnosis_for(
+    session: SessionData, redaction: Redaction | None = None, files: SessionFiles | None = None
+) -> Diagnosis:
     """Finds what makes a session slow; with a redaction in words without names.
+
+    Args:
+        session: The session.
+        redaction: Replaces paths; None shows them.
+        files: Its files tables, where others need them, too.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    measures = measure_leading(session)
+    measures = measure_leading(session, files=files)
     if redaction is not None:
         measures = dataclasses.replace(
             measures,

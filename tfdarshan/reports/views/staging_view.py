@@ -78,7 +78,7 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
 
 
 def _read(source: Source) -> tuple[FileUse, RunFacts]:
-    return read_run([source.session], [source.whole])
+    return read_run([source.session], [source.whole], tables=[source.named_files])
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:

@@ -13,13 +13,14 @@ from tfdarshan.analysis.call_answers import latency_by_windows
 from tfdarshan.analysis.checkpoint_bursts import load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
-from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.overview_times import OverviewSums, OverviewTimes, overview_times
 from tfdarshan.analysis.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.rereads import Rereads, rereads
 from tfdarshan.analysis.segments import Segments, Thread, load_segments, segment_blocks
+from tfdarshan.analysis.session_files import MANY_ROWS, SessionFiles
 from tfdarshan.analysis.some_segments import load_window
 from tfdarshan.analysis.step_time import step_time, step_times_of
 from tfdarshan.analysis.storage_share import storage_by_step
@@ -51,7 +52,8 @@ from tfdarshan.staging.probe import TierProbe
 
 TIME_PARTS = 400
 # With more files, the first page does not wait for their table.
-MOST_FILES = 100_000
+MOST_FILES = MANY_ROWS
+SUMMARY_FILES = 10
 NO_TRACE = "No calls were traced: the session has counters only."
 
 
@@ -83,6 +85,7 @@ class Source:
         self._places = chosen_processes(session, process)
         chosen = [session.processes[place] for place in self._places]
         self.session = session if process is None else SessionData(session.path, chosen, session.problems)
+        self.read_files = SessionFiles(self.session, SUMMARY_FILES, with_table=True)
 
     @property
     def processes(self) -> list[ProcessData]:
@@ -97,7 +100,7 @@ class Source:
     @cached_property
     def summary(self) -> SummaryData:
         """What `tfdarshan summary` says."""
-        data = summarize(self.session, 10, self.runner)
+        data = summarize(self.session, SUMMARY_FILES, self.runner, self.read_files)
         return data if self.redaction is None else redacted_summary(data, self.redaction)
 
     @cached_property
@@ -109,17 +112,18 @@ class Source:
     @cached_property
     def files(self) -> FileTable:
         """The file table."""
-        table = self._named_files
+        table = self.named_files
         return table if self.redaction is None else redacted_files(table, self.redaction)
 
     @cached_property
     def rereads(self) -> Rereads:
         """How often the input was read."""
-        return rereads(self._named_files, input_files(self._named_files))
+        return rereads(self.named_files, input_files(self.named_files))
 
-    @cached_property
-    def _named_files(self) -> FileTable:
-        return load_files(self.processes)
+    @property
+    def named_files(self) -> FileTable:
+        """The file table with the files' own names."""
+        return self.read_files.table
 
     @cached_property
     def directories(self) -> Directories:
@@ -143,8 +147,7 @@ class Source:
     @property
     def passes(self) -> float | None:
         """How often the input was read; None where that is unknown, or the files are too many to look."""
-        few = sum(process.rows("files") for process in self.processes) <= MOST_FILES
-        if not few and "_named_files" not in self.__dict__:
+        if self.read_files.is_large and not self.read_files.has_table:
             return None
         return self.rereads.passes if self.rereads.size_bytes else None
 

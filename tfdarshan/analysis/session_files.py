@@ -1,0 +1,93 @@
+"""A session's files tables for all who ask for them, each read when first asked for, and once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfdarshan.analysis.file_table import FileTable, GroupedFiles, load_files
+from tfdarshan.analysis.file_totals import FileTotals, total_files
+from tfdarshan.analysis.files_tables import GroupsFiles, load_files_and_totals, load_groups_files
+
+if TYPE_CHECKING:
+    from tfdarshan.sessions.session_data import SessionData
+
+# With more rows, sums do not wait for the table.
+MANY_ROWS = 100_000
+
+
+class SessionFiles:
+    """What the files tables say.
+
+    Args:
+        session: The session.
+        top: How many of the slowest and of the most-read files the totals list.
+        with_table: Whether `table` will be asked for: of a job of several ranks only then it is made in the
+            same look as all else.
+    """
+
+    def __init__(self, session: SessionData, top: int = 0, *, with_table: bool = False) -> None:
+        self._session, self._top, self._with_table = session, top, with_table
+
+    @cached_property
+    def table(self) -> FileTable:
+        """A row per path, over all processes.
+
+        Raises:
+            SessionDataError: A table is damaged or missing, as for all that follow.
+        """
+        if self._session.joint is None:
+            alone = "totals" in self.__dict__ and "_both" not in self.__dict__
+            return load_files(self._session.processes) if alone else self._both[0]
+        found = self._groups.table if self._with_table else None
+        return load_files(self._session.processes) if found is None else found
+
+    @cached_property
+    def totals(self) -> FileTotals:
+        """All counters added up."""
+        if self._session.joint is not None:
+            return self._groups.totals
+        if self.is_large and "_both" not in self.__dict__:
+            return total_files(self._session.processes, self._top)
+        return self._both[1]
+
+    @cached_property
+    def grouped(self) -> GroupedFiles | None:
+        """A row per rank and path, the leading rank first; None without ranks."""
+        return None if self._session.joint is None else self._groups.grouped
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many rows that it takes long to make `table`."""
+        rows = sum(int(meta["tables"]["files"].get("rows", 0)) for meta in self._session.meta)
+        return rows > MANY_ROWS
+
+    @property
+    def has_table(self) -> bool:
+        """Whether `table` costs nothing any more."""
+        return "table" in self.__dict__ or "_both" in self.__dict__
+
+    def table_and_totals(self) -> tuple[FileTable, FileTotals]:
+        """Gives both, read together where neither is there."""
+        if self._session.joint is None and not self.__dict__.keys() & {"table", "totals"}:
+            return self._both
+        return self.table, self.totals
+
+    def leading(self) -> tuple[FileTable, FileTotals]:
+        """Gives both of the leading rank alone; those of all processes without ranks."""
+        joint = self._session.joint
+        if joint is None:
+            return self.table_and_totals()
+        if "_groups" in self.__dict__:
+            return self._groups.first
+        return load_files_and_totals(joint.leading.processes, self._top)
+
+    @cached_property
+    def _both(self) -> tuple[FileTable, FileTotals]:
+        return load_files_and_totals(self._session.processes, self._top)
+
+    @cached_property
+    def _groups(self) -> GroupsFiles:
+        joint = self._session.joint
+        groups = [] if joint is None else [rank.processes for rank in joint.leading_first]
+        return load_groups_files(groups, self._top, with_table=self._with_table)
