@@ -54,7 +54,7 @@ def _runner(name: str) -> Any:
     kind, _, count = name.partition(":")
     if kind == "local":
         return dask_cluster(name)
-    return nullcontext(ProcessPool(int(count)) if kind == "pool" else SERIAL)
+    return ProcessPool(int(count)) if kind == "pool" else nullcontext(SERIAL)
 
 
 def _cpu_s() -> float:

@@ -72,7 +72,11 @@ def runner_of(
     from tfdarshan.partials.serial import SERIAL
 
     count = arguments.processes or processes or usable_processors()
-    yield ProcessPool(count) if count > 1 else SERIAL
+    if count == 1:
+        yield SERIAL
+        return
+    with ProcessPool(count) as pool:
+        yield pool
 
 
 def _with_data(cluster: DaskCluster, data: Data | None) -> Iterator[Runner]:

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from types import FrameType
 
@@ -38,6 +38,9 @@ class ProcessPool:
     each task that it may have had is then tried in a process of its own, and the others go on. All of them
     end with the one that asked, however that ends.
 
+    As a context manager it keeps its processes from one question to the next: to start some and have them
+    import what they need takes most of a second.
+
     Args:
         processes: How many processes.
     """
@@ -46,6 +49,18 @@ class ProcessPool:
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
+        self._keeps = False
+        self._kept: tuple[AbstractContextManager[ProcessPoolExecutor], ProcessPoolExecutor] | None = None
+
+    def __enter__(self) -> ProcessPool:
+        """Keeps the processes that begin from now on."""
+        self._keeps = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Ends them."""
+        self._keeps = False
+        self._end_kept(None)
 
     def each(
         self, work: Callable[[GivenT], ResultT], tasks: Sequence[GivenT]
@@ -70,7 +85,7 @@ class ProcessPool:
     ) -> Generator[Done[GivenT, ResultT], None, list[GivenT]]:
         """Yields tasks taken from `to_come`; returns those that were under way when a process ended."""
         waiting: deque[tuple[GivenT, Future[ResultT]]] = deque()
-        with _pool(min(self._processes, len(to_come))) as pool:
+        with self._workers(min(self._processes, len(to_come))) as pool:
             try:
                 while to_come or waiting:
                     while to_come and len(waiting) < AHEAD * self._processes:
@@ -81,8 +96,30 @@ class ProcessPool:
                     waiting.popleft()
                     yield Done(task, result)
             except BrokenProcessPool:
+                self._end_kept(None)
                 yield from (Done(task, future.result()) for task, future in waiting if _has_result(future))
         return [task for task, future in waiting if not _has_result(future)]
+
+    @contextmanager
+    def _workers(self, processes: int) -> Iterator[ProcessPoolExecutor]:
+        """Gives a pool of so many processes, or the kept one, which ends if it is left by an exception."""
+        if not self._keeps:
+            with _pool(processes) as pool:
+                yield pool
+            return
+        if self._kept is None:
+            context = _pool(self._processes)
+            self._kept = context, context.__enter__()
+        try:
+            yield self._kept[1]
+        except BaseException as error:
+            self._end_kept(error)
+            raise
+
+    def _end_kept(self, error: BaseException | None) -> None:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept[0].__exit__(None if error is None else type(error), error, None)
 
 
 def usable_processors() -> int:

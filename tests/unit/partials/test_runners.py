@@ -17,9 +17,16 @@ from tfdarshan.partials.serial import SERIAL, Done
 RUNNERS = {"serial": SERIAL, "pool": ProcessPool(2)}
 
 
-@pytest.fixture(params=RUNNERS)
+@pytest.fixture(params=[*RUNNERS, "kept pool"])
 def runner(request):
-    return RUNNERS[request.param]
+    if request.param in RUNNERS:
+        yield RUNNERS[request.param]
+        return
+    with ProcessPool(2) as pool:
+        assert pool.gather(Sum(), [Number(1)]).partial == SumPartial(1, 1)
+        yield pool
+        # Whatever came, it can be asked again.
+        assert pool.gather(Sum(), [Number(2)]).partial == SumPartial(1, 2)
 
 
 def test_all_tasks_are_in_the_result_and_progress_is_told(runner):
@@ -129,3 +136,33 @@ def test_a_task_under_way_does_not_keep_who_left(tmp_path):
 def begin(folder):
     if folder:
         linger(folder)
+
+
+def own_id(_number):
+    return os.getpid()
+
+
+def test_a_pool_keeps_its_processes_from_one_question_to_the_next():
+    with ProcessPool(2) as pool:
+        # GIVEN
+        first = {done.result for done in pool.each(own_id, range(8))}
+
+        # WHEN
+        again = {done.result for done in pool.each(own_id, range(8))}
+
+        # THEN
+        assert again | first <= {process.pid for process in multiprocessing.active_children()}
+    assert not any(map(is_running, first | again))
+
+
+def test_a_kept_pool_that_lost_a_process_begins_anew(tmp_path):
+    with ProcessPool(2) as pool:
+        # GIVEN
+        before = {done.result for done in pool.each(own_id, range(8))}
+
+        # WHEN a task ends the first two processes that have it
+        gathered = pool.gather(Sum(), [Number(n, str(tmp_path), kills=2 * (n == 3)) for n in range(8)])
+
+        # THEN
+        assert (gathered.partial, gathered.lost) == (SumPartial(8, 28), ())
+        assert not before & {done.result for done in pool.each(own_id, range(8))}
