@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -33,7 +33,7 @@ class _Ended:
     error: BaseException | None = None
 
 
-def read_ahead(batches: Iterable[Batch], *, depth: int = 4) -> Iterator[Batch]:
+def read_ahead(batches: Iterable[Batch], *, depth: int = 4) -> Generator[Batch, None, None]:
     """Iterates over batches that a thread of its own takes from `batches` beforehand.
 
     The order is the same, and what `batches` raises is raised in the loop, after the batches before it. The
@@ -93,7 +93,9 @@ def _take_results(
                 call.cancel()
 
 
-def _take(batches: Iterable[Batch], ready: queue.Queue[_Ready[Batch] | _Ended]) -> Iterator[Batch]:
+def _take(
+    batches: Iterable[Batch], ready: queue.Queue[_Ready[Batch] | _Ended]
+) -> Generator[Batch, None, None]:
     left = threading.Event()
     thread = threading.Thread(target=_fill, args=(batches, ready, left), name="read-ahead", daemon=True)
     thread.start()

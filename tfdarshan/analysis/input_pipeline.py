@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
@@ -91,9 +93,10 @@ def input_pipeline(
         watch: Is told of each block, too, which of its calls count, and these.
     """
     sums = _Sums(size_bytes, windows, is_loop)
-    # Files are added up beside all else: the C core does not hold the interpreter's lock.
-    with ThreadPoolExecutor(1) as pool:
-        for block in blocks(STORED):
+    # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files are
+    # added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
+    with ThreadPoolExecutor(1) as pool, closing(read_ahead(blocks(STORED), depth=1)) as read:
+        for block in read:
             rows, calls = _chosen(block, *input_calls(block, is_input, windows))
             costs = pool.submit(sums.costs.add, calls)
             sums.add(block, calls)
