@@ -32,6 +32,7 @@ from tests.perf.redirect_cost import redirect_cost
 from tests.perf.row import Row
 from tests.perf.start_cost import start_cost
 from tests.perf.stop_cost import stop_cost
+from tests.perf.summary_cost import summary_cost
 from tests.perf.tab_cost import tab_cost
 from tests.perf.table import replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
@@ -48,6 +49,7 @@ PART_NAMES = (
     "disk",
     "analysis",
     "partials",
+    "summaries",
     "readers",
     "findings",
     "list",
@@ -78,6 +80,7 @@ class Repetitions:
     epochs: int = 20
     analysed_files: int = 1_000_000
     added_up_events: tuple[int, ...] = (10_000_000,)
+    summarized_ranks: int = 1_024
     profiler_rounds: int = 15
     advised_files: int = 1_000_000
     advice_runs: int = 3
@@ -102,6 +105,7 @@ QUICK = Repetitions(
     epochs=3,
     analysed_files=20_000,
     added_up_events=(500_000,),
+    summarized_ranks=16,
     profiler_rounds=3,
     advised_files=50_000,
     advice_runs=1,
@@ -143,6 +147,9 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
         "analysis": partial(analysis_cost, files=repetitions.analysed_files),
         "partials": partial(
             partials_cost, events=repetitions.added_up_events, compared=repetitions.added_up_events[0]
+        ),
+        "summaries": partial(
+            summary_cost, events=repetitions.added_up_events, ranks=repetitions.summarized_ranks
         ),
         "readers": partial(readers_cost, events=repetitions.added_up_events[0]),
         "findings": partial(findings_cost, files=repetitions.analysed_files),

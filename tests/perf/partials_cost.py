@@ -51,11 +51,19 @@ def _runners(label: str, found: dict[str, dict[str, float]]) -> list[Row]:
             single_row(GROUP, f"{label}, {name}", "s", [took["wall_s"]], note=f"{took['cpu_s']:.1f} s of CPU")
             for name, took in found.items()
         ),
+        *(
+            single_row(
+                GROUP, f"{label}, {name}, memory of the largest process", "MiB", [took["peak_mib"]],
+                wanted=WANTED_MIB,
+            )
+            for name, took in found.items()
+            if name != RUNNERS[0]
+        ),
         single_row(
             GROUP, "Dask's processor time against the pool's", "x", [dask["cpu_s"] / pool["cpu_s"]],
             wanted=WANTED_DASK,
         ),
         single_row(
-            GROUP, "two processes against one, in time", "x", [found["pool:1"]["wall_s"] / pool["wall_s"]]
+            GROUP, "two processes against one, in time", "x", [found["pool:1"]["wall_s"] / pool["wall_s"]],
         ),
     ]  # fmt: skip
