@@ -44,11 +44,16 @@ def partials_cost(folder: Path, *, events: Sequence[int], compared: int) -> tupl
     return rows, []
 
 
+def _cpu_words(took: dict[str, float]) -> str:
+    """Says what all processes took, and what of it only one of them can do: merging what the others give."""
+    return f"{took['cpu_s']:.1f} s of CPU, {took['own_cpu_s']:.1f} s of it by the one that asks"
+
+
 def _runners(label: str, found: dict[str, dict[str, float]]) -> list[Row]:
     pool, dask = found["pool:2"], found["local:2"]
     return [
         *(
-            single_row(GROUP, f"{label}, {name}", "s", [took["wall_s"]], note=f"{took['cpu_s']:.1f} s of CPU")
+            single_row(GROUP, f"{label}, {name}", "s", [took["wall_s"]], note=_cpu_words(took))
             for name, took in found.items()
         ),
         *(
