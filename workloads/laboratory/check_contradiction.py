@@ -9,6 +9,7 @@ from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.findings.finding import speedup as times_faster
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.staging import NAME as STAGING
+from tfdarshan.findings.straggler import NAME as STRAGGLER
 from tfdarshan.session import open_session
 from tfdarshan.staging.check import Check, check_plan
 from tfdarshan.staging.plan import read_plan
@@ -52,17 +53,24 @@ def _promised(check: Check) -> Range:
     return slowest, expected, quickest
 
 
+def _planned(before: Answers) -> str:
+    """Gives the finding whose cure the plan is: that of slow files copies these alone."""
+    return STRAGGLER if before.verdict.finding == STRAGGLER else STAGING
+
+
 def _the_plan_promises_what_findings_do(before: Answers, _after: Answers, check: Check) -> Iterator[str]:
-    finding = before.named(STAGING)
+    finding = before.named(_planned(before))
     if finding is None or finding.gain is None or not check.by_steps or check.first_promised:
         return
     ours, theirs = range_of(finding.gain), _promised(check)
     if not (inside(ours[1], theirs) or inside(theirs[1], ours)):
-        yield f"staging gives {words_of(ours)} by findings, and --check holds it against {words_of(theirs)}"
+        said = f"{finding.name} gives {words_of(ours)} by findings"
+        yield f"{said}, and --check holds it against {words_of(theirs)}"
 
 
-def _what_is_staged_is_not_staged_again(_before: Answers, after: Answers, check: Check) -> Iterator[str]:
-    if check.kept and not check.originals_read and after.is_problem(STAGING):
+def _what_is_staged_is_not_staged_again(before: Answers, after: Answers, check: Check) -> Iterator[str]:
+    planned = _planned(before)
+    if check.kept and not check.originals_read and after.is_problem(planned):
         yield "--check says that the promise is kept, and findings stage what was staged"
 
 
