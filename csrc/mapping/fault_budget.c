@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define START_NS 10000000 /* what a session's first faults may use, so that a short one has some, too */
+#define START_NS 4000000  /* what a session's first faults may use, so that a short one has some, too */
 #define SAVED_NS 5000000  /* that bursts may use, at least */
 #define RESUME_NS 2000000 /* that is to be there for the faults themselves */
 #define SHORTEST_NS 1000000
@@ -24,6 +24,11 @@ void tfd_fault_budget_allow(void)
     char *end = NULL;
     double asked = text ? strtod(text, &end) : 0;
     percent = text && end != text && !*end && asked > 0 ? asked : USUAL_PERCENT;
+}
+
+bool tfd_fault_budget_is_all(void)
+{
+    return percent >= ALL_PERCENT;
 }
 
 static int64_t bounded(int64_t cost_ns)
@@ -88,7 +93,7 @@ bool tfd_fault_budget_spend(int64_t passed_ns, int64_t cost_ns, bool is_on)
     most_ns = most_ns > START_NS ? most_ns : START_NS;
     left_ns += earned_ns(passed_ns) - cost_ns;
     left_ns = left_ns < most_ns ? left_ns : most_ns;
-    return percent >= ALL_PERCENT || (is_on ? left_ns > 0 : may_resume(passed_ns));
+    return tfd_fault_budget_is_all() || (is_on ? left_ns > 0 : may_resume(passed_ns));
 }
 
 /* What was dear once, as on a busy machine, need not be so for ever: the mean of the last times, or less. */
@@ -102,7 +107,7 @@ void tfd_fault_budget_switched(int64_t cost_ns)
 
 int64_t tfd_fault_budget_lasts_ns(double cost_per_ns, int64_t most_ns)
 {
-    if (percent >= ALL_PERCENT || cost_per_ns * (double)most_ns <= (double)left_ns)
+    if (tfd_fault_budget_is_all() || cost_per_ns * (double)most_ns <= (double)left_ns)
         return most_ns;
     int64_t lasts_ns = (int64_t)((double)left_ns / cost_per_ns);
     return lasts_ns > SHORTEST_NS ? lasts_ns : SHORTEST_NS;

@@ -11,6 +11,8 @@
 
 /* Before watching begins: takes the share from the environment, 1 % where that says nothing. */
 void tfd_fault_budget_allow(void);
+/* Whether all faults are to be seen, whatever that costs. */
+bool tfd_fault_budget_is_all(void);
 /* `begun_ns` was spent to begin, `opened_ns` of it to open events, and something more may be spent at once, and again
  * after a rest of a quarter of a second, another half, and so on: all is paid back from half of what is earned. */
 void tfd_fault_budget_begin(int64_t begun_ns, int64_t opened_ns);

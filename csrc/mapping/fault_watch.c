@@ -15,7 +15,9 @@
 #define SETTLED_NS 1000000 /* so long after its time a sample is in its ring for certain */
 #define SAMPLES_OF_FAULT 2
 #define MOST_FAULTS_PER_NS 1e-3 /* as long as nothing is known of them */
+#define FEW_FAULTS_PER_NS 1e-5  /* up to so many a longer tick does: there is room for ten times as many */
 #define SLOW_TICK_NS 250000000  /* where there are no events to take */
+#define BESIDES 2 /* a look takes so many times its own time, most of it from the threads that it disturbs */
 
 static struct tfd_spool *spool;
 static struct tfd_mapped_files *totals;
@@ -59,6 +61,7 @@ static struct tfd_process_usage tell_usage(int64_t tick_ns)
 static int64_t cost_of(const struct tfd_process_usage *used, const struct tfd_fresh_samples *fresh,
                        uint64_t lost, int64_t cpu_ns, int64_t tick_ns)
 {
+    cpu_ns *= BESIDES;
     uint64_t threads = fresh->threads ? fresh->threads : 1;
     int64_t busiest_ns = tfd_fault_samples_cost_ns(fresh->busiest + lost / threads);
     int64_t all_ns = tfd_fault_samples_cost_ns(fresh->samples + lost) + cpu_ns;
@@ -173,13 +176,19 @@ void tfd_fault_watch_tick(bool is_last)
     } else
         tell_usage(0);
     tfd_watch_lock();
-    tfd_ranges_forget(begin_ns - 2 * TFD_FAULT_TICK_NS);
+    tfd_ranges_forget(begin_ns - 2 * TFD_FAULT_LONGEST_TICK_NS);
     tfd_watch_unlock();
+}
+
+static int64_t fault_tick_ns(void)
+{
+    bool are_few = faults_per_ns <= FEW_FAULTS_PER_NS && !tfd_fault_budget_is_all();
+    return are_few ? TFD_FAULT_LONGEST_TICK_NS : TFD_FAULT_TICK_NS;
 }
 
 int64_t tfd_fault_watch_tick_ns(void)
 {
-    return is_on ? TFD_FAULT_TICK_NS : SLOW_TICK_NS;
+    return is_on ? fault_tick_ns() : SLOW_TICK_NS;
 }
 
 int64_t tfd_fault_watch_wait_ns(void)
@@ -190,7 +199,7 @@ int64_t tfd_fault_watch_wait_ns(void)
         return tfd_fault_budget_waits_ns(SLOW_TICK_NS);
     return tfd_fault_budget_lasts_ns(faults_per_ns * (double)tfd_fault_samples_cost_ns(SAMPLES_OF_FAULT) +
                                          switches_per_ns * (double)tfd_fault_switches_cost_ns(1),
-                                     TFD_FAULT_TICK_NS);
+                                     fault_tick_ns());
 }
 
 static enum tfd_fault_watch begin_to_see(int *error)

@@ -10,8 +10,10 @@
 #include "spool/mapped_file.h"
 #include "spool/spool.h"
 
-#define TFD_FAULT_TICK_NS                                                                                    \
-    20000000 /* between two looks at the rings, which hold 650,000 samples a second for so long */
+/* Between two looks at the rings, which hold 650,000 samples a second for the shortest, and what comes where there are
+ * few faults: each look costs twice its own time. */
+#define TFD_FAULT_TICK_NS 20000000
+#define TFD_FAULT_LONGEST_TICK_NS 60000000
 
 /* Opens the events, measures what they cost, or begins with looks; says in `totals` which. `error` is why the thread has
  * no table of descriptors of its own to do that in. */

@@ -75,7 +75,7 @@ class MappedWaits:
         beside_s: What the pipeline's threads waited in faults, and the training loop's within its waits.
         within_s: What the training loop's own thread waited in faults outside of its waits.
         own_s: What it did within its waits.
-        readers: Threads that wait in faults; those that wait less count less.
+        readers: Threads that wait in faults at a time; those that wait less count less.
         overlap: How much the pipeline's threads fault beside compute as against in the waits, 0 to 1.
         hidden_s: What the steps would wait less if the loop's own waits were beside the step before.
         kept: Whether single faults are known.
@@ -125,6 +125,7 @@ def mapped_waits(
     """
     found, by_path = MappedWaits(), dict[str, FileWaits]()
     threads: list[float] = []
+    times: list[tuple[Array, Array]] = []
     beside_ns = [0.0, 0.0]
     for process in processes:
         rows = _rows(process)
@@ -137,6 +138,7 @@ def mapped_waits(
         faults = _within_steps(faults, windows)
         _add_files(faults, files)
         waited = faults.end_ns - faults.start_ns > WAITED_NS
+        times.append((faults.start_ns[waited], faults.end_ns[waited]))
         for tid in np.unique(faults.tid[waited]).tolist():
             chosen = waited & (faults.tid == tid)
             start, end = faults.start_ns[chosen], faults.end_ns[chosen]
@@ -154,11 +156,19 @@ def mapped_waits(
     waits_s = np.array(threads)
     found.beside_s = float(waits_s.sum())
     if found.beside_s > 0:
-        found.readers = max(1.0, found.beside_s**2 / float((waits_s**2).sum()))
+        alike = found.beside_s**2 / float((waits_s**2).sum())
+        found.readers = max(1.0, min(alike, _at_a_time(times)))
     if windows is not None:
         found.overlap = windows.overlap(beside_ns[0], beside_ns[1] - beside_ns[0])
     found.files = sorted(by_path.values(), key=lambda one: (-one.wait_s, one.path))
     return found
+
+
+def _at_a_time(times: Sequence[tuple[Array, Array]]) -> float:
+    """Gives how many threads wait while any does: those of a pool may take turns."""
+    start_ns, end_ns = (np.concatenate(part) for part in zip(*times, strict=True))
+    union = covered(start_ns, end_ns)
+    return float((end_ns - start_ns).sum() / (union.end_ns - union.start_ns).sum())
 
 
 def _rows(process: ProcessData) -> list[Row]:

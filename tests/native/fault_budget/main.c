@@ -8,8 +8,8 @@
 #define LONGEST_WAIT_NS 250000000
 #define FOR_NS (100 * (int64_t)1000000000)
 #define SHORT_NS 500000000
-#define BEGIN_NS 10000000 /* that the first faults may cost */
-#define FAULT_NS 1000.0   /* what the events of a fault cost */
+#define BEGIN_NS 4000000 /* that the first faults may cost */
+#define FAULT_NS 1000.0  /* what the events of a fault cost */
 
 struct spent {
     double cost_ns, on_ns, all_ns, longest_ns; /* longest: of one time with events, its cost */
