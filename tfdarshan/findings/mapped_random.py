@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from tfdarshan.analysis.mapped_waits import FileWaits
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.mapped_cures import read_single_pages
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
-from tfdarshan.findings.more_readers import probe_command
+from tfdarshan.findings.more_readers import FULL, probe_command
+from tfdarshan.storage_probe.depth_scaling import Scaling
 from tfdarshan.storage_probe.probe_result import StorageProbe
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 NAME = "mapped_random"
-FEWEST, JUMPS = 64, 0.3
+# A device whose windows are of megabytes has few.
+FEWEST, JUMPS = 16, 0.3
 # So many times as much came in as was touched.
 AMPLIFIED = 4.0
 # A probe reads at idle priority, beside others: by itself a read may take this part of it.
@@ -23,17 +27,18 @@ PAGE_BYTES = 4096
 def find(measures: Measures) -> Finding | None:
     """Finds it where far more came in than was touched, and waits would be shorter without."""
     found, model = measures.mapped, measures.model
-    page_s = _page_s(measures.mapped_probe)
+    page_s, most_page_s = _page_s(measures.mapped_probe), _alone_s(measures.mapped_probe)
     files = [one for one in found.files if _jumps_about(one) and (page_s is not None or one.bytes_in)]
     jump_s = sum(one.jump_s for one in files)
     if not files or jump_s / model.units < LEAST_SHARE * model.unit_s:
         return None
-    if page_s is None:
+    if page_s is None or most_page_s is None:
         return _finding(measures, files, page_s, _unprobed(measures))
     reads = sum(one.jumps for one in files), sum(one.quick for one in files)
     # With one page read at a time, what is touched beside it is another read.
     pages = max(sum(one.touched_bytes for one in files) / PAGE_BYTES, *reads), sum(reads), reads[0]
-    left_s = [page_s * count * part for count, part in zip(pages, (1.0, 1.0, UNDISTURBED), strict=True)]
+    each_s = most_page_s, page_s, page_s * UNDISTURBED
+    left_s = [seconds * count for seconds, count in zip(each_s, pages, strict=True)]
     share = [max(0.0, jump_s - seconds) / max(found.wait_s, 1e-12) for seconds in left_s]
     if share[1] <= 0:
         return None
@@ -65,10 +70,28 @@ def _jumps_about(one: FileWaits) -> bool:
 
 
 def _page_s(probe: StorageProbe | None) -> float | None:
-    """Gives what a read of one page takes one reader, by a probe; None without."""
+    """Gives what a read of one page takes one reader, by a probe; None without.
+
+    Where bytes are the limit, as on a device that is held to a rate, it waits for those that were read before
+    it: the page's own part of the time is less.
+    """
+    alone_s = _alone_s(probe)
+    if alone_s is None or probe is None or probe.small is None or not _is_full(probe.large):
+        return alone_s
+    most_calls_per_s = max(level.calls_per_s for level in probe.small.levels)
+    bytes_per_s = probe.large.levels[-1].bytes_per_s
+    return min(alone_s, max(PAGE_BYTES / bytes_per_s, 1 / most_calls_per_s))
+
+
+def _alone_s(probe: StorageProbe | None) -> float | None:
+    """Gives what a read of one page took in the probe."""
     if probe is None or probe.small is None or probe.small.size > 2 * PAGE_BYTES:
         return None
     return probe.small.alone_s
+
+
+def _is_full(large: Scaling | None) -> TypeGuard[Scaling]:
+    return large is not None and large.share is not None and large.low >= FULL
 
 
 def _unprobed(measures: Measures) -> Cure | None:

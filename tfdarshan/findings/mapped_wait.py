@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfdarshan.analysis.mapped_waits import MappedWaits
+from tfdarshan.findings import mapped_random
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.mapped_cures import READERS, name_of, read_ahead_of_faults
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
@@ -22,6 +23,10 @@ WINDOW_BYTES, BYTE_S = 131_072, 1 / 400e6
 SURELY = 0.8
 # The cure takes the place of what yields records one by one: what that costs besides may go, too.
 TAKES_PLACE = ("lmdb",)
+# What such a cure reads ahead before the first batch is there, once, or a second time while the job ends.
+AHEAD_BYTES = 16 << 20
+# Of the waits: storage is not said to be the limit where other reads would save as much.
+MUCH = 0.2
 # Faults out of order are most of them from here on.
 JUMPS = 0.3
 
@@ -51,6 +56,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     pipeline_s, stall_s = found.beside_s / found.readers / model.units, found.within_s / model.units
     by_loop = found.own_s >= BY_LOOP * found.beside_s > 0
     if serial.known and serial.low >= FULL and not by_loop:
+        ordered = _ordered_share(measures)
+        single_s = _single_pages_s(measures)
+        if ordered is not None and ordered[1] * pipeline_s > single_s:
+            return _ordered(measures, ordered)
+        if single_s >= MUCH * (pipeline_s + stall_s):
+            return None  # storage gives bytes that nobody touches: that is the finding
         return _full(measures, serial, pipeline_s + stall_s)
     left = [_left(share, found.readers) for share in (serial.high, serial.expected, serial.low)]
     hidden_s = found.hidden_s / model.units if by_loop else 0.0
@@ -182,6 +193,70 @@ def _sampled(measures: Measures) -> tuple[Evidence, ...]:
     if share is None or share >= 1:
         return ()
     return (Evidence("of the page faults, seen", percent(share, 1), share),)
+
+
+def _single_pages_s(measures: Measures) -> float:
+    """Gives what reads of single pages are expected to save of a unit."""
+    single = mapped_random.find(measures)
+    return single.gain.expected_s if single is not None and single.gain is not None else 0.0
+
+
+def _ordered_share(measures: Measures) -> tuple[float, float] | None:
+    """Gives what of the waits goes if only what is touched is read, in order: least and expected share.
+
+    None where the file's cure reads in no order of its own, or faults bring in little besides.
+    """
+    found, probe = measures.mapped, measures.mapped_probe
+    worst = found.files[0]
+    if worst.format not in TAKES_PLACE or worst.jumps < JUMPS * worst.waits or not worst.bytes_in:
+        return None
+    scaling = None if probe is None else (probe.large or probe.small)
+    if scaling is None or worst.bytes_in < mapped_random.AMPLIFIED * worst.touched_bytes:
+        return None
+    bytes_per_s = scaling.levels[-1].bytes_per_s
+    left_s = [(worst.touched_bytes + times * AHEAD_BYTES) / bytes_per_s for times in (2, 1)]
+    least, expected = (max(0.0, 1 - seconds * found.readers / worst.wait_s) for seconds in left_s)
+    return (SURELY * least, expected) if expected > 0 else None
+
+
+def _ordered(measures: Measures, share: tuple[float, float]) -> Finding:
+    """Words it: storage is full of windows of which little is wanted."""
+    found, model = measures.mapped, measures.model
+    worst = found.files[0]
+    pipeline_s, stall_s = found.beside_s / found.readers / model.units, found.within_s / model.units
+    least, expected = share
+    came_in, touched = human_bytes(worst.bytes_in or 0), human_bytes(worst.touched_bytes)
+    gain = measures.gain(
+        least * pipeline_s,
+        expected * pipeline_s,
+        max(model.pipeline_s, pipeline_s),
+        assumed=[
+            Assumption(
+                "records of a block are wanted together",
+                f"{came_in} came in, of which {touched} at most were touched",
+                "the order of records is fixed: then each is a read of its own",
+            )
+        ],
+        stall_s=(least * stall_s, expected * stall_s, stall_s),
+    )
+    return Finding(
+        name=NAME,
+        kind="problem",
+        title=f"page faults on {_files(found)} read far more than is touched",
+        what=f"{_what(found)} Storage serves one at a time, so that it is the bytes that count.",
+        evidence=(
+            *_evidence(measures, _serial(measures)),
+            Evidence("bytes touched, at most", touched, worst.touched_bytes),
+        ),
+        files=(worst.path,),
+        unit=model.unit,
+        cost_s=gain.expected_s,
+        stall_s=min(expected * stall_s, gain.expected_s),
+        cure=read_ahead_of_faults(measures, worst, jumps=True),
+        gain=gain,
+        not_worth=f"where a run reads little more than {human_bytes(AHEAD_BYTES)}, which come in before its "
+        "first batch",
+    )
 
 
 def _full(measures: Measures, serial: _Serial, wait_s: float) -> Finding:

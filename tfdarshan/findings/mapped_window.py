@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.analysis.mapped_waits import FileWaits
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.mapped_cures import read_larger_windows
-from tfdarshan.findings.mapped_random import FEWEST, JUMPS
+from tfdarshan.findings.mapped_random import JUMPS
 from tfdarshan.findings.mapped_wait import SURELY
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import FULL
@@ -13,6 +13,7 @@ from tfdarshan.storage_probe.depth_scaling import Level
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 NAME = "mapped_window"
+FEWEST = 64
 # What comes in for each wait in order is no small window from here on.
 LARGE_BYTES = 1 << 20
 

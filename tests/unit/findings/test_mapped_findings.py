@@ -7,12 +7,19 @@ import re
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training, unwatched_mapping
+from tests.unit.findings.made_up_mapped import (
+    PATH,
+    loop_faults,
+    mapped_training,
+    unwatched_mapping,
+    without_calls,
+)
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.reports.html_report import write_report
+from tfdarshan.reports.views.files_view import files_view
 from tfdarshan.reports.views.findings_view import diagnosis_for
 from tfdarshan.reports.views.overview_view import overview_view
 from tfdarshan.reports.views.panel import Tiles
@@ -64,10 +71,18 @@ def test_waits_of_the_loop_are_told_by_thread_and_time(tmp_path):
     assert waits.own_s == pytest.approx(0.5)
     assert waits.beside_s == pytest.approx(0.6)
     assert waits.within_s == 0
-    # of two threads one waits a fifth as long
-    assert waits.readers == pytest.approx(0.6**2 / (0.5**2 + 0.1**2))
+    # they take turns
+    assert waits.readers == 1
     assert (file.waits, file.jumps) == (250, 201)
     assert file.wait_s == pytest.approx(0.6)
+
+
+def test_threads_that_wait_at_a_time_are_readers(tmp_path):
+    # GIVEN 2 ms of another thread's beside the loop's 10 ms
+    others = [(step * STEP_MS + 1, step * STEP_MS + 3, 7, 0) for step in range(STEPS)]
+    waits, _ = measured(mapped_training(tmp_path, [*RANDOM, *others], IN_STEPS))
+
+    assert waits.readers == pytest.approx(12 / 10)
 
 
 def test_steps_have_their_time_in_page_faults(tmp_path):
@@ -284,16 +299,26 @@ def test_views_show_page_faults_beside_calls(tmp_path):
     unwatched = Source(unwatched_mapping(tmp_path / "unwatched", 1 << 30, IN_STEPS))
 
     # THEN
-    (table,) = (panel for panel in overview_view(source) if getattr(panel, "key", "") == "mapped")
-    assert [cell.text for cell in table.rows[0]] == [PATH, "500.0 ms", "0 ns", "200", "1.0 MB", "1.1 GB"]
+    for view in (overview_view, files_view):
+        (table,) = (panel for panel in view(source) if getattr(panel, "key", "") == "mapped")
+        assert [cell.text for cell in table.rows[0]] == [PATH, "500.0 ms", "0 ns", "200", "1.0 MB", "1.1 GB"]
     (drawn,) = (panel for panel in timeline_view(source) if getattr(panel, "key", "") == "faults")
     (curve,) = drawn.figure["data"]
     assert np.mean(curve["y"]) == pytest.approx(0.5, rel=0.01)
     shown = [*tiles_of(overview_view, source), *tiles_of(steps_view, source)]
     assert [tile.value.text for tile in shown if tile.label == "In page faults"] == ["500.0 ms"] * 2
     # and nothing of a session that watched none
-    for view in (overview_view, timeline_view, steps_view):
+    for view in (overview_view, files_view, timeline_view, steps_view):
         assert "page fault" not in repr(view(unwatched))
+
+
+def test_the_timeline_of_a_job_without_a_call_has_its_page_faults(tmp_path):
+    source = Source(without_calls(mapped_training(tmp_path, RANDOM, IN_STEPS)))
+
+    (drawn,) = timeline_view(source)
+
+    assert drawn.key == "faults"
+    assert np.mean(drawn.figure["data"][0]["y"]) == pytest.approx(0.5, rel=0.01)
 
 
 def tiles_of(view, source):
@@ -346,3 +371,56 @@ def test_a_part_of_the_faults_stands_for_all(tmp_path):
     assert waits.own_s == pytest.approx(2.0)
     assert file.waits == pytest.approx(800)
     assert dataclasses.asdict(file)["bytes_in"] == MB
+
+
+def held_back(call_s):
+    """Gives a probe of a device held to a rate, whose pages wait as long as windows do."""
+    kept = probe(0.95, page_s=call_s, window_s=call_s)
+    deep = {"readers": 16, "call_s": 0.004, "calls_per_s": 4000.0, "bytes_per_s": 16e6}
+    kept["small"]["levels"] = [*kept["small"]["levels"], deep]
+    return kept
+
+
+def test_where_bytes_are_the_limit_a_page_takes_its_part_of_them(tmp_path):
+    # GIVEN threads that always wait, 10 ms for each window, of which a page is wanted;
+    # in the probe a page took as long
+    faults = [(n * 10.0, n * 10.0 + 10.0, 7, n * MB) for n in range(int(STEPS * STEP_MS / 10))]
+    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
+    session = mapped_training(
+        tmp_path, faults, steps, bytes_in=len(faults) * (128 << 10), probes=[held_back(0.010)]
+    )
+
+    names = found(session)
+
+    # THEN one thirty-second of that is expected, nothing is certain, and storage is not said to do no more
+    finding = names["mapped_random"]
+    (page_s,) = [entry.value for entry in finding.evidence if entry.label == "a read of one page"]
+    assert page_s == pytest.approx(0.010 / 32)
+    assert finding.kind == "problem"
+    assert finding.gain.speedup_range[0] == 1.0
+    assert finding.gain.speedup > 5
+    assert "mapped_wait" not in names
+
+
+def test_full_storage_gives_lmdb_what_unwanted_bytes_take(tmp_path):
+    # GIVEN threads that wait 2.5 ms for each window of 1 MiB, of which a page is wanted, and full storage
+    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
+    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
+    full = probe(0.95, page_s=0.0024, window_s=0.0025)
+
+    lmdb, array = (
+        found(
+            mapped_training(
+                tmp_path / kind, faults, steps, bytes_in=len(faults) * MB, formats={PATH: kind}, probes=[full]
+            )
+        )["mapped_wait"]
+        for kind in ("lmdb", "npy")
+    )
+
+    # THEN what is read ahead, 16 MiB at 52 MB/s, and the pages are left; an array has no order of its own
+    assert lmdb.kind == "problem"
+    assert 'shuffle="blocks"' in lmdb.cure.line
+    left_s = (len(faults) * 4096 + (16 << 20)) / (131072 / 0.0025)
+    assert lmdb.gain.speedup == pytest.approx(1 / (1 - 0.95 * (1 - left_s)), rel=0.1)
+    assert 1 < lmdb.gain.speedup_range[0] < lmdb.gain.speedup
+    assert (array.kind, array.gain) == ("note", None)

@@ -172,6 +172,20 @@ WORDS = {
         ],
         partial(mapped, faults=ALWAYS, steps=epochs_of_steps(50, 20.0, 19.0), probes=[probe(0.3)]),
     ),
+    "full of windows": Row(
+        "Storage serves one at a time, so that it is the bytes that count.",
+        partial(mapped, faults=ALWAYS, steps=epochs_of_steps(50, 20.0, 19.0), probes=[probe(0.95)],
+                formats={PATH: "lmdb"}, bytes_in=400 * MIB),
+        lambda found: [
+            "page faults on an LMDB database read far more than is touched",
+            f"{human_bytes(400 * MIB)} came in, of which {human_bytes(400 * 4096)} at most were touched",
+            "the order of records is fixed: then each is a read of its own",
+            "where a run reads little more than 16.8 MB, which come in before its first batch",
+            "records of a block are wanted together",
+        ],
+        partial(mapped, faults=ALWAYS, steps=epochs_of_steps(50, 20.0, 19.0), probes=[probe(0.95)],
+                formats={PATH: "npy"}, bytes_in=400 * MIB),
+    ),
     "a part was seen": Row(
         "of the page faults, seen", partial(mapped, block={"sampled_ns": 2, "sampled_faults": 25}),
         lambda found: [percent(25, 100), f"{4 * _faults(found)[0]} times a thread touched a page"], mapped,
