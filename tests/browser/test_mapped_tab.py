@@ -36,6 +36,7 @@ SAID = {
     ),
     "steps": ("In page faults",),
     "timeline": ("Page faults on mapped files: threads in one, mean",),
+    "files": ("Mapped files (read by page faults, which are no calls)", "data.mdb"),
 }
 
 

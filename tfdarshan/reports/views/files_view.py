@@ -21,6 +21,7 @@ from tfdarshan.reports.figures.distribution import latency_figure
 from tfdarshan.reports.figures.single_calls import offsets_figure
 from tfdarshan.reports.figures.treemap import Box, treemap_figure
 from tfdarshan.reports.views.folder_tree import LEAST_SHARE, NamedFile, folder_boxes
+from tfdarshan.reports.views.mapped_table import mapped_panels
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -85,7 +86,10 @@ class FileQuery:
 
 
 def files_view(source: Source, query: FileQuery | None = None) -> list[Panel]:
-    """Gives treemaps and folders of the files that a query asks for, and a page of them."""
+    """Gives treemaps and folders of the files that a query asks for, and a page of them.
+
+    Files that were mapped come before the folders: what page faults read is in none of their calls.
+    """
     query = query or FileQuery()
     table, matching = files_table(source, query)
     if matching == 0:
@@ -96,6 +100,7 @@ def files_view(source: Source, query: FileQuery | None = None) -> list[Panel]:
     return [
         _treemap("treemap-time", "Time in calls", time_s, in_seconds=True),
         _treemap("treemap-bytes", "Bytes read", read, in_seconds=False),
+        *([] if query.search else mapped_panels(source.summary.mapped)),
         _folders(totals),
         table,
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.mapped_reads import MappedReads
 from tfdarshan.analysis.process_list import ProcessEntry
 from tfdarshan.analysis.rereads import Rereads
 from tfdarshan.analysis.step_time import step_summary
@@ -18,6 +17,7 @@ from tfdarshan.reports.figures.time_marks import with_time_bands
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.process_text import hidden_text, kinds_text
 from tfdarshan.reports.views.log_view import log_panels
+from tfdarshan.reports.views.mapped_table import at_least_duration, mapped_panels
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -48,7 +48,7 @@ def overview_view(source: Source) -> list[Panel]:
     if source.process is None:
         panels += [*_ranks(source), *_shares(source), *log_panels(source)]
     panels += _processes(source.summary.process_list)
-    panels += _mapped(source.summary.mapped)
+    panels += mapped_panels(source.summary.mapped)
     panels += [
         _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
         _entries(
@@ -83,32 +83,6 @@ def _whose(source: Source) -> str:
     if joint is None:
         return counted
     return f"{plural(len(joint.ranks), 'rank')} on {plural(len(joint.hosts), 'host')}, {counted}"
-
-
-def _mapped(mapped: MappedReads) -> list[Panel]:
-    """Lists the mapped files that were waited for longest; nothing if none was watched."""
-    if not mapped.files:
-        return []
-    columns = [("file", "text"), ("in page faults", "number"), ("slowest", "number"),
-               ("page faults", "number"), ("bytes that came in", "number"), ("size", "number")]  # fmt: skip
-    rows = [
-        [
-            Cell(one.path, one.path, ("file", one.path)),
-            _least(one.fault_s, one.at_least),
-            duration(one.longest_s),
-            number(one.faults),
-            size(one.bytes_in),
-            size(one.size_bytes if one.size_bytes >= 0 else None),
-        ]
-        for one in mapped.slowest
-    ]
-    return [Table("mapped", "Mapped files (read by page faults, which are no calls)", columns, rows)]
-
-
-def _least(seconds: float | None, at_least: bool) -> Cell:
-    """Gives seconds, or the least they were."""
-    cell = duration(seconds)
-    return Cell(f">= {cell.text}", f"at least {cell.exact}") if at_least and seconds is not None else cell
 
 
 def _ranks(source: Source) -> list[Panel]:
@@ -165,7 +139,9 @@ def _tiles(source: Source) -> list[Tile]:
         )
         if data.mapped.at_least:
             share = "a lower bound: see what limits this session"
-        tiles.insert(2, Tile("In page faults", _least(data.mapped.fault_s, data.mapped.at_least), share))
+        tiles.insert(
+            2, Tile("In page faults", at_least_duration(data.mapped.fault_s, data.mapped.at_least), share)
+        )
     if data.files <= MOST_FILES or "files" in source.__dict__:
         tiles.append(_read_again(source.rereads))
     if len(source.step_bounds):

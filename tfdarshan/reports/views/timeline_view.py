@@ -72,7 +72,9 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
         return _zoomed(source, shown, shown.window_ns)
     found = _whole(source, shown.by)
     if not found.names:
-        return [Text([NO_TRACE], "Timeline")]
+        # A job may read by page faults alone.
+        bins = bins_over(*session_window(source), TIME_PARTS)
+        return _faults(source, bins) or [Text([NO_TRACE], "Timeline")]
     heat = with_time_bands(activity_figure(found, shown.measure, bursts=source.marks), source.bands)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
