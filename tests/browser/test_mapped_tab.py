@@ -50,11 +50,16 @@ def recorded(tmp_path_factory):
         for name, value in ALL.items():
             patch.setenv(name, value)
         with storage(server, backing, folder / "data", **SLOW) as shown:
-            database = lmdb.open(str(shown), readonly=True, lock=False)
-            with database.begin() as reading:
-                asked = ([reading.get(keys[number]) for number in row] for row in order)
-                session, _ = job(folder / "logs", asked, steps=STEPS)
-            database.close()
+
+            def batches():
+                # Within the session: of what was mapped before, FUSE does not tell what came in.
+                with (
+                    lmdb.open(str(shown), readonly=True, lock=False) as database,
+                    database.begin() as reading,
+                ):
+                    yield from ([reading.get(keys[number]) for number in row] for row in order)
+
+            session, _ = job(folder / "logs", batches(), steps=STEPS)
         with storage(server, backing, folder / "data", **SLOW):
             assert main(["probe", "--logdir", str(folder / "logs")]) == 0
         assert "mapped_wait" in found(session)
