@@ -139,10 +139,13 @@ bench: $(STAMPS)/extra-bench
 	    echo "tfdarshan: Orbax could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/readers || \
 	    echo "tfdarshan: DuckDB and Polars could not be installed; their rows are left out" >&2
+	@$(MAKE) --no-print-directory $(STAMPS)/analyzer || \
+	    echo "tfdarshan: DFTracer's analyzer could not be installed; its rows are left out" >&2
 	@$(MAKE) --no-print-directory $(STAMPS)/tensorflow-io || \
 	    echo "tfdarshan: tensorflow-io could not be installed; its rows have no figures" >&2
 	@DFTRACER_PYTHON=$(VENV)-dftracer/bin/python ORBAX_PYTHON=$(CURDIR)/$(VENV)-orbax/bin/python \
 	    READERS_PYTHON=$(VENV)-readers/bin/python \
+	    ANALYZER_PYTHON=$(VENV)-analyzer/bin/python \
 	    TENSORFLOW_IO_PYTHON=$(VENV)-tensorflow-io/bin/python \
 	    $(BIN)/python -m tests.perf $(BENCH)
 
@@ -163,7 +166,7 @@ clean:
 	@find csrc tensorboard_plugin tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-orbax $(VENV)-tensorflow-io $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-analyzer $(VENV)-orbax $(VENV)-tensorflow-io $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 
@@ -215,7 +218,14 @@ $(STAMPS)/dftracer: | $(STAMPS)/venv
 $(STAMPS)/readers: | $(STAMPS)/venv
 	@echo "making $(VENV)-readers, where DuckDB and Polars read tables for comparison"
 	@$(PYTHON) -m venv $(VENV)-readers
-	@$(VENV)-readers/bin/python -m pip $(PIP_INSTALL) --only-binary :all: duckdb polars pyarrow
+	@$(VENV)-readers/bin/python -m pip $(PIP_INSTALL) --only-binary :all: duckdb numpy polars pyarrow
+	@touch $@
+
+# With a later dftracer-utils it does not import.
+$(STAMPS)/analyzer: | $(STAMPS)/venv
+	@echo "making $(VENV)-analyzer, where DFTracer's analyzer reads traces for comparison"
+	@$(PYTHON) -m venv $(VENV)-analyzer
+	@$(VENV)-analyzer/bin/python -m pip $(PIP_INSTALL) dftracer-analyzer==0.0.9 dftracer-utils==0.0.12
 	@touch $@
 
 # Its newest wheel is bound to TensorFlow 2.16, which has none for Python 3.13 and later.

@@ -13,6 +13,8 @@ from pathlib import Path
 
 NODES = ("n0", "n1")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "unshare")
+# Slurm would have these jobs wait for memory that the nodes do not have; its nodes are one machine.
+DASK_SETTINGS = {"DASK_JOBQUEUE__SLURM__JOB_MEM": "50MB", "DASK_JOBQUEUE__SLURM__INTERFACE": "lo"}
 SECONDS_TO_BEGIN, SECONDS_TO_END = 60.0, 30.0
 # Two daemons of one machine need ports of their own, and the nodes have more processors than it.
 CONFIGURATION = """

@@ -8,11 +8,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.integration.slurm_cluster import NoSlurmError, slurm_cluster
+from tests.integration.slurm_cluster import DASK_SETTINGS, NoSlurmError, slurm_cluster
 from tests.made_up_session import job_of, write_session
-
-# Slurm would have these jobs wait for memory that the nodes do not have; its nodes are one machine.
-SETTINGS = {"DASK_JOBQUEUE__SLURM__JOB_MEM": "50MB", "DASK_JOBQUEUE__SLURM__INTERFACE": "lo"}
 
 
 @pytest.fixture
@@ -51,7 +48,7 @@ def test_jobs_of_slurm_say_what_one_process_says(slurm, tmp_path):
     session = write_session(tmp_path, *made).path
 
     # WHEN
-    found = summary(session, {**slurm, **SETTINGS}, "--cluster", "slurm:2")
+    found = summary(session, {**slurm, **DASK_SETTINGS}, "--cluster", "slurm:2")
 
     # THEN
     jobs = subprocess.check_output(["scontrol", "show", "job", "--oneliner"], env=slurm, text=True)

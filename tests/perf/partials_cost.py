@@ -15,18 +15,26 @@ WANTED_NS, WANTED_MIB = 250.0, 1e9 / (1 << 20)
 # Dask may take so many times the processor time of processes of this machine.
 WANTED_DASK = 1.25
 RUNNERS = ("serial", "pool:1", "pool:2", "local:2")
+# Two jobs of a Slurm with two nodes, which are this machine.
+SLURM = "slurm:2"
 MILLION = 1_000_000
 
 
 def partials_cost(folder: Path, *, events: Sequence[int], compared: int) -> tuple[list[Row], list[str]]:
     """Gives a row for each number of events, and for each runner at `compared` of them."""
     rows: list[Row] = []
+    missing: list[str] = []
     for count in events:
-        label = f"{count / MILLION:,.0f} M events"
+        label = f"{count / MILLION:g} M events"
         progress.show(f"adding up {label}")
         run_child("partials_probe", "make", folder / str(count), count)
         runners = RUNNERS if count == compared else RUNNERS[:1]
         found = {name: run_child("partials_probe", "answer", folder / str(count), name) for name in runners}
+        if count == compared:
+            try:
+                found[SLURM] = run_child("partials_probe", "answer", folder / str(count), SLURM)
+            except RuntimeError as error:
+                missing.append(f"Dask on Slurm is left out: {str(error).splitlines()[-1]}")
         shutil.rmtree(folder / str(count))
         serial = found["serial"]
         large = count >= 10 * MILLION
@@ -41,7 +49,7 @@ def partials_cost(folder: Path, *, events: Sequence[int], compared: int) -> tupl
         ]  # fmt: skip
         if count == compared:
             rows += _runners(label, found)
-    return rows, []
+    return rows, missing
 
 
 def _cpu_words(took: dict[str, float]) -> str:
@@ -68,7 +76,15 @@ def _runners(label: str, found: dict[str, dict[str, float]]) -> list[Row]:
             GROUP, "Dask's processor time against the pool's", "x", [dask["cpu_s"] / pool["cpu_s"]],
             wanted=WANTED_DASK,
         ),
+        *([_slurm_row(found[SLURM], pool)] if SLURM in found else []),
         single_row(
             GROUP, "two processes against one, in time", "x", [found["pool:1"]["wall_s"] / pool["wall_s"]],
         ),
     ]  # fmt: skip
+
+
+def _slurm_row(slurm: dict[str, float], pool: dict[str, float]) -> Row:
+    return single_row(
+        GROUP, "Dask on Slurm's processor time against the pool's", "x", [slurm["cpu_s"] / pool["cpu_s"]],
+        wanted=WANTED_DASK, note=f"{slurm['start_cpu_s']:.1f} s of CPU are the start of its workers",
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 """What questions about a session's calls and files cost with other tools: DuckDB, Polars, PyDarshan.
 
-DuckDB and Polars run in the environment whose Python READERS_PYTHON names, which `make bench` makes. What a
-tool answers is held against what the others do.
+DuckDB and Polars run in the environment whose Python READERS_PYTHON names, and DFTracer's analyzer in that of
+ANALYZER_PYTHON; `make bench` makes both. What a tool answers is held against what the others do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from tests.perf.row import Row, single_row
 
 GROUP = "other tools on the same tables"
 PROBE = Path(__file__).with_name("readers_probe.py")
-NAMES = {"tfdarshan": "tfdarshan", "duckdb": "DuckDB", "polars": "Polars", "darshan": "PyDarshan"}
+NAMES = {
+    "tfdarshan": "tfdarshan", "duckdb": "DuckDB", "polars": "Polars", "darshan": "PyDarshan",
+    "analyzer": "DFTracer's analyzer",
+}  # fmt: skip
 # Tools rank durations in different ways.
 CLOSE = 0.01
 MILLION = 1_000_000
@@ -41,9 +44,10 @@ def readers_cost(folder: Path, *, events: int) -> tuple[list[Row], list[str]]:
     for tool, answer in found.items():
         _check(tool, answer, found["tfdarshan"])
     rows = [row for tool, took in found.items() for row in _rows(label, tool, took)]
+    by_analyzer, without = _analyzer_rows(session, folder / "scratch", label, events)
     small = write_large_session(folder / "small", FILES * EVENTS_PER_FILE)
     of_log, left_out = _log_rows(small, folder / "log.darshan")
-    return [*rows, *of_log], [*missing, *left_out]
+    return [*rows, *by_analyzer, *of_log], [*missing, *without, *left_out]
 
 
 def _asked(python: str, tool: str, session: Path) -> dict[str, Any]:
@@ -62,6 +66,18 @@ def _check(tool: str, answer: Mapping[str, Any], ours: Mapping[str, Any]) -> Non
     off = abs(answer["percentile_ns"] / ours["percentile_ns"] - 1)
     if any(answer[name] != ours[name] for name in exact) or off > CLOSE:
         raise RuntimeError(f"{NAMES[tool]} answers {answer}, and tfdarshan {ours}")
+
+
+def _analyzer_rows(session: Path, scratch: Path, label: str, calls: int) -> tuple[list[Row], list[str]]:
+    """Asks DFTracer's analyzer, which reads DFTracer's traces, about one of the same calls."""
+    progress.show(f"asking {NAMES['analyzer']} about {label}")
+    try:
+        took = run_child("analyzer_probe", session, scratch)
+    except RuntimeError as error:
+        return [], [f"{NAMES['analyzer']} is left out: {str(error).splitlines()[-1]}"]
+    if took["calls"] != calls:
+        raise RuntimeError(f"{NAMES['analyzer']} answers {took}, of {calls} calls")
+    return _rows(label, "analyzer", took), []
 
 
 def _log_rows(session: Path, log: Path) -> tuple[list[Row], list[str]]:
