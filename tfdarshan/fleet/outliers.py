@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.fleet.job_groups import user_names
-from tfdarshan.fleet.job_table import JobTable
+from tfdarshan.fleet.job_table import UNKNOWN, JobTable
 
 # A user stands out with so many times the median user's rate, and such a share of all.
 TIMES, SHARE = 10.0, 0.1
@@ -58,7 +58,10 @@ class Outlier:
 
 
 def find_outliers(jobs: JobTable) -> list[Outlier]:
-    """Finds users that stand out, those with the largest share first; none among few users."""
+    """Finds users that stand out, those with the largest share first; none among few users.
+
+    Jobs of users that are not known count in shares and medians, and are nobody's.
+    """
     rows = jobs.rows
     users = rows["user"].where(rows["user"].notna(), user_names(rows)).astype(object)
     found = []
@@ -74,6 +77,8 @@ def find_outliers(jobs: JobTable) -> list[Outlier]:
         rate = sums["total"] / sums["seconds"].clip(lower=1e-9)
         whole = float(sums["total"].sum())
         for user in sums.index[(sums["total"] >= max(least, SHARE * whole)).to_numpy()]:
+            if user == UNKNOWN:
+                continue  # nobody, or many
             typical = float(np.median(rate.drop(user).to_numpy()))
             if rate[user] < TIMES * typical:
                 continue

@@ -39,6 +39,8 @@ def redacted(table: Any, tokens: Tokens) -> Any:
     def mapped(name: str, token: Callable[[str], str]) -> None:
         put(name, [None if value is None else token(value) for value in table[name].to_pylist()])
 
+    # A user without a name is not the same as others without one.
+    put("user", [_user(*both) for both in zip(*(table[n].to_pylist() for n in ("user", "uid")), strict=True)])
     for name in REMOVED:
         put(name, [None] * table.num_rows)
     mapped("input", tokens.path)
@@ -49,6 +51,10 @@ def redacted(table: Any, tokens: Tokens) -> Any:
     put("mounts", [_mounts(entries, tokens) for entries in table["mounts"].to_pylist()])
     put("doubts", [_number(doubts) for doubts in table["doubts"].to_pylist()])
     return table
+
+
+def _user(name: str | None, uid: int | None) -> str | None:
+    return f"uid {uid}" if name is None and uid is not None else name
 
 
 def _mounts(entries: list[dict[str, Any]] | None, tokens: Tokens) -> list[dict[str, Any]] | None:

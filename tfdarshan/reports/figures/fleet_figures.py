@@ -41,7 +41,7 @@ def weeks_figure(weeks: Sequence[WeekTotal]) -> Figure:
 
 def trend_figure(trends: Sequence[Trend], changes: Sequence[Change], unit: str) -> Figure:
     """Draws one figure of some mounts from week to week; a dotted line is where one changed."""
-    traces = [_line(trend, LINES[place % len(LINES)]) for place, trend in enumerate(trends[:MOST_LINES])]
+    traces = [_line(trend, place) for place, trend in enumerate(trends[:MOST_LINES])]
     marks = [
         {
             "type": "line", "xref": "x", "yref": "paper",
@@ -73,7 +73,8 @@ def groups_figure(groups: Sequence[JobGroup]) -> Figure:
     )
 
 
-def _line(trend: Trend, colour: str) -> dict[str, Any]:
+def _line(trend: Trend, place: int) -> dict[str, Any]:
+    """Draws a mount's line, dashed where its colour is also that of one before."""
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -81,6 +82,10 @@ def _line(trend: Trend, colour: str) -> dict[str, Any]:
         "x": [week.monday for week in trend.weeks],
         "y": [week.median for week in trend.weeks],
         "text": [f"{human_seconds(week.median)}, {week.jobs:,} jobs" for week in trend.weeks],
-        "line": {"color": colour, "width": 2},
+        "line": {
+            "color": LINES[place % len(LINES)],
+            "width": 2,
+            "dash": "solid" if place < len(LINES) else "dash",
+        },
         "hovertemplate": "week of %{x}: %{text}",
     }

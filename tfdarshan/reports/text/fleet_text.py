@@ -116,7 +116,12 @@ def hours(value: float) -> str:
     size = abs(value)
     if size >= 100 or not value:
         return f"{value:,.0f} h"
-    return f"{value:.1f} h" if size >= 1 else human_seconds(value * 3600)
+    return f"{value:.1f} h" if size >= 1 else job_seconds(value * 3600)
+
+
+def job_seconds(seconds: float) -> str:
+    """Gives seconds of a job, of which nobody needs thousandths."""
+    return f"{seconds:,.0f} s" if abs(seconds) >= 9.5 else human_seconds(seconds)
 
 
 def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
@@ -130,7 +135,7 @@ def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
             (
                 shortened(job_name(job), width),
                 printable(str(job["user"] or "-"))[:10],
-                human_seconds(job["lost_s"]),
+                job_seconds(job["lost_s"]),
                 f"{'' if job['nodes_known'] else '>= '}{job['lost_node_hours']:,.1f}",
                 percent(job["io_job_s"], job["duration_s"]),
                 human_bytes(job["bytes_read"]),
@@ -241,7 +246,7 @@ def _quantiles(one: Distribution) -> list[str]:
 def figure_text(value: float, unit: str) -> str:
     """Gives a figure of a distribution with its unit."""
     if unit == "s":
-        return human_seconds(value)
+        return job_seconds(value)
     if unit == "B":
         return human_bytes(value)
     return percent(value, 1) if unit == "share" else f"{value:,.2f}"

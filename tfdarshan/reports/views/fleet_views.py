@@ -18,6 +18,7 @@ from tfdarshan.reports.text.fleet_text import (
     figure_text,
     hours,
     job_name,
+    job_seconds,
     outlier_sentence,
     part_figures,
 )
@@ -155,7 +156,7 @@ def _worst(view: FleetView) -> Table:
             Cell(job_name(job), str(job["input"])),
             Cell(str(job["user"] or "-")),
             Cell(str(job["application"] or "-")),
-            duration(job["lost_s"]),
+            Cell(job_seconds(job["lost_s"]), f"{job['lost_s']:.9f} s"),
             Cell(f"{'' if job['nodes_known'] else '>= '}{job['lost_node_hours']:,.1f}"),
             Cell(percent(job["io_job_s"], job["duration_s"])),
             size(job["bytes_read"]),
