@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.fleet.job_columns import LOG, SESSION
 from tfdarshan.sessions.rank_folder import RANK_FOLDER
+from tfdarshan.sessions.remote_session import is_url
 from tfdarshan.sessions.session_directory import BURST_CONTROL, MARKER, META_SUFFIX, PLUGIN_FOLDER
 
 SUFFIX = ".darshan"
@@ -50,8 +51,15 @@ def find_inputs(given: Sequence[str]) -> InputList:
         given: Folders, files, or patterns as a shell has them; `**` stands for any number of folders.
 
     Raises:
+        ConfigurationError: One is a URL.
         SessionDataError: One of them is not there.
     """
+    url = next(filter(is_url, given), None)
+    if url is not None:
+        raise ConfigurationError(
+            f"{url} is a URL, and a fleet is read from folders: copy or mount it, "
+            "or read one session of it with `tfdarshan summary`."
+        )
     found = InputList(tuple(os.path.abspath(path) for path in given))  # noqa: PTH100
     for path in found.roots:
         for one in _matching(path):

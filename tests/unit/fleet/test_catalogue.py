@@ -12,6 +12,7 @@ import pytest
 
 from tests.fleet_population import write_population
 from tests.made_up_session import image_job, write_job
+from tfdarshan.commands import main
 from tfdarshan.errors import SessionDataError
 from tfdarshan.fleet import catalogue_folder, input_reading
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder, as_table
@@ -177,6 +178,13 @@ def test_damaged_and_unfinished_inputs_are_rows_with_their_reasons(tmp_path):
     assert fill(tmp_path).read == 1
 
 
+def test_a_url_is_refused_with_what_to_do(tmp_path, capsys):
+    assert main(["fleet", "s3://bucket/logs", "--catalogue", str(tmp_path / "c")]) == 2
+
+    said = " ".join(capsys.readouterr().err.split())
+    assert "s3://bucket/logs is a URL, and a fleet is read from folders: copy or mount it" in said
+
+
 def test_patterns_and_single_logs_are_inputs(tmp_path):
     # GIVEN
     logs = sorted(str(job.path) for job in write_population(tmp_path / "in", 5).jobs)
@@ -312,6 +320,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from tfdarshan.fleet import catalogue_update
+from tfdarshan.commands import main
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.input_list import find_inputs
 from tfdarshan.partials.serial import SERIAL
