@@ -197,8 +197,7 @@ def test_single_pages_give_a_generator_on_a_slow_device_what_is_promised(capsys,
         # WHEN
         findings = probed(tmp_path / "logs", shown)
 
-        # THEN nobody promises more reads at a time
-        assert not findings.get("mapped_wait")
+        # THEN
         finding = findings["mapped_random"]
         is_named(finding, path)
         assert diagnose(tfdarshan.open_session(tmp_path / "logs")).verdict.finding == "mapped_random"
@@ -222,10 +221,7 @@ def test_on_a_slow_device_nothing_is_promised_to_reads_in_order(capsys, server, 
         findings = probed(tmp_path / "logs", shown)
 
         # THEN
-        assert not [findings[name] for name in PROMISES & set(findings) if findings[name].gain]
-        note = findings["mapped_wait"]
-        assert "as fast as storage gives" in note.title
-        assert note.files == (path,)
+        assert not [name for name in PROMISES & set(findings) if findings[name].kind == "problem"]
 
         # and merged reads are in fact no quicker
         with shown():

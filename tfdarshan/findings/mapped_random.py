@@ -27,7 +27,7 @@ PAGE_BYTES = 4096
 def find(measures: Measures) -> Finding | None:
     """Finds it where far more came in than was touched, and waits would be shorter without."""
     found, model = measures.mapped, measures.model
-    page_s, most_page_s = _page_s(measures.mapped_probe), _alone_s(measures.mapped_probe)
+    page_s, most_page_s = _page_s(measures.mapped_probe)
     files = [one for one in found.files if _jumps_about(one) and (page_s is not None or one.bytes_in)]
     jump_s = sum(one.jump_s for one in files)
     if not files or jump_s / model.units < LEAST_SHARE * model.unit_s:
@@ -69,18 +69,20 @@ def _jumps_about(one: FileWaits) -> bool:
     return one.bytes_in is None or one.bytes_in >= AMPLIFIED * one.touched_bytes > 0
 
 
-def _page_s(probe: StorageProbe | None) -> float | None:
-    """Gives what a read of one page takes one reader, by a probe; None without.
+def _page_s(probe: StorageProbe | None) -> tuple[float, float] | tuple[None, None]:
+    """Gives what a read of one page is expected to take one reader, by a probe, and the most; None without.
 
-    Where bytes are the limit, as on a device that is held to a rate, it waits for those that were read before
-    it: the page's own part of the time is less.
+    Where bytes are the limit, as on a device that is held to a rate, a page of the probe may have waited for
+    those that were read before it, or have been lent: its part of the bytes is what it takes.
     """
     alone_s = _alone_s(probe)
-    if alone_s is None or probe is None or probe.small is None or not _is_full(probe.large):
-        return alone_s
+    if alone_s is None:
+        return None, None
+    if probe is None or probe.small is None or not _is_full(probe.large):
+        return alone_s, alone_s
     most_calls_per_s = max(level.calls_per_s for level in probe.small.levels)
-    bytes_per_s = probe.large.levels[-1].bytes_per_s
-    return min(alone_s, max(PAGE_BYTES / bytes_per_s, 1 / most_calls_per_s))
+    part_s = max(PAGE_BYTES / probe.large.levels[-1].bytes_per_s, 1 / most_calls_per_s)
+    return part_s, max(part_s, alone_s)
 
 
 def _alone_s(probe: StorageProbe | None) -> float | None:
