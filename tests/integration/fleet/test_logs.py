@@ -16,7 +16,7 @@ from tfdarshan.formats.importing.pydarshan import read_content
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
 # Of log versions 3.10 and 3.21, with records of both versions; many ranks; DXT and HDF5; one without POSIX.
-CHOSEN = ("example", "noposix", "sample-dxt-simple", "ior_hdf5_example")
+CHOSEN = ("example", "noposix", "dxt", "sample-dxt-simple", "ior_hdf5_example")
 SMALL = [next(path for path in LOGS if path.stem == name) for name in CHOSEN]
 
 
