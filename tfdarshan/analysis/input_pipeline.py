@@ -93,16 +93,16 @@ def input_pipeline(
         watch: Is told of each block, too, which of its calls count, and these.
     """
     sums = _Sums(size_bytes, windows, is_loop)
-    # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files are
-    # added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
+    # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files and
+    # depths are added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
     with ThreadPoolExecutor(1) as pool, closing(read_ahead(blocks(STORED), depth=1)) as read:
         for block in read:
             rows, calls = _chosen(block, *input_calls(block, is_input, windows))
-            costs = pool.submit(sums.costs.add, calls)
+            beside = pool.submit(sums.add_beside, calls)
             sums.add(block, calls)
             if watch is not None:
                 watch(block, rows, calls)
-            costs.result()
+            beside.result()
     if windows is not None:
         return sums.pipeline(windows.span_ns)
     span_ns = reading_span(*sums.threads())
@@ -169,9 +169,13 @@ class _Sums:
         if not len(calls):
             return
         self.times.add(calls, len(block.threads), loop_of(block, self._is_loop))
-        self.depths.add(calls)
         first, last = int(calls.start_ns[0]), int(calls.start_ns[-1])
         self._began_ns = (first if self._began_ns is None else self._began_ns[0], last)
+
+    def add_beside(self, calls: InputCalls) -> None:
+        """Adds the same calls to the sums that `add` has no part in."""
+        self.costs.add(calls)
+        self.depths.add(calls)
 
     def began_within(self, span_ns: tuple[int, int]) -> bool:
         """Says whether all calls began in some time."""
