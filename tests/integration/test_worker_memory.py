@@ -4,7 +4,7 @@ import pytest
 
 from tests.perf.child import run_child
 
-EVENTS = 10_000_000
+EVENTS = 20_000_000
 MOST_MIB = 1e9 / (1 << 20)
 
 
