@@ -70,7 +70,7 @@ def _runners(label: str, found: dict[str, dict[str, float]]) -> list[Row]:
                 wanted=WANTED_MIB,
             )
             for name, took in found.items()
-            if name != RUNNERS[0]
+            if name not in (RUNNERS[0], SLURM)  # whose workers are no children of who asks
         ),
         single_row(
             GROUP, "Dask's processor time against the pool's", "x", [dask["cpu_s"] / pool["cpu_s"]],
