@@ -3,19 +3,11 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include "lmdb/lmdb.h"
+#include "lmdb_pages.h"
 
 enum {
     LARGEST_PAGE = 4096,
     PAGES = 11,
-    BRANCH = 1,
-    LEAF = 2,
-    OVERFLOW = 4,
-    META = 8,
-    LEAF2 = 0x20,
-    SUBPAGE = 0x40,
-    BIG = 1,
-    TREE = 2,
-    DUPLICATES = 4,
     RECORDS = 13,
 };
 
@@ -35,68 +27,10 @@ static unsigned big_bytes(void)
     return 2 * page_bytes - 224;
 }
 
-static void put16(uint8_t *at, unsigned value)
-{
-    uint16_t given = (uint16_t)value;
-    memcpy(at, &given, sizeof given);
-}
-
-static void put64(uint8_t *at, uint64_t value)
-{
-    memcpy(at, &value, sizeof value);
-}
-
-static void begin_page(uint8_t *page, uint64_t number, unsigned flags, unsigned size)
-{
-    put64(page, number);
-    put16(page + 10, flags);
-    put16(page + 12, 16);
-    put16(page + 14, size);
-}
-
-/* Adds a node behind the others; returns where its value goes. */
-static uint8_t *add_node(uint8_t *page, unsigned flags, const char *key, const void *value, unsigned size,
-                         unsigned stored)
-{
-    uint16_t lower, upper;
-    memcpy(&lower, page + 12, sizeof lower);
-    memcpy(&upper, page + 14, sizeof upper);
-    unsigned key_size = (unsigned)strlen(key);
-    upper = (uint16_t)(upper - ((8 + key_size + stored + 1) & ~1u));
-    CHECK(upper >= lower + 2);
-    put16(page + lower, upper);
-    put16(page + 12, lower + 2u);
-    put16(page + 14, upper);
-    uint8_t *node = page + upper;
-    put16(node, size & 0xffff);
-    put16(node + 2, size >> 16);
-    put16(node + 4, flags);
-    put16(node + 6, key_size);
-    memcpy(node + 8, key, key_size);
-    if (stored)
-        memcpy(node + 8 + key_size, value, stored);
-    return node + 8 + key_size;
-}
-
-static void put_tree(uint8_t *at, unsigned depth, uint64_t entries, uint64_t root)
-{
-    memset(at, 0, 48);
-    put16(at + 6, depth);
-    put64(at + 32, entries);
-    put64(at + 40, root);
-}
-
 static void make_meta(uint64_t number, uint64_t transaction)
 {
-    uint8_t *page = image + number * page_bytes, *meta = page + 16;
-    begin_page(page, number, META, page_bytes);
-    memcpy(meta, "\xDE\xC0\xEF\xBE\x01", 5);
-    put64(meta + 16, image_bytes());
-    put_tree(meta + 24, 0, 0, UINT64_MAX);
-    put16(meta + 24, page_bytes);
-    put_tree(meta + 72, 2, RECORDS, 2);
-    put64(meta + 120, PAGES - 1);
-    put64(meta + 128, transaction);
+    put_meta(image + number * page_bytes, page_bytes, number, transaction,
+             (struct tree){.depth = 2, .entries = RECORDS, .root = 2, .pages = PAGES});
 }
 
 static void make_branch(void)
@@ -115,8 +49,7 @@ static void make_values(void)
     put64(number, 5);
     add_node(page, BIG, "b", number, big_bytes(), 8);
     uint8_t *big = image + 5 * page_bytes;
-    begin_page(big, 5, OVERFLOW, 0);
-    put64(big + 8, (uint64_t)2 << 32 | OVERFLOW << 16);
+    begin_overflow(big, 5, 2);
     memset(big + 16, 'B', big_bytes());
 }
 
