@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,9 @@
 #include "lmdb/record_check.h"
 #include "lmdb/turn.h"
 #include "lmdb/values.h"
+#include "lmdb/windows.h"
 
-enum { SLOTS = 256, WARM_WINDOWS = 8, SAFE_COMMITS = 1, SENTENCE_BYTES = 160 };
+enum { SLOTS = 256, WINDOWS_AHEAD = 2, SAFE_COMMITS = 1, SENTENCE_BYTES = 160 };
 
 /* One lent file. `users` is 0 where the slot is free; who is in a call is a user. */
 struct slot {
@@ -25,9 +27,7 @@ struct slot {
     bool held;
     atomic_int threads, cached, turns;
     _Atomic uint64_t window;
-    pthread_mutex_t warming; /* held by who reads a window to the page cache */
-    _Atomic uint64_t warm[WARM_WINDOWS];
-    atomic_uint next_warm;
+    struct tfd_lmdb_windows windows; /* which the page cache takes */
 };
 
 static struct slot slots[SLOTS];
@@ -68,9 +68,7 @@ static void fill(struct slot *slot, struct tfd_lmdb *file, char *path, bool held
     slot->path = path;
     slot->process = getpid();
     slot->held = held;
-    pthread_mutex_init(&slot->warming, NULL);
-    for (int i = 0; i < WARM_WINDOWS; i++)
-        atomic_store(&slot->warm[i], 0);
+    tfd_lmdb_windows_begin(&slot->windows);
     atomic_store(&slot->threads, 1);
     atomic_store(&slot->cached, 0);
     atomic_store(&slot->turns, 0);
@@ -161,39 +159,87 @@ static int64_t sizes_of(const struct tfd_lmdb_part *part, uint64_t *sizes, struc
     return total;
 }
 
-static bool is_warm(struct slot *slot, uint64_t key)
-{
-    for (int i = 0; i < WARM_WINDOWS; i++)
-        if (atomic_load(&slot->warm[i]) == key)
-            return true;
-    return false;
-}
+/* A window that a thread of its own reads ahead of who asks for it. The numbers are its own: an op's end with its call. */
+struct ahead {
+    struct slot *slot;
+    uint64_t key;
+    uint64_t count;
+    uint64_t numbers[];
+};
 
-static int warm(struct slot *slot, const struct tfd_lmdb_part *part, uint64_t window,
-                struct tfd_lmdb_error *error)
+static int warm(struct slot *slot, const uint64_t *numbers, uint64_t count, struct tfd_lmdb_error *error)
 {
-    uint64_t first = part->first / window * window;
-    uint64_t count = part->total - first < window ? part->total - first : window;
     bool turns = atomic_load(&slot->turns);
     int turn = turns ? tfd_lmdb_begin_turn(slot->path) : -1;
-    int result = tfd_lmdb_warm(slot->file, (const uint64_t *)part->numbers + first, count,
-                               atomic_load(&slot->threads), error);
+    int result = tfd_lmdb_warm(slot->file, numbers, count, atomic_load(&slot->threads), error);
     tfd_lmdb_end_turn(turn);
     return result;
 }
 
-/* Has the page cache take the window that the part begins in, once. */
+static void *read_ahead(void *argument)
+{
+    struct ahead *ahead = argument;
+    struct tfd_lmdb_error error; /* who asks for the window reads it again, and has it */
+    int result = warm(ahead->slot, ahead->numbers, ahead->count, &error);
+    tfd_lmdb_windows_end(&ahead->slot->windows, ahead->key, !result);
+    leave(ahead->slot);
+    free(ahead);
+    return NULL;
+}
+
+/* A signal of the host's is never delivered to the thread. */
+static int start_thread(struct ahead *ahead)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, NULL, read_ahead, ahead);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed)
+        pthread_detach(thread);
+    return failed;
+}
+
+/* Has a window read in the background, unless it is or was. Who calls this is in the slot. */
+static void start_ahead(struct slot *slot, uint64_t key, const uint64_t *numbers, uint64_t count)
+{
+    if (!tfd_lmdb_windows_take(&slot->windows, key, false))
+        return;
+    struct ahead *ahead = malloc(sizeof *ahead + count * sizeof *numbers);
+    if (ahead) {
+        *ahead = (struct ahead){.slot = slot, .key = key, .count = count};
+        memcpy(ahead->numbers, numbers, count * sizeof *numbers);
+        atomic_fetch_add(&slot->users, 1);
+        if (!start_thread(ahead))
+            return;
+        atomic_fetch_sub(&slot->users, 1);
+        free(ahead);
+    }
+    tfd_lmdb_windows_end(&slot->windows, key, false);
+}
+
+static uint64_t least(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+/* Has the page cache take the window that the part begins in, once, and begin with the next ones. TensorFlow has as
+ * many threads as processors: where all of them wait for one window, none could ask for the next. */
 static int warm_once(struct slot *slot, const struct tfd_lmdb_part *part, uint64_t window,
                      struct tfd_lmdb_error *error)
 {
+    uint64_t first = part->first / window * window, left = part->total - first;
     uint64_t key = (part->span + 1) << 32 | (part->first / window + 1);
-    if (is_warm(slot, key))
+    const uint64_t *numbers = (const uint64_t *)part->numbers + first;
+    /* A device that wants one read in flight, or whose readers take turns, wants one reader. */
+    uint64_t ahead = atomic_load(&slot->threads) > 1 ? WINDOWS_AHEAD : 0;
+    for (uint64_t i = 1; i <= ahead && i * window < left; i++)
+        start_ahead(slot, key + i, numbers + i * window, least(left - i * window, window));
+    if (!tfd_lmdb_windows_take(&slot->windows, key, true))
         return 0;
-    pthread_mutex_lock(&slot->warming);
-    int result = is_warm(slot, key) ? 0 : warm(slot, part, window, error);
-    if (!result)
-        atomic_store(&slot->warm[atomic_fetch_add(&slot->next_warm, 1) % WARM_WINDOWS], key);
-    pthread_mutex_unlock(&slot->warming);
+    int result = warm(slot, numbers, least(left, window), error);
+    tfd_lmdb_windows_end(&slot->windows, key, !result);
     return result;
 }
 

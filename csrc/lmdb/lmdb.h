@@ -107,7 +107,8 @@ int tfd_lmdb_check_mapped(struct tfd_lmdb *file, const uint64_t *numbers, size_t
 uint64_t tfd_lmdb_lend(struct tfd_lmdb *file, const char *path, int held);
 
 /* How the op reads from now on: with so many reads in flight; what the page cache has; after waiting for its turn;
- * first a window of so many records of its span, in the order of the file, to the page cache. */
+ * first a window of so many records of its span, in the order of the file, to the page cache; with several reads in
+ * flight the next two windows meanwhile, in the background. */
 void tfd_lmdb_set_reading(uint64_t lent, int threads, int cached, int turns, uint64_t window);
 
 /* From now on the op fails with a sentence; calls under way end as they would. */
