@@ -17,7 +17,7 @@ from tfdarshan.analysis.segments import COLUMNS, load_segments
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.recording.writing import gathering
-from tfdarshan.sessions import opened_table, process_data
+from tfdarshan.sessions import event_groups, opened_table, process_data
 from tfdarshan.sessions.gathered_tables import LIST, gathered_tables
 
 PROCESSES = 20
@@ -70,7 +70,8 @@ def opened(folder, monkeypatch):
         names.append(path.name)
         return original(path, metadata)
 
-    monkeypatch.setattr(process_data, "opened_table", noted)
+    for reader in (process_data, event_groups):
+        monkeypatch.setattr(reader, "opened_table", noted)
     summary_and_diagnosis(tfdarshan.open_session(folder), 5)
     return set(names)
 

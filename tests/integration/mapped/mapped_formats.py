@@ -29,11 +29,12 @@ def numbers():
     return np.arange(ROWS * COLUMNS, dtype=np.int64).reshape(ROWS, COLUMNS)
 
 
-def cached_bytes(handle):
-    """Gives what of a file is in the page cache, by cachestat(2)."""
+def come_bytes(handle):
+    """Gives what of a file is in the page cache, or was evicted, by cachestat(2)."""
     whole, found = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
     failed = ctypes.CDLL(None).syscall(CACHESTAT, handle, whole, found, 0)
-    return None if failed else found[0] * PAGE
+    cached, _, _, evicted, _ = found
+    return None if failed else (cached + evicted) * PAGE
 
 
 def make_npy(folder):
@@ -164,10 +165,10 @@ def read(name, path, logdir, warm):
     """Reads it in a session, its packages being there already, and says what came of it."""
     FORMATS[name][1](warm)
     handle = os.open(path, os.O_RDONLY)
-    before = cached_bytes(handle)
+    before = come_bytes(handle)
     with tfdarshan.profile(logdir, mapped=True) as session:
         found = FORMATS[name][1](path)
-        after = cached_bytes(handle)
+        after = come_bytes(handle)
     reads = mapped_reads(session.session.processes)
     [file] = [one for one in reads.slowest if one.path == str(path)]
     block = session.session.meta[0]["mapping"]

@@ -41,11 +41,12 @@ def offsets_of(order, size):
     return pages * PAGE
 
 
-def cached_bytes(handle):
-    """Gives what of a file is in the page cache, by cachestat(2); None if the kernel does not say."""
+def come_bytes(handle):
+    """Gives what of a file is in the page cache, or was evicted, by cachestat(2); None if not told."""
     whole, found = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
     failed = ctypes.CDLL(None).syscall(CACHESTAT, handle, whole, found, 0)
-    return None if failed else found[0] * PAGE
+    cached, _, _, evicted, _ = found
+    return None if failed else (cached + evicted) * PAGE
 
 
 def import_all(path, logdir):
@@ -93,10 +94,10 @@ def main(library, path, order, threads, logdir, user="0", refuse=""):
     if refuse:
         refuse_perf()
     handle, touched = os.open(path, os.O_RDONLY), Touched()
-    before = cached_bytes(handle)
+    before = come_bytes(handle)
     with tfdarshan.profile(logdir, mapped=True) as session:
         failed = touch(handle, size, offsets.ctypes.data, len(offsets), int(threads), ctypes.byref(touched))
-        after = cached_bytes(handle)
+        after = come_bytes(handle)
     reads = mapped_reads(session.session.processes)
     [file] = [one for one in reads.slowest if one.path == str(path)]
     print(
