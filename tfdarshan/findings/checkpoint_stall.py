@@ -26,6 +26,8 @@ LIKELY = (0.25, 0.7)
 ALIKE = 1.5
 # What writing beside the steps takes of a processor.
 IDLE_CPUS = 1.0
+# A burst buffer reads what it wrote to the slow tier once more, to know that it is whole.
+WRITTEN_AND_READ = 2.0
 # Files of a checkpoint of TensorFlow.
 TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})$"
 NUMPYS = r"\.npy$"
@@ -71,7 +73,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if windows is None:
         assumed.append(_saves(bursts))
     # Saves that come too soon are written one after the other, beside all else that the job does.
-    beside_s = max(0.0, min(stall_s, measures.model.all_s - stall_s))
+    beside_s = max(0.0, min(stall_s, measures.model.all_s - _behind_s(measures, stall_s)))
     low, likely = (share * beside_s / units for share in LIKELY)
     likely *= 1.0 if all(entry.support for entry in assumed[1:]) else UNSHOWN
     beside = pace_beside(measures, *(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
@@ -133,15 +135,25 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
     count, held_s = plural(len(bursts), "checkpoint"), float(stalls.sum())
     seen = f"{count}, {percent(held_s, measures.model.all_s)} of the time"
     if len(bursts) > 1:
-        apart_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9
-        left_s, each_s = float(np.median(apart_s - stalls[:-1])), held_s / len(bursts)
+        left_s, each_s = _left_s(bursts, stalls), held_s / len(bursts)
         seen = f"{count} of {human_seconds(each_s)}, {human_seconds(max(left_s, 0.0))} from one to the next"
-        seen = seen if left_s >= each_s else ""
+        seen = seen if left_s >= _behind_s(measures, each_s) else ""
     return Assumption(
         "a checkpoint can be written while training goes on",
         seen,
         "the next one is due before the last one is written",
     )
+
+
+def _behind_s(measures: Measures, stall_s: float) -> float:
+    """Gives how long storage is busy with what holds training up so long, saved behind the loop's back."""
+    return stall_s * (WRITTEN_AND_READ if saves_by_tensorflow(measures) else 1.0)
+
+
+def _left_s(bursts, stalls) -> float:  # type: ignore[no-untyped-def]
+    """Gives the time from one checkpoint's end to the next one's start."""
+    apart_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9
+    return float(np.median(apart_s - stalls[:-1]))
 
 
 def _processor_for_it(measures: Measures) -> list[Assumption]:

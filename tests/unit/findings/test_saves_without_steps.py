@@ -59,6 +59,19 @@ def test_other_files_are_a_note(tmp_path, changes):
     assert (one.kind, one.gain, one.cure) == ("note", None, None)
 
 
+def test_a_burst_buffer_that_reads_what_it_wrote_again_needs_the_time_for_both(tmp_path):
+    # GIVEN saves of 0.7 s after each second, by TensorFlow and by NumPy
+    names = [f"/out/ckpt-{number}.data-00000-of-00001" for number in (1, 2, 3, 4)]
+    burst = saves(job(tmp_path / "tensorflow", names, save_ms=700.0))
+    thread = saves(job(tmp_path / "numpy", ALIKE, save_ms=700.0))
+
+    # THEN a thread has written one before the next is due; of 6.8 s a burst buffer needs 5.6 on its own
+    assert thread.gain.low_s > 0
+    assert burst.gain.low_s == 0
+    assert thread.gain.expected_s == pytest.approx(0.7 * 2.8, rel=0.02)
+    assert burst.gain.expected_s == pytest.approx(0.7 * (6.8 - 5.6), rel=0.02)
+
+
 def test_saves_that_take_longer_than_all_else_are_written_beside_that_alone(tmp_path):
     # GIVEN saves of 2 s after each second: the next one is due before the last one is written
     one = saves(job(tmp_path, ALIKE, save_ms=2000.0))
