@@ -187,7 +187,14 @@ def _worth_naming(made: Sequence[Finding], found: Sequence[Finding], measures: M
     problems = any(finding.kind == "problem" for finding in found)
     if not problems and measures.model.likely:
         return []
-    return [finding for finding in made if finding.name in listed and finding.kind == "problem"]
+    return [
+        finding
+        for finding in made
+        if finding.name in listed
+        and finding.kind == "problem"
+        # What is a note because it promises little is not named in a problem's place, either.
+        and not (problems and _promises_little(finding))
+    ]
 
 
 def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.later_waits import within_later_waits
@@ -12,7 +13,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, plural
 
 NAME = "reopening"
-# Files that are opened about once for each time that they are read.
+# Files that are opened about once for each time that they are read whole.
 ONCE_A_PASS = 1.2
 CURE = Cure(
     "Open each file once and keep it open, or keep what was read in memory.",
@@ -41,13 +42,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "there are more files than may be open at a time",
     )
     gain, stall_s = measures.without(needless, 0.5, 0.95, 1.0, [assumed])
-    if costs.opens.sum() <= ONCE_A_PASS * measures.passes * files:
+    once_a_pass = bool(costs.opens.sum() <= ONCE_A_PASS * _opened_once_a_pass(measures).sum())
+    if once_a_pass:
         # Then it is later passes that open again.
         gain = within_later_waits(gain, measures, needless.within_s / measures.model.units)
     order = np.argsort(-again, kind="stable")
     return Finding(
         name=NAME,
-        kind="problem",
+        # Whoever reads a file again opens it again: what spares that is to keep what was read.
+        kind="note" if once_a_pass else "problem",
         title=_title(float(costs.opens.sum()), float(first.sum()), files),
         what=f"{costs.opens.sum():,.0f} opens of {plural(files, 'file')}; opening and closing again takes "
         f"{human_seconds(needless_s / max(float(again.sum()), 1))} each time.",
@@ -64,6 +67,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="with more files than may be open at a time (ulimit -n): then put them into shards",
     )
+
+
+def _opened_once_a_pass(measures: Measures) -> Array:
+    """Gives how often files are opened if each process, and each pass over a file, opens it once."""
+    costs, size = measures.costs, measures.sizes
+    passes = np.where(size > 0, costs.read_bytes / np.maximum(size, 1), 1.0)
+    openers = measures.files.rows["openers"].to_numpy()
+    once: Array = np.where(costs.opens > 0, np.maximum(np.maximum(passes, openers), 1.0), 0.0)
+    return once
 
 
 def _title(opens: float, needed: float, files: int) -> str:
