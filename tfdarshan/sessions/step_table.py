@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from tfdarshan.sessions.schema import UNKNOWN
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tfdarshan.sessions.traces.batch_waits import BatchWaits
 
 FROM_TRACE = "TensorFlow's trace"
 
@@ -65,7 +66,7 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
     start_ns, end_ns = np.array(start, np.int64), np.array(end, np.int64)
     wait_ns = np.array(told_wait, np.int64)
     if waits is not None:
-        within = _covered_between(*waits, start_ns, end_ns)
+        within = _covered_between(waits.start_ns, waits.end_ns, start_ns, end_ns)
         traced = _traced_steps(owner, start_ns, end_ns)
         wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
     return {
@@ -129,17 +130,14 @@ def _kernel_figures(row: list[Any]) -> list[int]:
     return row[5:7] if len(row) > 6 else [UNKNOWN, UNKNOWN]
 
 
-def _traced(waits: tuple[Array, Array] | None) -> list[tuple[Any, ...]]:
-    if waits is None:
-        return []
-    starts = waits[0].tolist()
+def _traced(waits: BatchWaits | None) -> list[tuple[Any, ...]]:
     return [
         (number, start_ns, end_ns, UNKNOWN, FROM_TRACE, UNKNOWN, UNKNOWN)
-        for number, (start_ns, end_ns) in enumerate(pairwise(starts))
+        for number, (start_ns, end_ns) in enumerate([] if waits is None else waits.steps)
     ]
 
 
-def _waits(owner: ProcessData) -> tuple[Array, Array] | None:
+def _waits(owner: ProcessData) -> BatchWaits | None:
     from tfdarshan.sessions.traces.tf_steps import input_waits, trace_beside
 
     found = trace_beside(owner)

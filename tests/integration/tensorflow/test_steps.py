@@ -44,6 +44,14 @@ JOB = """
     with tfdarshan.profile("loop"):
         for number, (batch, _) in enumerate(files):
             time.sleep(0.005)
+
+    validation = tf.data.Dataset.from_tensor_slices(paths[:12]).map(load).batch(4)
+    with tfdarshan.profile("validated"):
+        for epoch in range(2):
+            for batch in files:
+                time.sleep(0.05)
+            for batch in validation:
+                pass
 """
 
 
@@ -108,3 +116,16 @@ def test_loop_that_marks_nothing_has_the_steps_of_tensorflows_trace(folder):
     assert (duration > 5e6).all()
     assert ((found["input_wait_ns"] > 0) & (found["input_wait_ns"] < duration - 5e6)).all()
     assert found["start_ns"].tolist()[1:] == found["end_ns"].tolist()[:-1]
+
+
+def test_batches_of_a_validation_set_are_no_steps(folder):
+    # GIVEN two epochs, each followed by a pass over other batches, which are not trained on
+    (trace,) = traces(folder / "validated")
+    plane = plane_of(read_space(trace), HOST_PLANE)
+    names = [plane.event_metadata[event.metadata_id].name for line in plane.lines for event in line.events]
+    assert names.count("IteratorGetNextOp::DoCompute") == 2 * (BATCHES + 1 + 3 + 1)
+
+    # THEN there is a step for each batch of the epochs, and for asking after the last one
+    found = steps(folder / "validated")
+    assert len(found) == 2 * (BATCHES + 1)
+    assert (found["start_ns"].to_numpy()[1:] > found["end_ns"].to_numpy()[:-1]).sum() == 1

@@ -6,18 +6,25 @@ Source: TensorFlow's profiler records every run of the kernel IteratorGetNext, b
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.rank_folder import logdir_of
+from tfdarshan.sessions.traces.batch_waits import AskedBatch, BatchWaits, batch_waits
 from tfdarshan.sessions.traces.xspace import ANY_MARK, Plane, Space, holds_mark
 from tfdarshan.sessions.traces.xspace_session import IO_PLANE
 
 HOST_PLANE = "/host:CPU"
 GET_NEXT = "IteratorGetNextOp::DoCompute"
+ROOT = "Iterator::Root"
+# A pipeline's last stage is Iterator::Root::Prefetch, the one before it Iterator::Root::Prefetch::Batch.
+LAST_STAGE = 2
 MOST_NS = 1 << 62
 
 
@@ -36,10 +43,8 @@ def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
     return trace, int(about["start_ns"])
 
 
-def input_waits(trace: Path, session_ns: int) -> tuple[Array, Array]:
-    """Gives start and end of each wait for the next batch, in ns since the session's start, int64.
-
-    Waits that overlap, of several iterators, are one.
+def input_waits(trace: Path, session_ns: int) -> BatchWaits:
+    """Gives the waits for batches, in ns since the session's start.
 
     Args:
         trace: TensorFlow's trace.
@@ -51,9 +56,43 @@ def input_waits(trace: Path, session_ns: int) -> tuple[Array, Array]:
     space = Space(trace)
     host, origin_ns = space.plane(HOST_PLANE), origin_of(space, session_ns)
     if host is None or origin_ns is None:
-        return merged_intervals([])
-    wanted = {number for number, name in host.event_names.items() if name == GET_NEXT}
-    return merged_intervals(events_of(space, host, wanted, origin_ns))
+        return batch_waits([])
+    asked = [batch for line in host.lines for batch in _asked(host, line, origin_ns)]
+    if any(abs(time_ns) > MOST_NS for batch in asked for time_ns in (batch.start_ns, batch.end_ns)):
+        raise space.damaged()
+    return batch_waits(asked)
+
+
+def _asked(plane: Plane, line: Any, origin_ns: int) -> Iterator[AskedBatch]:
+    """Yields what a thread asked for: the iterator's event, and its last stage's, lie within the kernel's."""
+    names = plane.event_names
+    events = [event for event in line.events if _is_asking(names.get(event.metadata_id, ""))]
+    events.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
+    begun = [place for place, event in enumerate(events) if names[event.metadata_id] == GET_NEXT]
+    for first, last in pairwise([*begun, len(events)]):
+        kernel = events[first]
+        start_ns = origin_ns + line.timestamp_ns + kernel.offset_ps // 1000
+        inner = [
+            one for one in events[first + 1 : last] if one.offset_ps < kernel.offset_ps + kernel.duration_ps
+        ]
+        stage = next((names[one.metadata_id] for one in inner if names[one.metadata_id] != ROOT), "")
+        iterator = next((_stat(plane, one, "id") for one in inner if names[one.metadata_id] == ROOT), None)
+        looks = stage, _stat(plane, kernel, "element_size")
+        yield AskedBatch(start_ns, start_ns + kernel.duration_ps // 1000, iterator, looks)
+
+
+def _is_asking(name: str) -> bool:
+    return name in (GET_NEXT, ROOT) or (name.startswith(f"{ROOT}::") and name.count("::") == LAST_STAGE)
+
+
+def _stat(plane: Plane, event: Any, name: str) -> Hashable:
+    """Gives a stat of an event, None if it has none of that name."""
+    values = (
+        getattr(stat, kind)
+        for stat in event.stats
+        if plane.stat_names.get(stat.metadata_id) == name and (kind := stat.WhichOneof("value"))
+    )
+    return next(values, None)
 
 
 def origin_of(space: Space, session_ns: int) -> int | None:
