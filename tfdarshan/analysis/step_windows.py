@@ -10,6 +10,9 @@ import pandas as pd
 
 from tfdarshan.analysis.intervals import Array, Covered, covered
 
+# A step that waits no larger share of a mean step found its batch ready.
+READY = 0.05
+
 
 @dataclass(frozen=True)
 class StepWindows:
@@ -58,6 +61,13 @@ class StepWindows:
             return 0.0
         waits = self.wait_end_ns - self.start_ns
         return max(0.0, float(waits[0] - np.median(waits))) / 1e9
+
+    @property
+    def ready_share(self) -> float:
+        """Share of the steps that found their batch ready: that waited a twentieth of a mean step or less."""
+        if self.wait_end_ns is None:
+            return 0.0
+        return float(np.mean((self.wait_end_ns - self.start_ns) / 1e9 <= READY * self.step_s))
 
     @property
     def typical_compute_s(self) -> float | None:

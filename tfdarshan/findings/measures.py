@@ -69,6 +69,9 @@ LEAST_STEPS, LEAST_S = 5, 0.1
 FIRST_WAIT = (1.0, 0.5, 0.0)
 # What the pipeline did beside a stall may have been more than its calls show.
 SURELY_BESIDE = 1.25
+# Where so large a share of the steps find their batch ready, the pipeline waits for them: it may be as quick
+# as its calls alone, which is expected by half.
+AHEAD, AS_QUICK = 0.9, 0.5
 
 
 @dataclass(frozen=True)
@@ -441,6 +444,10 @@ class Measures:
                 (low_s, expected_s, high_s), stall_s, paces, curable_s, strict=True
             )
         )
+        if stall_s[1] > 0 and self.keeps_ahead:
+            # Beside stalls it rests, and beside compute, too: what it can do there its pace does not show.
+            left_s = max(0.0, model.storage_s - expected_s - max(model.compute_s - stall_s[1], 0.0))
+            if_so += AS_QUICK * max(0.0, min(expected_s, curable_s[1]) + stall_s[1] - left_s - if_so)
         expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), curable_s[1])
         # A pipeline that the steps hold back may be just as quick as they are.
         low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
@@ -458,6 +465,11 @@ class Measures:
         low = max(0.0, min(low, expected) - noise_s)
         high = max(high, if_so) + noise_s + writes_s
         return Gain(model.unit, model.unit_s, low, expected, high, tuple(assumed), if_so)
+
+    @property
+    def keeps_ahead(self) -> bool:
+        """Whether nearly all steps find their batch ready, so that the pipeline waits for them."""
+        return self.windows is not None and self.windows.ready_share >= AHEAD
 
     @property
     def waited(self) -> Assumption:
