@@ -39,6 +39,9 @@ def find(measures: Measures) -> Finding | None:
     # A file renamed in the session was made in it, though under another name; one that is gone is no input.
     opened = (costs.opens >= 1) & (measures.files.rows["moves"].to_numpy() == 0)
     whole = opened & (costs.reads > 0) & ((size <= 0) | (costs.read_bytes >= WHOLE * size * costs.opens))
+    if measures.pauses is not None:
+        # What no step reads is no part of what a batch takes.
+        whole[measures.pauses.rows] = False
     files = int(np.count_nonzero(whole))
     calls_s = float(costs.call_s.sum())
     if files < FEWEST_FILES or calls_s <= 0:

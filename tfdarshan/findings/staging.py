@@ -10,7 +10,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
-from tfdarshan.findings.measures import SEVERAL, Measures
+from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
@@ -127,7 +127,7 @@ def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
         return (
             figures.rereads.passes * measures.costs.storage_share <= ONE_PASS
             or measures.later_epochs_hardly_wait
-        )
+        ) and not _pauses_last(measures)
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
         return False
@@ -137,6 +137,15 @@ def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
         and not pipeline.made_anew
         and figures.rereads.passes < SEVERAL
     )
+
+
+def _pauses_last(measures: Measures) -> bool:
+    """Says whether training stands still in later pauses, too, for files that no step reads."""
+    pauses = measures.run.stood_still
+    if pauses is None or pauses.count < 2:
+        return False
+    first_s = pauses.reading_s - pauses.later_s
+    return pauses.later_s / (pauses.count - 1) > HARDLY * first_s
 
 
 def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> Cure:

@@ -1,7 +1,7 @@
 """When a job asked for batches, and which of these are of a data set that is gone through between epochs.
 
-Source: beside IteratorGetNext, TensorFlow's trace has the iterator's own event, `Iterator::Root`, with a number
-for each iterator, and below it the last stage of its pipeline.
+Source: beside IteratorGetNext, TensorFlow's trace has the iterator's own event, `Iterator::Root`, with a
+number for each iterator, and below it the last stage of its pipeline.
 """
 
 from __future__ import annotations
