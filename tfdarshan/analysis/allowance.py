@@ -28,6 +28,8 @@ FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
 SHORTER = 0.6
 # Held calls take most of the time that all take, and a part of those of their kind is quick.
 MOST_TIME, OTHERS_QUICK = 0.5, 0.25
+# What a write holds up waits for it most of the time; a call that lasts is beside some writes anyway.
+MOSTLY_WRITING = 0.5
 # They are on so many of the files that they could be on, and not in a folder of fewer calls than that.
 SPREAD = 0.5
 
@@ -66,9 +68,9 @@ def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: 
     if held.held_ns < MOST_TIME * held.all_ns or not held.stretches:
         return None
     start, end, file, kind = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
-    beside = writing.within(start, end) > 0
+    by_writes = writing.within(start, end) >= MOSTLY_WRITING * (end - start)
     quick = held.quick[kind] / np.maximum(held.counts[kind], 1)
-    if beside.mean() > 1 - REGULAR or quick.mean() < OTHERS_QUICK:
+    if by_writes.mean() > 1 - REGULAR or quick.mean() < OTHERS_QUICK:
         return None
     if not _spread(file, file_calls, folder_of):
         return None

@@ -53,13 +53,14 @@ def work(finding: Finding) -> int:
 def promise(finding: Finding) -> float:
     """Gives how many times faster a cure makes the job, for comparison with others.
 
-    A gain of which nothing is certain counts as its square root: halfway, by ratio, between none and that.
+    A gain of which nothing is certain counts as the square root of what it is if all that it assumes is so:
+    halfway, by ratio, between none and that.
     """
     if finding.gain is None:
         return 1.0
-    low, expected = finding.gain.speedup_range[0], finding.gain.speedup
-    much_work = finding.copied_bytes > LARGE_BYTES
-    return max(1.0, (expected if low > 1 else math.sqrt(expected)) / (FAR_BETTER if much_work else 1.0))
+    gain, much_work = finding.gain, finding.copied_bytes > LARGE_BYTES
+    times = math.sqrt(gain.speedup_if_so) if gain.speedup_range[0] <= 1 else gain.speedup
+    return max(1.0, times / (FAR_BETTER if much_work else 1.0))
 
 
 def why_better(named: Finding, cause: Finding) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,6 +29,9 @@ ALIKE = 1.5
 IDLE_CPUS = 1.0
 # A burst buffer reads what it wrote to the slow tier once more, to know that it is whole.
 WRITTEN_AND_READ = 2.0
+# Saves that are written behind the loop's back may wait for those before them, in all for so much of what
+# they take.
+LATE = 0.1
 # Files of a checkpoint of TensorFlow.
 TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})$"
 NUMPYS = r"\.npy$"
@@ -75,9 +79,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     # Saves that come too soon are written one after the other, beside all else that the job does.
     beside_s = max(0.0, min(stall_s, measures.model.all_s - _behind_s(measures, stall_s)))
     low, likely = (share * beside_s / units for share in LIKELY)
-    likely *= 1.0 if all(entry.support for entry in assumed[1:]) else UNSHOWN
+    chance = 1.0 if all(entry.support for entry in assumed[1:]) else UNSHOWN
     beside = pace_beside(measures, *(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
-    gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=(low, likely, most), beside=beside)
+    stall_s_saved = (low, likely, most)
+    gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance)
     longest = bursts.iloc[int(np.argmax(stalls))]
     return Finding(
         name=NAME,
@@ -135,9 +140,11 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
     count, held_s = plural(len(bursts), "checkpoint"), float(stalls.sum())
     seen = f"{count}, {percent(held_s, measures.model.all_s)} of the time"
     if len(bursts) > 1:
-        left_s, each_s = _left_s(bursts, stalls), held_s / len(bursts)
-        seen = f"{count} of {human_seconds(each_s)}, {human_seconds(max(left_s, 0.0))} from one to the next"
-        seen = seen if left_s >= _behind_s(measures, each_s) else ""
+        left_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9 - stalls[:-1]
+        each, left = (human_seconds(max(float(np.median(part)), 0.0)) for part in (stalls, left_s))
+        seen = f"{count} of {each}, {left} from one to the next"
+        busy_s = [_behind_s(measures, float(stall_s)) for stall_s in stalls]
+        seen = seen if _late_s(busy_s, left_s.tolist()) <= LATE * sum(busy_s) else ""
     return Assumption(
         "a checkpoint can be written while training goes on",
         seen,
@@ -150,10 +157,17 @@ def _behind_s(measures: Measures, stall_s: float) -> float:
     return stall_s * (WRITTEN_AND_READ if saves_by_tensorflow(measures) else 1.0)
 
 
-def _left_s(bursts, stalls) -> float:  # type: ignore[no-untyped-def]
-    """Gives the time from one checkpoint's end to the next one's start."""
-    apart_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9
-    return float(np.median(apart_s - stalls[:-1]))
+def _late_s(busy_s: Sequence[float], left_s: Sequence[float]) -> float:
+    """Gives for how long saves wait in all for those before them, written one after the other.
+
+    Args:
+        busy_s: What each of them takes.
+        left_s: The time from one to the next.
+    """
+    late_s = [0.0]
+    for busy, left in zip(busy_s[:-1], left_s, strict=True):
+        late_s.append(max(0.0, late_s[-1] + busy - left))
+    return sum(late_s)
 
 
 def _processor_for_it(measures: Measures) -> list[Assumption]:

@@ -27,7 +27,7 @@ from tfdarshan.findings.all_findings import FINDINGS
 from tfdarshan.findings.best_cure import best_cure, work
 from tfdarshan.findings.cure_place import with_place
 from tfdarshan.findings.earlier_sessions import earlier_sessions
-from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown, speedup
+from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown
 from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.same_seconds import say_same_seconds
@@ -273,7 +273,7 @@ def _is_far_better(finding: Finding, first: Finding) -> bool:
 def _expected(finding: Finding) -> float:
     """Gives how many times faster a cure is expected to make the job."""
     gain = finding.gain
-    return 1.0 if gain is None else speedup(gain.before_s, gain.if_so_s)
+    return 1.0 if gain is None else gain.speedup_if_so
 
 
 def _promised(finding: Finding, other: Finding) -> float:
@@ -287,7 +287,7 @@ def _promised(finding: Finding, other: Finding) -> float:
 def _half_certain(finding: Finding) -> float:
     """Gives it halfway between what is certain and what is expected, if what is assumed is so."""
     gain = finding.gain
-    return 1.0 if gain is None else math.sqrt(gain.speedup_range[0] * speedup(gain.before_s, gain.if_so_s))
+    return 1.0 if gain is None else math.sqrt(gain.speedup_range[0] * gain.speedup_if_so)
 
 
 def _saved_share(finding: Finding) -> float:

@@ -74,6 +74,11 @@ class Gain:
         return speedup(self.before_s, self.expected_s)
 
     @property
+    def speedup_if_so(self) -> float:
+        """How many times faster it is if all that is assumed is so."""
+        return speedup(self.before_s, self.if_so_s)
+
+    @property
     def speedup_range(self) -> tuple[float, float]:
         """The bounds of `speedup`."""
         return speedup(self.before_s, self.low_s), speedup(self.before_s, self.high_s)

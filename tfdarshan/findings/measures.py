@@ -418,6 +418,7 @@ class Measures:
         beside: float | None = None,
         writes_s: float = 0.0,
         first_wait: tuple[float, float, float] = FIRST_WAIT,
+        chance: float = 1.0,
     ) -> Gain:
         """Makes a gain, within what is waited for.
 
@@ -431,6 +432,7 @@ class Measures:
                 default.
             writes_s: What writes to the same storage take less, at most.
             first_wait: What of the first batch's wait the cure leaves, of each of the three.
+            chance: How likely it is that what is assumed and nothing shows is so: else nothing is saved.
         """
         model, curable_s = self.model, self.curable_s(first_wait)
         if beside is None:
@@ -449,6 +451,7 @@ class Measures:
             left_s = max(0.0, model.storage_s - expected_s - max(model.compute_s - stall_s[1], 0.0))
             if_so += AS_QUICK * max(0.0, min(expected_s, curable_s[1]) + stall_s[1] - left_s - if_so)
         expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), curable_s[1])
+        expected *= chance
         # A pipeline that the steps hold back may be just as quick as they are.
         low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
         assumed = list(assumed)
@@ -504,11 +507,12 @@ class Measures:
         assumed: Sequence[Assumption],
         *,
         other_s: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        chance: float = 1.0,
     ) -> tuple[Gain, float]:
         """Gives the gain when such shares of calls are not made, and what of it is no input wait.
 
         At most, the time in which readers wait for each other shrinks as the calls do. `other_s` is what of a
-        unit's other work is not done either: lower bound, expectation, upper bound.
+        unit's other work is not done either: lower bound, expectation, upper bound; `chance` is as in `gain`.
         """
         pipeline, loop = self.pipeline_s(calls.beside_s), calls.within_s / self.model.units
         share = calls.beside_s / self.input_calls.beside_s if self.input_calls.beside_s > 0 else 0.0
@@ -522,8 +526,9 @@ class Measures:
             assumed=[*assumed, *(self.shared if calls.beside_s > calls.within_s else ())],
             stall_s=(low * loop, expected * loop, high * loop),
             writes_s=min(1.0, high * share) * self.model.shared_writes_s,
+            chance=chance,
         )
-        return gain, expected * loop
+        return gain, chance * expected * loop
 
 
 def digest_of(*arrays: Array) -> str:

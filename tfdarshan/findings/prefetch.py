@@ -83,11 +83,11 @@ def _gain(measures: Measures, sure_s: float, hidden_s: float, unseen: UnseenFaul
         share * seconds for share, seconds in zip(LIKELY, (sure_s, hidden_s, hidden_s), strict=True)
     )
     assumed = _assumed(measures, "its file calls run" if unseen else "it works")
-    expected *= 1.0 if all(entry.support for entry in assumed) else UNSHOWN
+    chance = 1.0 if all(entry.support for entry in assumed) else UNSHOWN
     if measures.model.readers >= SEVERAL:
         # At a batch's end readers wait for the last of them: read ahead, they go on with the next batch.
         high += measures.model.idle_s
-    gain = measures.gain(low, expected, high, assumed=assumed)
+    gain = measures.gain(low, expected, high, assumed=assumed, chance=chance)
     return unseen.doubted(gain, "the pipeline rests between its file calls") if unseen else gain
 
 

@@ -51,8 +51,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "" if full or by_page else f"{human_bytes(mean / each_s)}/s in {found.reads:,} reads that jump about",
         "reads in order are no quicker",
     )
-    expected *= UNSHOWN if full or by_page else 1.0
-    gain, stall_s = measures.without(reads, min(0.7 * low, expected), expected, high, [assumed])
+    chance = UNSHOWN if full or by_page else 1.0
+    gain, stall_s = measures.without(
+        reads, min(0.7 * low, expected), expected, high, [assumed], chance=chance
+    )
     return Finding(
         name=NAME,
         kind="problem",

@@ -63,14 +63,16 @@ def find(measures: Measures) -> Finding | None:
     low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
     high += OF_FILLING * fills.excess_s * (1 - left) / model.units
     alone = _reads_alone(measures)
-    expected *= 1.0 if alone.support else UNSHOWN
     assumed = Assumption(
         "what fills the buffer can be read beside the steps",
         f"they compute {human_seconds(model.compute_s * model.units)}, and waits that filled it are "
         f"{human_seconds(fills.excess_s)} longer",
         "an epoch's first step waits as long with a smaller buffer",
     )
-    gain = measures.gain(low, expected, high, assumed=[assumed, alone], first_wait=(left, left, left))
+    chance = 1.0 if alone.support else UNSHOWN
+    gain = measures.gain(
+        low, expected, high, assumed=[assumed, alone], first_wait=(left, left, left), chance=chance
+    )
     return Finding(
         name=NAME,
         kind="problem" if alone.support else "note",

@@ -58,7 +58,6 @@ def find(measures: Measures) -> Finding | None:
     fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
     # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
     supported = bytes_are_told(measures) or (not is_full(measures) and shares[0] >= MOSTLY * shares[1])
-    expected *= 1.0 if supported else UNSHOWN
     assumed = Assumption(
         f"{fixed} of a file's time does not depend on its size",
         _seen(measures, shares[0] * calls_s / max(float(costs.call_s[whole].sum()), 1e-9))
@@ -66,7 +65,10 @@ def find(measures: Measures) -> Finding | None:
         else "",
         "larger files take as many times longer",
     )
-    gain, stall_s = measures.without(measures.input_calls, min(low, expected), expected, high, [assumed])
+    chance = 1.0 if supported else UNSHOWN
+    gain, stall_s = measures.without(
+        measures.input_calls, min(low, expected), expected, high, [assumed], chance=chance
+    )
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
     mean, each_s = unique / files, float(costs.call_s[whole].sum()) / passes

@@ -198,12 +198,13 @@ def _not_worth(later: LaterEpochs) -> str:
 def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tier: TierProbe) -> Gain:
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
-    low, likely, high = (units_s * saved_s for saved_s in (expected.low_s, expected.saved_s, expected.high_s))
+    found_s = (expected.low_s, expected.saved_s, expected.high_s, expected.if_so_s)
+    low, likely, high, if_so = (units_s * saved_s for saved_s in found_s)
     by_loop = not model.certain and measures.use_and_facts[1].loop_reads
     assumed = [measures.waited, *(() if by_loop else measures.shared), _faster(whole, fast_tier)]
     if measures.use_and_facts[1].may_wait_for_decoding:
         assumed.append(NOT_FOR_DECODING)
-    return Gain(model.unit, model.unit_s, low, likely, high, tuple(assumed))
+    return Gain(model.unit, model.unit_s, low, likely, high, tuple(assumed), if_so)
 
 
 def _faster(whole: WholeInput, fast_tier: TierProbe) -> Assumption:

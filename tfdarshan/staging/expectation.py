@@ -36,6 +36,7 @@ class Expectation:
         low_s: The lower bound of that.
         high_s: The upper bound.
         still_s: Of `saved_s`, what the loop stood still for between steps.
+        if_so_s: What it takes less if these files are what the job waits for; `saved_s` where that is known.
     """
 
     epoch_s: float
@@ -43,6 +44,7 @@ class Expectation:
     low_s: float
     high_s: float
     still_s: float = 0.0
+    if_so_s: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -113,31 +115,32 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     pauses, time = time.in_pauses, time.beside
     readers, loop = max(facts.readers, 1.0), facts.loop_share
     together = max(1.0, min(facts.concurrency, readers))
-    slower, likely, faster = _saved_thread_s(time, readers)
+    slower, if_so, faster = _saved_thread_s(time, readers)
+    likely = if_so
     if readers >= SEVERAL:
         # Several readers that rest wait for another stage, as long as it is what the steps wait for.
         slower *= min(1.0, model.busy_share / BUSY_READERS)
     if facts.may_wait_for_decoding:
-        slower, likely = 0.0, MAY_WAIT * likely
-    thread_s = (slower, likely, faster)
+        slower, likely = 0.0, MAY_WAIT * if_so
     # What the loop stands still for is saved as a whole, whatever else it waits for.
     stood = facts.pauses_at_a_time
     still_s = [
         min(max(less_s, 0.0) * epochs / stood, facts.pauses_s) for less_s in _saved_thread_s(pauses, stood)
     ]
 
-    def saved(place: int, at_a_time: float, chance: float = 1.0) -> float:
+    def saved(place: int, thread_s: float, at_a_time: float, chance: float = 1.0) -> float:
         """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole."""
         woken_s = min(WAKE_S[place] * time.waits * epochs, readers * model.other_s)
-        less_s = max(thread_s[place], 0.0) * epochs + woken_s
+        less_s = max(thread_s, 0.0) * epochs + woken_s
         waited_s = model.saved_s((1 - loop) * less_s / at_a_time)
         waited_s = chance * min(waited_s, model.most_of_wait[place] * model.most_wait_s)
         return min(waited_s + loop * less_s + still_s[place], whole_s)
 
     whole_s = facts.training_s
     known = model.certain or facts.loop_reads
-    low_s = saved(0, readers, 1.0 if model.certain else 0.0) if known else still_s[0]
-    likely_s, high_s = saved(1, readers, model.chance_of_wait), saved(2, together)
+    low_s = saved(0, slower, readers, 1.0 if model.certain else 0.0) if known else still_s[0]
+    if_so_s, likely_s = saved(1, if_so, readers), saved(1, likely, readers, model.chance_of_wait)
+    high_s = saved(2, faster, together)
     # What is written to the same storage is written sooner if less is read from it.
     gone = min(1.0, time.slow_s * epochs / max(readers * model.storage_s, 1e-9))
     writes_s = gone * model.shared_writes_s if likely_s > 0 else 0.0
@@ -146,7 +149,8 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
     lost_s = model.most_wait_s + loop * time.slow_s * epochs + facts.pauses_s + writes_s
     high_s = _at_most(whole_s, likely_s, high_s, noise_s, lost_s)
-    return Expectation(*(seconds / epochs for seconds in (whole_s, likely_s, low_s, high_s, still_s[1])))
+    found_s = (whole_s, likely_s, low_s, max(high_s, if_so_s), still_s[1], if_so_s)
+    return Expectation(*(seconds / epochs for seconds in found_s))
 
 
 def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, float]:

@@ -61,20 +61,20 @@ def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
     assert "full_storage" not in names(session)
 
 
-def held_in(logdir, *, folder_of, writes=False):
+def held_in(logdir, *, folder_of, writes=0.0):
     """Gives a session of a limit whose reads are of 16 files, where the job may write while one is held.
 
     Args:
         logdir: Where.
         folder_of: Gives the folder of a file by its number; files 0 to 7 are those of held reads.
-        writes: Whether it does.
+        writes: For what share of a held read.
     """
     made, in_turn = [], {held: itertools.cycle(range(8)) for held in (False, True)}
     for start, end, _, length in calls_of(Budget(20), readers=1, rest_ms=rests(1), count=COUNT):
         held = end - start > 30
         made.append((start, end, 1, "pread", next(in_turn[held]) + 8 * (not held), length, 0))
         if held and writes:
-            made.append((start, end, 100, "write", 16, 4_000_000, 0))
+            made.append((start, start + writes * (end - start), 100, "write", 16, 4_000_000, 0))
     paths = [f"/data/{folder_of(place)}/{place}" for place in range(16)]
     return training(logdir, made, paths=[*paths, "/out/a"], sizes=[10**9] * 17)
 
@@ -84,8 +84,12 @@ def test_a_folder_that_is_slow_is_not_a_limit(tmp_path):
     assert measure(held_in(tmp_path / "one", folder_of=lambda place: place // 8)).allowance is None
 
 
-def test_reads_that_wait_for_what_the_job_writes_show_no_limit(tmp_path):
-    assert measure(held_in(tmp_path, folder_of=lambda place: 0, writes=True)).allowance is None
+@pytest.mark.parametrize(("writes", "shown"), [(1.0, False), (0.6, False), (0.3, True)])
+def test_reads_that_wait_for_what_the_job_writes_show_no_limit(tmp_path, writes, shown):
+    # GIVEN writes beside each held read: for most of it, or for a part, as beside all that lasts
+    measures = measure(held_in(tmp_path, folder_of=lambda place: 0, writes=writes))
+
+    assert (measures.allowance is not None) is shown
 
 
 @pytest.mark.parametrize(("compute_ms", "doubted"), [(15.0, True), (200.0, False)])

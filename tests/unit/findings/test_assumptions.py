@@ -25,6 +25,7 @@ from tests.unit.findings.test_rank_findings import everything, hosts, shards
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Assumption, Gain
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.views.findings_view import findings_panels
@@ -173,3 +174,22 @@ def test_a_job_without_steps_is_promised_nothing_for_certain(tmp_path):
     # THEN nobody says that it waits for them
     assert "staging" in [one.name for one in found]
     assert all(one.gain.low_s == 0 for one in found)
+
+
+def test_half_of_what_a_cure_would_give_is_expected_not_what_half_of_it_would_give(tmp_path):
+    # GIVEN reads of 90 of 100 ms that steps compute beside, so that a part of what they save is hidden anyway
+    steps = epochs_of_steps(20, 100, 40)
+    calls = [(100 * n + 5, 100 * n + 95, 1, "pread", 0, MB, n * MB) for n in range(20)]
+    measures = measure(training(tmp_path, calls, steps, sizes=[10**12]))
+    doubted = Assumption("it is so", "", "it is not")
+
+    # WHEN half of the calls' time would be enough
+    whole, half = (
+        measures.gain(0.0, 0.09, 0.09, assumed=[doubted], chance=chance) for chance in (1.0, 0.5)
+    )
+
+    # THEN
+    assert whole.expected_s == measures.gain(0.0, 0.045, 0.09, assumed=[doubted]).expected_s > 0.03
+    assert half.expected_s == pytest.approx(whole.expected_s / 2)
+    assert half.if_so_s == whole.if_so_s == whole.expected_s
+    assert half.high_s == whole.high_s

@@ -78,6 +78,17 @@ def test_what_is_uncertain_counts_as_its_square_root():
     assert named(finding(COPY, 4.0, certain=False), finding(LINES, 1.8)) == LINES
 
 
+def test_what_is_uncertain_is_doubted_once():
+    # GIVEN a cure that makes a step of 100 ms 4 times as fast or does nothing, of which half is expected
+    half = finding(LINES, 4.0, certain=False)
+    half = replace(half, gain=replace(half.gain, expected_s=0.5 * half.gain.expected_s))
+    assert (half.gain.speedup, half.gain.speedup_if_so) == (pytest.approx(1.6), pytest.approx(4.0))
+
+    # THEN it counts as if nobody had halved it
+    assert promise(half) == promise(finding(LINES, 4.0, certain=False)) == pytest.approx(2.0)
+    assert named(half, finding(COPY, 1.6)) == LINES
+
+
 def test_much_to_copy_has_to_make_it_twice_as_fast():
     # GIVEN lines that make it 2 times as fast, and a copy that makes it 3 times
     lines = finding(LINES, 2.0)

@@ -8,14 +8,15 @@ from tfdarshan.findings.diagnosis import diagnose
 MB = 1 << 20
 
 
-def job(logdir, names, *, save_ms=400.0, sizes=(16 * MB,) * 4, reads=True):
-    """Gives a job that saves after each second of reading by threads and computing."""
+def job(logdir, names, *, save_ms=400.0, sizes=(16 * MB,) * 4, reads=True, apart_ms=1000.0):
+    """Gives a job that saves after reading by threads and computing; times may be of each save."""
     at, calls = 0.0, []
     for save, size in enumerate(sizes):
+        apart, lasts = (one[save] if isinstance(one, tuple) else one for one in (apart_ms, save_ms))
         if reads:
-            calls += [(at + 50 * n, at + 50 * n + 5, 1, "pread", n, MB) for n in range(10)]
-        calls.append((at + 1000, at + 1000 + save_ms, LOOP, "write", 10 + save, size))
-        at += 1000 + save_ms
+            calls += [(at + 10 * n, at + 10 * n + 5, 1, "pread", n, MB) for n in range(10)]
+        calls.append((at + apart, at + apart + lasts, LOOP, "write", 10 + save, size))
+        at += apart + lasts
     paths = [*(f"/data/{n}" for n in range(10)), *names[: len(sizes)]]
     return training(logdir, sorted(calls), paths=paths, sizes=[MB] * 10 + list(sizes), duration_ms=at)
 
@@ -80,3 +81,32 @@ def test_saves_that_take_longer_than_all_else_are_written_beside_that_alone(tmp_
     assert one.gain.low_s == 0
     assert one.gain.expected_s == pytest.approx(0.7 * 4.0)
     assert one.gain.speedup_range[1] == pytest.approx(12 / (12 - 8), rel=0.04)
+
+
+@pytest.mark.parametrize(
+    ("save_ms", "in_time"),
+    [
+        ((1000.0,) * 4, True),
+        ((1010.0,) * 4, True),
+        ((3500.0, 500.0, 500.0, 500.0), False),
+        ((1300.0,) * 4, False),
+    ],
+    ids=["just in time", "hardly late", "one holds up those after it", "more late each time"],
+)
+def test_saves_are_in_time_if_they_hardly_wait_for_those_before_them(tmp_path, save_ms, in_time):
+    # GIVEN a second from each to the next
+    one = saves(job(tmp_path, ALIKE, save_ms=save_ms))
+
+    written = next(entry for entry in one.gain.assumptions if entry.claim.startswith("a checkpoint can be"))
+    assert bool(written.support) is in_time
+    assert (one.gain.low_s > 0) is in_time
+
+
+def test_a_few_saves_that_took_longer_where_there_was_as_much_time_are_no_doubt(tmp_path):
+    # GIVEN saves of 1.5 s in an epoch that takes long itself, and of 0.4 s each half second in later ones
+    names = [f"/out/weights-{step}.npy" for step in range(8)]
+    save_ms, apart_ms = (*[1500.0] * 2, *[400.0] * 6), (*[1600.0] * 3, *[500.0] * 5)
+    one = saves(job(tmp_path, names, save_ms=save_ms, apart_ms=apart_ms, sizes=(16 * MB,) * 8))
+
+    written = next(entry for entry in one.gain.assumptions if entry.claim.startswith("a checkpoint can be"))
+    assert written.support == "8 checkpoints of 400.0 ms, 500.0 ms from one to the next"

@@ -73,3 +73,14 @@ def test_a_loop_that_is_in_calls_nearly_all_of_the_time_waits_for_them():
 
     assert facts.loop_reads
     assert not dataclasses.replace(facts, thread_s=14.0).loop_reads
+
+
+def test_what_is_saved_if_the_job_waits_is_known_beside_what_is_expected():
+    # GIVEN a session without steps, and one whose steps say that they wait
+    unknown = run(wait_s=None)
+    unknown = dataclasses.replace(unknown, model=dataclasses.replace(unknown.model, busy_share=0.5))
+    unknown, known = (expect(facts, 1, ThreadTime(6.0, 0.0), None) for facts in (unknown, run()))
+
+    # THEN half is expected where nobody knows
+    assert (unknown.if_so_s, unknown.saved_s) == (pytest.approx(6.0), pytest.approx(3.0))
+    assert known.if_so_s == known.saved_s == pytest.approx(6.0)
