@@ -18,9 +18,11 @@ from tfdarshan.findings.read_split import (
     split_evidence,
     wait_of_a_read,
 )
+from tfdarshan.findings.record_files import in_shards_already, steps_read_records
+from tfdarshan.findings.served_once import SERVED_ONCE, memory_served_later
 from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.findings.stat_storm import asked_by_loop
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
 SHARD_BYTES = 256 << 20
@@ -31,6 +33,7 @@ FEWEST_FILES = 32
 MOSTLY = 0.25
 # Shares of what does not depend on size that shards save.
 SURE = (0.8, 0.95, 1.1)
+ONCE = f"{SERVED_ONCE.format(what='conversion')}pays only if several runs read the shards."
 
 
 def find(measures: Measures) -> Finding | None:
@@ -42,9 +45,12 @@ def find(measures: Measures) -> Finding | None:
     if measures.pauses is not None:
         # What no step reads is no part of what a batch takes.
         whole[measures.pauses.rows] = False
-    files = int(np.count_nonzero(whole))
     calls_s = float(costs.call_s.sum())
-    if files < FEWEST_FILES or calls_s <= 0:
+    if np.count_nonzero(whole) < FEWEST_FILES or calls_s <= 0 or steps_read_records(measures):
+        return None
+    whole &= ~in_shards_already(measures.files.paths)
+    files = int(np.count_nonzero(whole))
+    if files < FEWEST_FILES:
         return None
     passes, moved = float(costs.opens[whole].sum()), float(costs.read_bytes[whole].sum())
     reads, other_s = float(costs.reads[whole].sum()), float(costs.other_s[whole].sum())
@@ -72,14 +78,15 @@ def find(measures: Measures) -> Finding | None:
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
     mean, each_s = unique / files, float(costs.call_s[whole].sum()) / passes
-    pays = _epochs_to_pay(measures, gain.expected_s)
+    once = memory_served_later(measures)
+    pays = _pays_after(measures, gain.expected_s, "run" if once else "epoch")
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(
         name=NAME,
         kind="problem",
         title=f"the input is {files:,} small files of {human_bytes(mean)}",
         what=f"Each is opened, read and closed in {human_seconds(each_s)}, of which "
-        f"{fixed} does not depend on its size.",
+        f"{fixed} does not depend on its size.{ONCE if once else ''}",
         evidence=(
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),
@@ -111,11 +118,11 @@ def _seen(measures: Measures, least: float) -> str:
     return f"{percent(least, 1)} even if a reader gets no more than {human_bytes(STREAMS_BYTES[0])}/s"
 
 
-def _epochs_to_pay(measures: Measures, saved_s: float) -> str:
-    """Words after how many epochs the conversion is won back: it takes as long as reading all files does."""
-    per_epoch = saved_s * measures.model.units / measures.figures.epochs
-    if per_epoch <= 0:
+def _pays_after(measures: Measures, saved_s: float, unit: str) -> str:
+    """Words after how many epochs, or runs, the conversion is won back: it takes as long as two passes."""
+    times = 1.0 if unit == "run" else measures.figures.epochs
+    saved_s *= measures.model.units / times
+    if saved_s <= 0:
         return "never"
-    reading_s = measures.seconds(measures.input_calls) * measures.model.units / measures.figures.epochs
-    epochs = max(1, math.ceil(2 * reading_s / per_epoch))
-    return f"{epochs:,} epoch{'' if epochs == 1 else 's'}"
+    reading_s = measures.seconds(measures.input_calls) * measures.model.units / times
+    return plural(max(1, math.ceil(2 * reading_s / saved_s)), unit)

@@ -10,8 +10,8 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
-from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
-from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.served_once import SERVED_ONCE, storage_served_once
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases
 from tfdarshan.staging.expectation import Expectation
@@ -28,12 +28,7 @@ NAME = "staging"
 LEAST_BYTES, LEAST_CALLS, MUCH = 1 << 18, 30, 0.5
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
-# Storage that served so many passes of a job that read its input at least so often served the first epoch.
-ONE_PASS = 1.2
-ONCE = (
-    " Memory served later epochs: storage served one pass, and a copy takes one, too, so it helps only if "
-    "several runs use it."
-)
+ONCE = f"{SERVED_ONCE.format(what='copy')}helps only if several runs use it."
 NOT_FOR_DECODING = Assumption(
     "batches wait for these reads, not for what decodes beside them",
     "",
@@ -113,39 +108,6 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
 def _calls_take_most(measures: Measures) -> bool:
     calls = measures.input_calls
     return calls.calls >= LEAST_CALLS and measures.seconds(calls) >= MUCH * measures.model.unit_s
-
-
-def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
-    """Says whether the session has epochs that memory served: then a copy reads as much as it spares.
-
-    The page cache served them; or a cache() of the pipeline's own did, where the page cache would do, too.
-    """
-    figures, pipeline = measures.figures, input_pipeline(measures)
-    if measures.summary.emulation is not None:
-        return False
-    if figures.rereads.passes >= SEVERAL:
-        return (
-            figures.rereads.passes * measures.costs.storage_share <= ONE_PASS
-            or measures.later_epochs_hardly_wait
-        ) and not _pauses_last(measures)
-    cache = None if pipeline is None else pipeline.has("cache")
-    if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
-        return False
-    return (
-        later.likely
-        and pipeline.iterators > 1
-        and not pipeline.made_anew
-        and figures.rereads.passes < SEVERAL
-    )
-
-
-def _pauses_last(measures: Measures) -> bool:
-    """Says whether training stands still in later pauses, too, for files that no step reads."""
-    pauses = measures.run.stood_still
-    if pauses is None or pauses.count < 2:
-        return False
-    first_s = pauses.reading_s - pauses.later_s
-    return pauses.later_s / (pauses.count - 1) > HARDLY * first_s
 
 
 def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> Cure:

@@ -184,9 +184,7 @@ def test_half_of_what_a_cure_would_give_is_expected_not_what_half_of_it_would_gi
     doubted = Assumption("it is so", "", "it is not")
 
     # WHEN half of the calls' time would be enough
-    whole, half = (
-        measures.gain(0.0, 0.09, 0.09, assumed=[doubted], chance=chance) for chance in (1.0, 0.5)
-    )
+    whole, half = (measures.gain(0.0, 0.09, 0.09, assumed=[doubted], chance=chance) for chance in (1.0, 0.5))
 
     # THEN
     assert whole.expected_s == measures.gain(0.0, 0.045, 0.09, assumed=[doubted]).expected_s > 0.03

@@ -1,0 +1,97 @@
+"""Copies and conversions: of what memory serves in later epochs, and of what is in shards already."""
+
+import pyarrow as pa
+import pytest
+
+from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_cures_of_pipelines import BATCH, INTERLEAVE, LOAD, PATHS, SHARDS
+from tfdarshan.findings import staging
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.record_files import in_shards_already
+
+KB = 1_000
+
+
+def found(session):
+    return {one.name: one for one in diagnose(session).findings}
+
+
+def small(logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None):
+    """Gives epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
+
+    Reads of later epochs may take another time.
+    """
+    at, steps = 0.0, []
+    calls: list[tuple] = []
+    for epoch in range(epochs):
+        for file in range(64):
+            taken = 5.0 if not epoch or later_ms is None else later_ms
+            end = at + taken + (taken / 5 if not epoch or read_ms is None else read_ms)
+            calls += [(at, at + taken, 1, "open", file, 0), (at + taken, end, 1, "pread", file, KB, 0)]
+            steps.append((at, end + 1, end - at))
+            at = end + 1
+    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}
+    return training(
+        logdir, calls, steps, paths=[name.format(n) for n in range(64)], sizes=[KB] * 64,
+        meta={"machine": {"cpus": 4, "memory_bytes": 1 << 34}, "pipelines": {"found": [one], "left_out": 0}},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({}, True),
+        ({"name": "/data/{}.tfrecord"}, False),
+        ({"name": "/data/train-{:05}-of-00064"}, False),
+        ({"stages": (SHARDS, BATCH)}, False),
+        ({"stages": (PATHS, INTERLEAVE, BATCH)}, False),
+        ({"stages": (PATHS, INTERLEAVE | {"function": "read_them"}, BATCH)}, True),
+    ],
+    ids=["images", "records", "parts of a data set", "TFRecordDataset", "an interleave of it", "another one"],
+)
+def test_what_is_in_shards_is_not_to_be_put_into_shards(tmp_path, changes, named):
+    assert ("small_files" in found(small(tmp_path, **changes))) is named
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("/a/x.tfrecord", True),
+        ("/a/x.TFRecords.gz", True),
+        ("/a/t-00001-of-00010", True),
+        ("/a/t-1-of-2.gz", True),
+        ("/a/x.tar", True),
+        ("/a/x.jpg", False),
+        ("/a/x.tfrecord/1.png", False),
+        ("/a/t-1-of-2/x.bin", False),
+        ("/a/tar", False),
+    ],
+)
+def test_names_tell_files_of_many_records(name, told):
+    assert in_shards_already(pa.array([name])).tolist() == [told]
+
+
+@pytest.mark.parametrize(("later_ms", "pays"), [(None, "3 epochs"), (0.02, "3 runs")])
+def test_a_conversion_that_reads_all_of_what_one_epoch_reads_says_so(tmp_path, later_ms, pays):
+    # GIVEN three epochs, and later ones that memory serves, or does not
+    one = found(small(tmp_path, epochs=3, later_ms=later_ms))["small_files"]
+
+    # THEN it is made for several runs, as a copy is
+    told = (
+        "Memory served later epochs: storage served one pass, and a conversion takes one, too, so it "
+        "pays only if several runs read the shards."
+    )
+    assert (told in one.what) == (later_ms is not None)
+    assert pays in {evidence.text for evidence in one.evidence}
+
+
+@pytest.mark.parametrize(("later_ms", "kind"), [(None, "problem"), (0.02, "note")])
+def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, kind):
+    # GIVEN three epochs, whose later reads memory serves; opens take 5 ms each time, or no longer
+    session = small(tmp_path, epochs=3, later_ms=later_ms, read_ms=0.01)
+
+    # THEN a copy spares the former in each epoch
+    copy = staging.find(measure(session))
+    assert copy.kind == kind
+    assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")

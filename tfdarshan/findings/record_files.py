@@ -1,0 +1,35 @@
+"""Input that is in shards already: each file holds many samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow.compute as pc
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import input_pipeline
+
+# Formats of many records a file, by their names; 00003-of-00128 is one part of a data set.
+NAMES = (
+    r"(?i)(\.(tfrecords?|tfrec|array_?record|riegeli|tar|tgz|parquet|arrow|mds|recordio)(\.(gz|zst|bz2))?"
+    r"|-\d+-of-\d+[^/]*)$"
+)
+READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+
+
+def in_shards_already(paths: Any) -> Array:
+    """Says which files hold many records by their names: bool, one entry for each path."""
+    found: Array = pc.match_substring_regex(paths, NAMES).to_numpy(zero_copy_only=False)
+    return found.astype(bool)
+
+
+def steps_read_records(measures: Measures) -> bool:
+    """Says whether the pipeline that steps read takes records out of files, in a stage or in its function."""
+    pipeline = input_pipeline(measures)
+    reader = None if pipeline is None else pipeline.reader
+    return reader is not None and any(name in (reader.name, *_words(reader.function)) for name in READERS)
+
+
+def _words(text: str) -> list[str]:
+    return "".join(letter if letter.isalnum() else " " for letter in text).split()

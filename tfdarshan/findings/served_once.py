@@ -1,0 +1,50 @@
+"""Epochs that memory served: who copies or converts files reads once for that what one epoch reads once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.findings.cache_share import opens_take_long
+from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
+from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.staging.later_epochs import LaterEpochs
+
+# Storage that served so many passes of a job that read its input at least so often served the first epoch.
+ONE_PASS = 1.2
+SERVED_ONCE = " Memory served later epochs: storage served one pass, and a {what} takes one, too, so it "
+
+
+def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
+    """Says whether the session has epochs that memory served: then a copy reads as much as it spares.
+
+    The page cache served them; or a cache() of the pipeline's own did, where the page cache would do, too.
+    """
+    if measures.summary.emulation is not None:
+        return False
+    if measures.figures.rereads.passes >= SEVERAL:
+        return memory_served_later(measures)
+    pipeline = input_pipeline(measures)
+    cache = None if pipeline is None else pipeline.has("cache")
+    if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
+        return False
+    return later.likely and pipeline.iterators > 1 and not pipeline.made_anew
+
+
+def memory_served_later(measures: Measures) -> bool:
+    """Says of a job that read its input several times whether storage served one pass of it."""
+    passes = measures.figures.rereads.passes
+    if passes < SEVERAL or measures.summary.emulation is not None:
+        return False
+    # Memory serves bytes; who asks a server at each open asks it in later epochs, too.
+    asked = opens_take_long(measures, np.flatnonzero(measures.is_input))
+    one_pass = passes * measures.costs.storage_share <= ONE_PASS and not asked
+    return (one_pass or measures.later_epochs_hardly_wait) and not _pauses_last(measures)
+
+
+def _pauses_last(measures: Measures) -> bool:
+    """Says whether training stands still in later pauses, too, for files that no step reads."""
+    pauses = measures.run.stood_still
+    if pauses is None or pauses.count < 2:
+        return False
+    first_s = pauses.reading_s - pauses.later_s
+    return pauses.later_s / (pauses.count - 1) > HARDLY * first_s
