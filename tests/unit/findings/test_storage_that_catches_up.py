@@ -1,5 +1,7 @@
 """Reading ahead gains nothing of storage whose limit lets a rest be made up for: the first wait shows it."""
 
+import random
+
 import pytest
 
 from tests.unit.findings.made_up_training import training
@@ -58,6 +60,28 @@ def test_the_first_wait_shows_whether_it_does(tmp_path, first_ms, later_ms, catc
     else:
         assert ahead.gain.low_s > 0
         assert not doubted
+
+
+def test_calls_that_take_no_longer_beside_others_show_that_no_limit_holds_them(tmp_path):
+    # GIVEN a first wait as long as another one with the compute before it; four readers, whose calls of 20 ms
+    # run with none to three of the others', as it comes
+    dice, at, calls, steps = random.Random(1), 0.0, [], []
+    for number in range(40):
+        wait = 400.0 if number == 0 else 330.0
+        for tid in range(4):
+            begin = at + dice.uniform(0, 20)
+            for n in range(6):
+                calls.append((begin, begin + 20, tid + 1, "pread", 8 * (number % 4) + 2 * tid, KB, n * KB))
+                begin += 20 + dice.uniform(0, 25)
+        steps.append((at, at + wait + 70, wait))
+        at += wait + 70
+    machine = {"machine": {"cpus": 4, "memory_bytes": 16_000_000_000, "cpu_s": 0.05}}
+    paths = [f"/data/{n}" for n in range(32)]
+    session = training(tmp_path, sorted(calls), steps, paths=paths, sizes=[1000 * KB] * 32, meta=machine)
+
+    ahead = next(one for one in diagnose(session).findings if one.name == "prefetch")
+
+    assert not ahead.gain.doubts
 
 
 def test_steps_that_hardly_compute_show_nothing(tmp_path):
