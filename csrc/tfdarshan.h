@@ -145,8 +145,9 @@ struct tfd_redirect_totals {
 /* HERE_ONLY: programs that join the session open the originals, and tfd_last_error() says why. */
 enum { TFD_REDIRECTED, TFD_REDIRECTED_HERE_ONLY };
 
-/* One of these, or -errno. */
-int tfd_redirect_start(const struct tfd_staged_file *files, size_t count);
+/* One of these, or -errno. An original that was looked at less than `trusted_ns` ago is not looked at again, unless
+ * the job itself may have changed it since. */
+int tfd_redirect_start(const struct tfd_staged_file *files, size_t count, int64_t trusted_ns);
 void tfd_redirect_stop(void);
 void tfd_redirect_totals(struct tfd_redirect_totals *totals);
 

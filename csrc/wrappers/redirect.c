@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "recorder/session.h"
 #include "tfdarshan.h"
@@ -17,6 +18,8 @@
 
 /* Opens that make, change or do not read the file itself go to the original. */
 #define NOT_FOR_COPIES (O_ACCMODE | O_CREAT | O_TRUNC | O_DIRECTORY | O_PATH | O_NOFOLLOW)
+/* Of these, opens that may change it. */
+#define CHANGES (O_ACCMODE | O_CREAT | O_TRUNC)
 
 static struct tfd_redirect_table *_Atomic published;
 static struct tfd_redirect_table *joined; /* that of the session that this process has joined */
@@ -38,16 +41,17 @@ static const char *own_session(void)
     return is_own ? tfd_session.directory : NULL;
 }
 
-int tfd_redirect_start(const struct tfd_staged_file *files, size_t count)
+int tfd_redirect_start(const struct tfd_staged_file *files, size_t count, int64_t trusted_ns)
 {
     if (atomic_load(&published) != joined)
         return tfd_fail(EBUSY, "staged files are in use in this process already");
     const char *folder = own_session();
-    struct tfd_redirect_table *table = folder ? tfd_redirect_table_make(folder, files, count) : NULL;
+    struct tfd_redirect_table *table =
+        folder ? tfd_redirect_table_make(folder, files, count, trusted_ns) : NULL;
     int error = folder && !table ? errno : 0;
     offered_by = table ? (int32_t)getpid() : 0;
     if (!table)
-        table = tfd_redirect_table_make(NULL, files, count);
+        table = tfd_redirect_table_make(NULL, files, count, trusted_ns);
     if (!table)
         return tfd_fail(ENOMEM, "there is no memory for the names of %zu staged files", count);
     publish(table);
@@ -86,15 +90,37 @@ void tfd_redirect_totals(struct tfd_redirect_totals *totals)
     }
 }
 
-struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
+static struct tfd_redirected *find(const char *path)
 {
     const struct tfd_redirect_table *table = atomic_load_explicit(&published, memory_order_acquire);
-    if (!table || (flags & NOT_FOR_COPIES) != O_RDONLY || !path)
+    if (!table || !path)
         return NULL;
     int saved_errno = errno;
     struct tfd_redirected *file = tfd_redirect_table_find(table, path);
     errno = saved_errno;
     return file;
+}
+
+struct tfd_redirected *tfd_redirect_find(const char *path, int flags)
+{
+    if ((flags & NOT_FOR_COPIES) == O_RDONLY)
+        return find(path);
+    if (!(flags & O_PATH) && flags & CHANGES)
+        tfd_redirect_changes(path);
+    return NULL;
+}
+
+void tfd_redirect_changes(const char *path)
+{
+    struct tfd_redirected *file = find(path);
+    if (file)
+        atomic_store(tfd_redirect_table_last_look(file), TFD_NO_LOOK_HOLDS);
+}
+
+void tfd_redirect_changes_at(int dirfd, const char *path)
+{
+    if (dirfd == AT_FDCWD || (path && path[0] == '/'))
+        tfd_redirect_changes(path);
 }
 
 const char *tfd_redirect_copy(const struct tfd_redirected *file)
@@ -114,14 +140,37 @@ static bool is_as(const struct stat *found, int64_t size, int64_t mtime_ns)
 }
 
 /* Raw system calls: the C library's functions may be hooked, and these calls are not the program's. */
-bool tfd_redirect_is_good(const struct tfd_redirected *file, int fd)
+static bool copy_is_as_made(const struct tfd_redirected *file, int fd)
+{
+    struct stat copy;
+    return !syscall(SYS_fstat, fd, &copy) && is_as(&copy, file->size, file->copy_mtime_ns);
+}
+
+static bool original_is_as_copied(const struct tfd_redirected *file)
+{
+    struct stat original;
+    return !syscall(SYS_newfstatat, AT_FDCWD, file->names, &original, 0) &&
+           is_as(&original, file->size, file->original_mtime_ns);
+}
+
+/* The time is taken before the look, which may take long. It is not noted if another look or a change was meanwhile. */
+static bool original_holds(struct tfd_redirected *file)
+{
+    _Atomic int64_t *last_look = tfd_redirect_table_last_look(file);
+    int64_t last_ns = atomic_load(last_look), now_ns = tfd_clock_ns(CLOCK_BOOTTIME);
+    if (last_ns > 0 && last_ns <= now_ns && now_ns - last_ns < tfd_redirect_table_trusted_ns(file))
+        return true;
+    bool holds = original_is_as_copied(file);
+    if (holds && last_ns != TFD_NO_LOOK_HOLDS)
+        atomic_compare_exchange_strong(last_look, &last_ns, now_ns);
+    return holds;
+}
+
+bool tfd_redirect_is_good(struct tfd_redirected *file, int fd)
 {
     int saved_errno = errno;
-    struct stat copy, original;
-    bool there = fd >= 0 && !syscall(SYS_fstat, fd, &copy);
-    bool good = there && is_as(&copy, file->size, file->copy_mtime_ns) &&
-                !syscall(SYS_newfstatat, AT_FDCWD, file->names, &original, 0) &&
-                is_as(&original, file->size, file->original_mtime_ns);
+    bool there = fd >= 0;
+    bool good = there && copy_is_as_made(file, fd) && original_holds(file);
     struct tfd_redirect_counts *counted = atomic_load_explicit(&counts, memory_order_relaxed);
     atomic_fetch_add_explicit(good    ? &counted->copies
                               : there ? &counted->stale

@@ -23,11 +23,14 @@ struct place {
     uint32_t record, tag;
 };
 
-/* On the first page, which all processes share. The places follow on the second, then the records: each process
- * has these for itself, and of the pages that it does not change no copy. */
+/* On the first page. The looks at the originals follow on the next ones, and all processes share both. Then come
+ * the places and the records: each process has these for itself, and of the pages that it does not change no copy.
+ * All of it is one range of addresses, so that a record finds the rest. */
 struct head {
     struct tfd_redirect_counts counts;
-    uint64_t place_count, record_units;
+    uint64_t file_count, place_count, record_units;
+    uint64_t looks_offset;
+    int64_t trusted_ns;
 };
 
 struct tfd_redirect_table {
@@ -45,9 +48,16 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t body_bytes(const struct head *size)
+/* Whole pages: the head and the looks. */
+static size_t shared_bytes(const struct head *size)
 {
-    return size->place_count * sizeof(struct place) + size->record_units * RECORD_UNIT;
+    size_t page = page_bytes();
+    return page + (size->file_count * sizeof(int64_t) + page - 1) / page * page;
+}
+
+static size_t all_bytes(const struct head *size)
+{
+    return shared_bytes(size) + size->place_count * sizeof(struct place) + size->record_units * RECORD_UNIT;
 }
 
 /* In units; a first one stays empty, so that 0 is no record. */
@@ -57,9 +67,13 @@ static size_t record_units(const struct tfd_staged_file *file)
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT;
 }
 
-static struct head size_of(const struct tfd_staged_file *files, size_t count)
+static struct head size_of(const struct tfd_staged_file *files, size_t count, int64_t trusted_ns)
 {
-    struct head size = {.place_count = 16, .record_units = 1};
+    struct head size = {.file_count = count,
+                        .place_count = 16,
+                        .record_units = 1,
+                        .looks_offset = page_bytes(),
+                        .trusted_ns = trusted_ns};
     for (size_t i = 0; i < count; i++)
         size.record_units += record_units(&files[i]);
     while (size.place_count < 2 * count)
@@ -72,9 +86,12 @@ static struct tfd_redirected *record_at(const struct tfd_redirect_table *table, 
     return (void *)((char *)table->records + record * RECORD_UNIT);
 }
 
-static void enter(struct tfd_redirect_table *table, uint32_t at, const struct tfd_staged_file *from)
+static void enter(struct tfd_redirect_table *table, uint32_t at, size_t number,
+                  const struct tfd_staged_file *from)
 {
     struct tfd_redirected *record = record_at(table, at);
+    record->number = number;
+    record->offset = (uint64_t)((char *)record - (char *)table->head);
     record->size = from->size;
     record->original_mtime_ns = from->original_mtime_ns;
     record->copy_mtime_ns = from->copy_mtime_ns;
@@ -91,7 +108,7 @@ static void enter_all(struct tfd_redirect_table *table, const struct tfd_staged_
 {
     uint32_t at = 1;
     for (size_t i = 0; i < count; i++) {
-        enter(table, at, &files[i]);
+        enter(table, at, i, &files[i]);
         at += (uint32_t)record_units(&files[i]);
     }
 }
@@ -107,40 +124,46 @@ static void remember_cwd(struct tfd_redirect_table *table)
     }
 }
 
-/* Of the file, or with -1 of memory. NULL where it cannot. */
-static void *map(int fd, int sharing, size_t offset, size_t bytes)
+/* Of the file, or with -1 of memory; at an address, or with NULL anywhere. NULL where it cannot. */
+static void *map(void *at, int fd, int sharing, size_t bytes)
 {
-    int flags = sharing | (fd < 0 ? MAP_ANONYMOUS : 0);
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, fd < 0 ? 0 : (off_t)offset);
+    int flags = sharing | (fd < 0 ? MAP_ANONYMOUS : 0) | (at ? MAP_FIXED : 0);
+    void *mapped = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-static bool map_body(struct tfd_redirect_table *table, int fd, int sharing)
+/* Maps all of it: for this process what follows the looks, or everything for all. What is written through a private
+ * mapping does not reach the file. */
+static bool map_all(struct tfd_redirect_table *table, int fd, const struct head *size, int sharing_of_body)
 {
-    char *body = map(fd, sharing, page_bytes(), body_bytes(table->head));
-    table->places = (void *)body;
-    table->records = body ? (void *)(body + table->head->place_count * sizeof(struct place)) : NULL;
-    table->mask = table->head->place_count - 1;
-    return body;
+    char *begin = map(NULL, fd, sharing_of_body, all_bytes(size));
+    table->head = (void *)begin;
+    if (!begin || !map(begin, fd, MAP_SHARED, shared_bytes(size)))
+        return false;
+    table->places = (void *)(begin + shared_bytes(size));
+    table->records = (void *)(table->places + size->place_count);
+    table->mask = size->place_count - 1;
+    return true;
 }
 
-/* What is written through a private mapping does not reach the file. */
-static bool fill(struct tfd_redirect_table *table, int fd, const struct tfd_staged_file *files, size_t count)
+static void discard(struct tfd_redirect_table *table, const struct head *size)
 {
-    if (!map_body(table, fd, fd < 0 ? MAP_PRIVATE : MAP_SHARED))
+    if (table->head)
+        munmap(table->head, all_bytes(size));
+    free(table);
+}
+
+static bool fill(struct tfd_redirect_table *table, int fd, const struct head *size,
+                 const struct tfd_staged_file *files, size_t count)
+{
+    if (!map_all(table, fd, size, fd < 0 ? MAP_PRIVATE : MAP_SHARED))
         return false;
+    *table->head = *size;
     enter_all(table, files, count);
     if (fd < 0)
         return true;
-    munmap(table->places, body_bytes(table->head));
-    return map_body(table, fd, MAP_PRIVATE);
-}
-
-static void discard(struct tfd_redirect_table *table)
-{
-    if (table->head)
-        munmap(table->head, page_bytes());
-    free(table);
+    munmap(table->head, all_bytes(size));
+    return map_all(table, fd, size, MAP_PRIVATE);
 }
 
 static struct tfd_redirect_table *make_in(int fd, const struct head *size,
@@ -149,16 +172,11 @@ static struct tfd_redirect_table *make_in(int fd, const struct head *size,
     struct tfd_redirect_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
-    table->head = map(fd, MAP_SHARED, 0, page_bytes());
-    if (table->head) {
-        table->head->place_count = size->place_count;
-        table->head->record_units = size->record_units;
-    }
-    if (table->head && fill(table, fd, files, count)) {
+    if (fill(table, fd, size, files, count)) {
         remember_cwd(table);
         return table;
     }
-    discard(table);
+    discard(table, size);
     errno = ENOMEM;
     return NULL;
 }
@@ -166,7 +184,7 @@ static struct tfd_redirect_table *make_in(int fd, const struct head *size,
 static struct tfd_redirect_table *make_shared(const char *directory, const struct head *size,
                                               const struct tfd_staged_file *files, size_t count)
 {
-    int fd = tfd_shared_file_make(directory, SHARED_NAME, page_bytes() + body_bytes(size));
+    int fd = tfd_shared_file_make(directory, SHARED_NAME, all_bytes(size));
     if (fd < 0) {
         errno = -fd;
         return NULL;
@@ -182,9 +200,9 @@ static struct tfd_redirect_table *make_shared(const char *directory, const struc
 }
 
 struct tfd_redirect_table *tfd_redirect_table_make(const char *directory, const struct tfd_staged_file *files,
-                                                   size_t count)
+                                                   size_t count, int64_t trusted_ns)
 {
-    struct head size = size_of(files, count);
+    struct head size = size_of(files, count, trusted_ns);
     if (size.record_units > UINT32_MAX) {
         errno = ENOMEM;
         return NULL;
@@ -196,20 +214,27 @@ static bool is_whole(const struct head *size, size_t bytes)
 {
     uint64_t places = size->place_count;
     return places && !(places & (places - 1)) && places < bytes && size->record_units < bytes &&
-           bytes == page_bytes() + body_bytes(size);
+           size->file_count < places && size->looks_offset == page_bytes() && bytes == all_bytes(size);
+}
+
+static bool read_head(int fd, struct head *size)
+{
+    return syscall(SYS_pread64, fd, size, sizeof *size, 0L) == (long)sizeof *size;
 }
 
 static struct tfd_redirect_table *take_up(int fd, size_t bytes)
 {
-    struct tfd_redirect_table *table = bytes > page_bytes() ? calloc(1, sizeof *table) : NULL;
+    struct head size;
+    if (!read_head(fd, &size) || !is_whole(&size, bytes))
+        return NULL;
+    struct tfd_redirect_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
-    table->head = map(fd, MAP_SHARED, 0, page_bytes());
-    if (table->head && is_whole(table->head, bytes) && map_body(table, fd, MAP_PRIVATE)) {
+    if (map_all(table, fd, &size, MAP_PRIVATE)) {
         remember_cwd(table);
         return table;
     }
-    discard(table);
+    discard(table, &size);
     return NULL;
 }
 
@@ -232,6 +257,23 @@ void tfd_redirect_table_withdraw(const char *directory)
 struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_table *table)
 {
     return &table->head->counts;
+}
+
+static struct head *head_of(const struct tfd_redirected *file)
+{
+    return (void *)((char *)file - file->offset);
+}
+
+_Atomic int64_t *tfd_redirect_table_last_look(struct tfd_redirected *file)
+{
+    struct head *head = head_of(file);
+    _Atomic int64_t *looks = (void *)((char *)head + head->looks_offset);
+    return &looks[file->number];
+}
+
+int64_t tfd_redirect_table_trusted_ns(const struct tfd_redirected *file)
+{
+    return head_of(file)->trusted_ns;
 }
 
 static bool is_in_cwd(const struct tfd_redirect_table *table)

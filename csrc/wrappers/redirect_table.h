@@ -12,6 +12,7 @@
 /* Followed by the two names, each with its NUL: what an open needs lies together. */
 struct tfd_redirected {
     int64_t size, original_mtime_ns, copy_mtime_ns;
+    uint64_t number, offset;    /* among the table's files, and in bytes from the table's beginning */
     _Atomic uint64_t copy_kept; /* which file this process's recorder knows the copy as */
     size_t original_length;
     char names[];
@@ -24,9 +25,10 @@ struct tfd_redirect_counts {
 
 struct tfd_redirect_table;
 
-/* Makes one: in a session's folder, or, with NULL, for this process and its forks. NULL where it cannot, with errno. */
+/* Makes one: in a session's folder, or, with NULL, for this process and its forks. NULL where it cannot, with errno.
+ * What a look at an original found holds for `trusted_ns`. */
 struct tfd_redirect_table *tfd_redirect_table_make(const char *directory, const struct tfd_staged_file *files,
-                                                   size_t count);
+                                                   size_t count, int64_t trusted_ns);
 /* Takes up the one in a session's folder; NULL: there is none. */
 struct tfd_redirect_table *tfd_redirect_table_take_up(const char *directory);
 /* Programs that join from now on find none there. */
@@ -36,5 +38,12 @@ struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_
 /* By a path that is absolute, or in the folder that this process was in when it made or took up the table. NULL:
  * it has no copy. */
 struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path);
+
+/* When the last look at the file's original began that found it as it was copied, CLOCK_BOOTTIME: of all processes
+ * that use the table, and so of one clock, which goes on while the machine sleeps. 0: there was none. */
+_Atomic int64_t *tfd_redirect_table_last_look(struct tfd_redirected *file);
+/* It stands there instead of a time once the job itself may change the original: no look holds any more. */
+#define TFD_NO_LOOK_HOLDS (-1)
+int64_t tfd_redirect_table_trusted_ns(const struct tfd_redirected *file);
 
 #endif

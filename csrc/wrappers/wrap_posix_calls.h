@@ -95,6 +95,7 @@ static inline int counted_openat_checked(tfd___openat_2_function *next, int dirf
 
 static inline int counted_creat(tfd_creat_function *next, const char *path, mode_t mode)
 {
+    tfd_redirect_changes(path);
     uint64_t start = tfd_ticks();
     int fd = next(path, mode);
     tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, O_CREAT | O_WRONLY | O_TRUNC, mode, start);

@@ -63,6 +63,8 @@ static inline FILE *counted_freopen(tfd_freopen_function *next, const char *path
     int old_fd = tfd_descriptor_of(stream);
     if (old_fd >= 0)
         tfd_forget(old_fd);
+    if (path && open_flags_of(mode) != O_RDONLY)
+        tfd_redirect_changes(path);
     uint64_t start = tfd_ticks();
     FILE *reopened = next(path, mode, stream);
     if (path)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_options, options_of, say
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.staging.original_looks import LOOK_AGAIN_S
 from tfdarshan.units import plural
 
 if TYPE_CHECKING:
@@ -53,6 +54,14 @@ def add_parser(verbs: Any) -> None:
         help="open the copies that `tfdarshan stage apply PLAN` made, where the script opens their originals "
         "to read them; stats go to the originals",
     )
+    parser.add_argument(
+        "--look-again",
+        type=float,
+        default=LOOK_AGAIN_S,
+        metavar="SECONDS",
+        help="with --staged, how long a look at an original holds: so long a change by other programs may go "
+        f"unnoticed; 0 looks at each open, inf once (default: {LOOK_AGAIN_S:g})",
+    )
     add_options(parser)
     parser.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ARGS", help="run a module"
@@ -87,7 +96,7 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         from tfdarshan.staging.plan import read_plan
         from tfdarshan.staging.redirect import StagedFiles
 
-        ending.staged = StagedFiles(read_plan(arguments.staged))
+        ending.staged = StagedFiles(read_plan(arguments.staged), arguments.look_again)
     ending.profile = start_shared(arguments.logdir, options_of(arguments))
     if ending.staged is not None:
         ending.staged.start()

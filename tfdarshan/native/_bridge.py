@@ -203,8 +203,15 @@ def kernel_reads() -> tuple[int, int] | None:
     return (rchar[0], read_bytes[0]) if rchar[0] >= 0 else None
 
 
-def start_redirect(files: Sequence[StagedFile]) -> str:
+LONGEST_NS = 2**62  # 146 years
+
+
+def start_redirect(files: Sequence[StagedFile], trusted_s: float) -> str:
     """Leads opens for reading to the files' copies while a session records.
+
+    Args:
+        files: The files.
+        trusted_s: For how long a look at an original holds, in seconds; infinity for the whole run.
 
     Returns:
         Why programs that join the session are not led there; "" if they are, or there is no such session.
@@ -220,7 +227,8 @@ def start_redirect(files: Sequence[StagedFile]) -> str:
         entry.original, entry.copy = kept[-2:]
         entry.size = file.size
         entry.original_mtime_ns, entry.copy_mtime_ns = file.original_mtime_ns, file.copy_mtime_ns
-    code = lib.tfd_redirect_start(staged, len(files))
+    trusted_ns = int(min(trusted_s * 1e9, LONGEST_NS))
+    code = lib.tfd_redirect_start(staged, len(files), trusted_ns)
     _check(code, "staged files cannot be used")
     return last_error() if code == lib.TFD_REDIRECTED_HERE_ONLY else ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,7 @@ from tfdarshan.file_name import table_name
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.staging.file_use import FileUse
+from tfdarshan.staging.original_looks import LOOK_AGAIN_S
 
 Array = Any
 
@@ -28,9 +31,9 @@ SLOW_OPEN_S = 300e-6
 # Of a mount whose opens take so long as a rule, one that took less than others was lucky this time, not near:
 # so many of its files, at least, take twice as long as a local one or more.
 MOST_FILES, NOT_LOCAL_S = 0.75, SLOW_OPEN_S / 5
-# `run --staged` looks at the original at each open, which asks the server once where an open asks it twice,
-# for the name and for the file: so much of an open is spared. Emulated storage does not delay that look.
-SPARED_OF_OPENS = 0.5
+# `run --staged` looks at the original before it opens the copy, unless it did so of late. A look asks the
+# server once where an open asks it twice, for the name and for the file. Emulated storage does not delay it.
+LOOK_OF_OPEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Candidates:
         storage_passes: Of these, as many as storage served; all, where opening the file asks a slow server.
         recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
             of them that storage served; where a file was read once, one.
+        look_s: Time of a look at the original; 0 where it asks no slow server.
+        looks: Such looks in a run with the copies.
         left_out: Why other files are none.
         reread_share: Share of all passes that came after a file's first.
         reread_storage_share: Of these, the share that storage served; None without re-reads.
@@ -65,6 +70,8 @@ class Candidates:
     passes: Array
     storage_passes: Array
     recurring: Array
+    look_s: Array
+    looks: Array
     left_out: tuple[LeftOut, ...]
     reread_share: float
     reread_storage_share: float | None
@@ -94,10 +101,12 @@ def find_candidates(
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
     spared_s = use.meta_s[rows] * share
     asked = _asks_server(use, rows)
+    look_s, looks = np.zeros(len(rows), np.float32), _looks(use, rows, use.run_s)
     if asked.any():
         # A server that is slow to open a file is so at each open, though memory has the bytes.
-        left_s = 0.0 if use.emulated else (1 - SPARED_OF_OPENS) * use.open_s[rows]
-        spared_s = np.where(asked, use.meta_s[rows] - left_s, spared_s)
+        if not use.emulated:
+            look_s = np.where(asked, LOOK_OF_OPEN * use.open_s[rows] / np.maximum(use.opens[rows], 1), look_s)
+        spared_s = np.where(asked, use.meta_s[rows] - look_s * looks, spared_s)
         storage_passes, recurring = (np.where(asked, passes, one) for one in (storage_passes, recurring))
     seconds = use.storage_s[rows] + spared_s
     per_byte = np.where(asked, 1, share) * bytes_read
@@ -111,10 +120,24 @@ def find_candidates(
         passes=passes,
         storage_passes=storage_passes,
         recurring=recurring,
+        look_s=look_s,
+        looks=looks,
         left_out=left_out,
         reread_share=_sum(again) / _sum(passes) if len(rows) else 0.0,
         reread_storage_share=_sum(np.minimum(missed, again)) / _sum(again) if again.any() else None,
     )
+
+
+def look_anew(use: FileUse, found: Candidates, run_s: float) -> Candidates:
+    """Gives the same for a run with the copies that takes so many seconds: a shorter one looks less often."""
+    looks = _looks(use, found.rows, run_s)
+    spared_s = found.look_s * (found.looks - looks)
+    return dataclasses.replace(found, looks=looks, pass_s=found.pass_s + spared_s / found.passes)
+
+
+def _looks(use: FileUse, rows: Array, run_s: float) -> Array:
+    """Gives how many opens of a copy look at its original: the first of a run, and then one each minute."""
+    return np.minimum(use.opens[rows], use.runs * (1 + math.floor(run_s / LOOK_AGAIN_S))).astype(np.float32)
 
 
 def _asks_server(use: FileUse, rows: Array) -> Array:

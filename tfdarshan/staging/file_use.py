@@ -54,6 +54,8 @@ class FileUse:
         reading: For each session, when its files were read; none where one has not all calls.
         in_pauses: Which files the loop stands still for between steps, while other threads read them; None if
             none.
+        runs: Programs that were started by themselves, as each rank of a job is.
+        run_s: Seconds that the longest of them took.
         log_read: What each file's reads take as a rule (`analysis.file_costs`), None if unknown.
     """
 
@@ -82,6 +84,8 @@ class FileUse:
     reading: tuple[ReadingTimes, ...] = ()
     log_read: Array | None = None
     in_pauses: Array | None = None
+    runs: int = 1
+    run_s: float = 0.0
 
     def __len__(self) -> int:
         return len(self.size_bytes)
@@ -117,6 +121,8 @@ def file_use(
     samples: Sequence[PassSample] = (),
     reading: Sequence[ReadingTimes] = (),
     in_pauses: Array | None = None,
+    runs: int = 1,
+    run_s: float = 0.0,
 ) -> FileUse:
     """Puts together what is known of each path.
 
@@ -129,6 +135,8 @@ def file_use(
         samples: Passes that storage served.
         reading: When each session's files were read.
         in_pauses: Which the loop stands still for between steps.
+        runs: Programs that were started by themselves.
+        run_s: Seconds that the longest of them took.
     """
     rows = files.rows
     names = ("size_bytes", "bytes_read", "bytes_written", "opens")
@@ -160,6 +168,8 @@ def file_use(
         reading=tuple(reading),
         log_read=costs.log_read,
         in_pauses=in_pauses,
+        runs=runs,
+        run_s=run_s,
     )
 
 

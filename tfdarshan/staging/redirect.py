@@ -8,34 +8,39 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tfdarshan.errors import ConfigurationError
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.staging.journal import FILE, Record
+from tfdarshan.staging.original_looks import LOOK_AGAIN_S
 from tfdarshan.staging.plan import Plan, read_plan
 from tfdarshan.staging.stage_folder import journal_of
 from tfdarshan.units import plural
 
 
 @contextmanager
-def staged(plan: str | os.PathLike[str]) -> Iterator[StagedFiles]:
+def staged(plan: str | os.PathLike[str], *, look_again_s: float = LOOK_AGAIN_S) -> Iterator[StagedFiles]:
     """Opens the fast copy wherever the job opens a staged file for reading only.
 
-    At each open the original and its copy are compared with what was staged, by size and time of change.
+    At each open the copy is compared with what was staged, by size and time of change, and so is the
+    original, unless that was done less than `look_again_s` ago and the job has not opened it for writing.
     Where the copy is missing, or either has changed, the original is opened, as if nothing were staged. This
     needs the hooks of a session: inside a `tfdarshan.profile()` it uses that one, which then shows the paths
     of copies; otherwise one without a trace is made for it and thrown away, so a session cannot begin inside.
 
     Args:
         plan: A plan that `tfdarshan stage apply` carried out.
+        look_again_s: For how many seconds a look at an original holds, in all processes of the job on this
+            host: a change by others may go unnoticed for so long. 0 looks at each open, infinity once.
 
     Raises:
-        ConfigurationError: The plan cannot be used.
+        ConfigurationError: The plan cannot be used, or the seconds are negative.
         StorageError: The journal cannot be read, or staged files are in use already.
     """
     from tfdarshan.recording.profiler import profile
 
     with ExitStack() as stack:
-        files = StagedFiles(read_plan(Path(plan)))
+        files = StagedFiles(read_plan(Path(plan)), look_again_s)
         if not _bridge.session_active():
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-staged-"))
             stack.enter_context(profile(folder, trace=False))
@@ -49,8 +54,11 @@ def staged(plan: str | os.PathLike[str]) -> Iterator[StagedFiles]:
 class StagedFiles:
     """The staged files of a plan, and how often their copies were opened."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, look_again_s: float = LOOK_AGAIN_S) -> None:
+        if not look_again_s >= 0:
+            raise ConfigurationError(f"look_again_s is {look_again_s}: it has to be 0 seconds or more.")
         self.plan = plan
+        self.look_again_s = look_again_s
         self.count = 0
         self._last: _bridge.RedirectTotals | None = None
 
@@ -69,7 +77,7 @@ class StagedFiles:
         self.count = len(files)
         if self.plan.files and self.count < len(self.plan.files):
             warn(self._not_applied())
-        if why := _bridge.start_redirect(files):
+        if why := _bridge.start_redirect(files, self.look_again_s):
             warn(f"programs that the job starts open the originals, not the copies, because {why}.")
 
     def stop(self) -> None:

@@ -180,6 +180,8 @@ def put_together(runs: Sequence[Run], data_folder: str | None = None) -> tuple[F
         samples=[run.figures.pipeline.sample for run in runs],
         reading=_reading(runs, places, len(files)) if kept >= made else (),
         in_pauses=_in_pauses(runs, places, len(files)),
+        runs=max(len(runs), sum(bool(meta.get("owner")) for meta in metas)),
+        run_s=max(run.clock.duration_s for run in runs),
     )
     return use, _facts(runs)
 

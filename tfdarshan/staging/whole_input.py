@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.staging.candidate import Candidates, find_candidates
+from tfdarshan.staging.candidate import Candidates, find_candidates, look_anew
 from tfdarshan.staging.expectation import Expectation, expect
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.valuation import Valuation, value_candidates
+
+# So often the length of a run with copies is worked out anew from the looks that it makes.
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,21 @@ def stage_all(
         input_wait: Share of the time in which training waits for input; None to take what the steps say.
         block_bytes: What the fast tier allots space in.
     """
-    found = find_candidates(use, by_hand=True) if found is None else found
-    valuation = value_candidates(
-        use, found, fast_tier, readers=facts.readers, epochs=session_epochs, block_bytes=block_bytes
-    )
     wait = facts.input_wait if input_wait is None else input_wait
-    expected = expect(facts, valuation.epochs, valuation.thread_time(), wait)
-    return WholeInput(found, valuation, expected, later_epochs(use, facts, valuation))
+
+    def staged(found: Candidates) -> WholeInput:
+        valuation = value_candidates(
+            use, found, fast_tier, readers=facts.readers, epochs=session_epochs, block_bytes=block_bytes
+        )
+        expected = expect(facts, valuation.epochs, valuation.thread_time(), wait)
+        return WholeInput(found, valuation, expected, later_epochs(use, facts, valuation))
+
+    whole = staged(find_candidates(use, by_hand=True) if found is None else found)
+    for _ in range(ROUNDS):
+        # A run that gets shorter looks at fewer originals, and gets shorter by that.
+        left_s = use.run_s * (1 - whole.expected.saved_s / max(whole.expected.epoch_s, 1e-9))
+        again = look_anew(use, whole.found, left_s)
+        if not (whole.found.look_s * (whole.found.looks - again.looks)).any():
+            break
+        whole = staged(again)
+    return whole

@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -124,6 +126,91 @@ def test_changed_copy_or_original_is_silently_the_original(job, side):
         assert opened(job / "slow" / "0008.bin") == str(job / "slow" / "0008.bin")
 
     assert (files.totals.copies, files.totals.stale) == (1, 1)
+
+
+def change_elsewhere(path, how):
+    """Changes a file as another host does: by a program that no session sees."""
+    what = {
+        "changed": f"printf more >> {path}",
+        "deleted": f"rm {path}",
+        "replaced": f"printf new > {path}.new && mv {path}.new {path}",
+    }[how]
+    subprocess.run(["/bin/sh", "-ec", what], check=True)
+
+
+@pytest.mark.parametrize("how", ["changed", "deleted", "replaced"])
+@pytest.mark.parametrize("look_again_s", [0, 0.3, 3600])
+def test_change_by_others_is_noticed_when_a_look_no_longer_holds(job, how, look_again_s):
+    original, copy = str(job / "slow" / "0008.bin"), str(job / "fast" / "0008.bin")
+
+    with tfdarshan.staged(job / "plan.json", look_again_s=look_again_s):
+        # GIVEN a file that was looked at
+        assert opened(original) == copy
+        change_elsewhere(original, how)
+        time.sleep(look_again_s if look_again_s < 1 else 0)
+
+        # WHEN it is opened again, here or in a child
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            found = {opened_or_gone(original), *pool.map(opened_or_gone, [original])}
+
+    # THEN
+    assert found == {copy if look_again_s > 1 else "gone" if how == "deleted" else original}
+
+
+def opened_or_gone(path):
+    """Gives what opening leads to, in a child."""
+    try:
+        return opened(path)
+    except FileNotFoundError:
+        return "gone"
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan"])
+def test_a_look_holds_no_negative_time(job, seconds, capsys):
+    (job / "train.py").write_text("pass")
+
+    code = main(["run", "--staged", str(job / "plan.json"), "--look-again", seconds, str(job / "train.py")])
+
+    assert code == 2
+    assert "it has to be 0 seconds or more" in capsys.readouterr().err
+
+
+LOOKS = """
+import multiprocessing, os, subprocess, sys
+READ = "import sys; print(open(sys.argv[1], 'rb').read()[:3])"
+def read(name):
+    return open(name, "rb").read()[:3]
+def started(name):
+    return subprocess.check_output([sys.executable, "-c", READ, name], text=True)
+if __name__ == "__main__":
+    first = [os.path.abspath(f"slow/{name}.bin") for name in ("0008", "0012", "0016")]
+    started(first[0])
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        pool.map(read, first[1:2])
+        read(first[2])
+        for name in first:
+            subprocess.run(["/bin/sh", "-ec", f"printf new > {name}.new && mv {name}.new {name}"], check=True)
+        print(*[part.startswith(b"new") for part in (read(first[0]), *pool.map(read, first[2:]))])
+        print("new" in started(first[1]))
+        open(first[0], "r+b").close()
+        print("new" in started(first[0]))
+"""
+
+
+@pytest.mark.parametrize(("look_again", "new"), [("0", "True"), ("3600", "False")])
+def test_a_look_holds_for_all_processes_of_a_job(job, look_again, new):
+    # GIVEN files that a started program, a spawned worker and the job itself looked at, and that change then
+    (job / "train.py").write_text(LOOKS)
+
+    # WHEN each is opened by another process than before
+    words = ["run", "--logdir", "logs", "--staged", "plan.json", "--look-again", look_again, "train.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", *words], capture_output=True, text=True, check=False, cwd=job
+    )
+
+    # THEN what any of them knew holds for all, until one opens the original for writing
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [new, new, new, "True"]
 
 
 def test_original_that_is_gone_is_gone(job):

@@ -3,10 +3,13 @@
 #define _GNU_SOURCE
 #include <sys/stat.h>
 
+#include "children.h"
 #include "recorded.h"
 
 static char original[PATH_MAX], copy[PATH_MAX], other[PATH_MAX], gone[PATH_MAX], gone_copy[PATH_MAX];
 static struct tfd_redirect_totals expected;
+/* That no test waits for; another is chosen where one does. */
+static const int64_t long_ns = 3600000000000;
 
 /* Both are of one size, as a copy is. */
 static int64_t make(char path[PATH_MAX], const char *directory, const char *name, char content)
@@ -97,7 +100,128 @@ static void test_a_copy_that_changed_is_left_alone(const char *path)
     check_totals(0, 0, 2);
 }
 
-static void start(const char *directory)
+/* Changes the original as another host would: by calls that nobody here sees. */
+static void change_elsewhere(const char *path)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+static void test_a_look_holds_for_its_time(void)
+{
+    check_holds(open(original, O_RDONLY), 'c');
+    change_elsewhere(original);
+    check_holds(open(original, O_RDONLY), 'c');
+    check_stream_holds(fopen(original, "r"), 'c');
+    pid_t child = child_fork();
+    if (!child) {
+        check_holds(open(original, O_RDONLY), 'c');
+        _exit(0);
+    }
+    CHECK_EQUAL(child_wait(child), 0);
+    check_totals(4, 0, 0);
+}
+
+static void test_a_change_is_noticed_after_that_time(int64_t trusted_ns)
+{
+    check_holds(open(original, O_RDONLY), 'c');
+    change_elsewhere(original);
+    const struct timespec passed = {.tv_nsec = trusted_ns};
+    nanosleep(&passed, NULL);
+    pid_t child = child_fork();
+    if (!child) {
+        check_holds(open(original, O_RDONLY), 'o');
+        _exit(0);
+    }
+    CHECK_EQUAL(child_wait(child), 0);
+    check_holds(open(original, O_RDONLY), 'o');
+    check_totals(1, 0, 2);
+}
+
+/* Each names the file by a call that may change it. */
+static void by_open(void)
+{
+    close(open(original, O_RDWR));
+}
+
+static void by_creat(void)
+{
+    int fd = creat(original, 0600);
+    CHECK(write(fd, "o", 1) == 1);
+    close(fd);
+}
+
+static void by_fopen(void)
+{
+    fclose(fopen("./original", "r+"));
+}
+
+static void by_freopen(void)
+{
+    FILE *stream = fopen(other, "r");
+    fclose(freopen(original, "r+", stream));
+}
+
+static void by_truncate(void)
+{
+    CHECK(truncate(original, 1) == 0);
+}
+
+static void by_rename(void)
+{
+    CHECK(rename(original, "elsewhere") == 0 && rename("elsewhere", original) == 0);
+}
+
+static void by_renameat(void)
+{
+    CHECK(renameat(AT_FDCWD, original, AT_FDCWD, "elsewhere") == 0);
+    CHECK(renameat2(AT_FDCWD, "elsewhere", AT_FDCWD, original, 0) == 0);
+}
+
+static void by_forked_child(void)
+{
+    pid_t child = child_fork();
+    if (!child) {
+        by_open();
+        _exit(0);
+    }
+    CHECK_EQUAL(child_wait(child), 0);
+}
+
+static void test_what_the_job_itself_may_change_is_looked_at(void (*change)(void))
+{
+    check_holds(open(original, O_RDONLY), 'c');
+    change();
+    CHECK(close(open(original, O_RDONLY)) == 0);
+    change_elsewhere(original);
+    check_holds(open(original, O_RDONLY), 'o');
+}
+
+static void test_what_the_job_itself_deletes_is_gone(int (*delete)(const char *path))
+{
+    check_holds(open(original, O_RDONLY), 'c');
+    CHECK(delete (original) == 0);
+    CHECK(open(original, O_RDONLY) < 0 && errno == ENOENT);
+    check_totals(1, 0, 1);
+}
+
+/* Called here, and not by their addresses: a table of those is not what is patched. */
+static int delete_by_unlink(const char *path)
+{
+    return unlink(path);
+}
+
+static int delete_by_remove(const char *path)
+{
+    return remove(path);
+}
+
+static int delete_at(const char *path)
+{
+    return unlinkat(AT_FDCWD, path, 0);
+}
+
+static void start(const char *directory, int64_t trusted_ns)
 {
     const int64_t original_mtime = make(original, directory, "original", 'o');
     const int64_t copy_mtime = make(copy, directory, "copy", 'c');
@@ -108,8 +232,8 @@ static void start(const char *directory)
         {gone, check_path(gone_copy, directory, "no copy"), 1, gone_mtime, gone_mtime},
     };
     CHECK(chdir(directory) == 0);
-    CHECK(tfd_redirect_start(files, 2) == 0);
-    CHECK_EQUAL(tfd_redirect_start(files, 2), -EBUSY);
+    CHECK(tfd_redirect_start(files, 2, trusted_ns) == 0);
+    CHECK_EQUAL(tfd_redirect_start(files, 2, trusted_ns), -EBUSY);
     check_start(directory);
     expected = (struct tfd_redirect_totals){0};
 }
@@ -122,12 +246,36 @@ static void stop(const char *directory)
     check_drop_spool(directory, getpid());
 }
 
+static void test_looks(const char *directory)
+{
+    void (*const changes[])(void) = {by_open,     by_creat,  by_fopen,    by_freopen,
+                                     by_truncate, by_rename, by_renameat, by_forked_child};
+    int (*const deletions[])(const char *path) = {delete_by_unlink, delete_by_remove, delete_at};
+    start(directory, long_ns);
+    test_a_look_holds_for_its_time();
+    stop(directory);
+    start(directory, 20000000);
+    test_a_change_is_noticed_after_that_time(20000000);
+    stop(directory);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        start(directory, long_ns);
+        test_what_the_job_itself_may_change_is_looked_at(changes[i]);
+        stop(directory);
+    }
+    for (size_t i = 0; i < sizeof deletions / sizeof *deletions; i++) {
+        start(directory, long_ns);
+        test_what_the_job_itself_deletes_is_gone(deletions[i]);
+        make(original, directory, "original", 'o');
+        stop(directory);
+    }
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
     char directory[PATH_MAX];
     CHECK(realpath(argv[1], directory));
-    start(directory);
+    start(directory, long_ns);
     test_opens_for_reading_get_the_copy();
     test_relative_paths_are_found_in_the_folder_of_the_start(directory);
     test_other_opens_get_the_original();
@@ -137,8 +285,12 @@ int main(int argc, char **argv)
     test_a_copy_that_changed_is_left_alone(copy);
     stop(directory);
 
-    start(directory);
+    start(directory, 0);
+    check_holds(open(original, O_RDONLY), 'c');
+    check_totals(1, 0, 0);
     test_a_copy_that_changed_is_left_alone(original);
     stop(directory);
+
+    test_looks(directory);
     return 0;
 }

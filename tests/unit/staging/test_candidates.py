@@ -1,11 +1,15 @@
 """Which files can be staged, and what of their time."""
 
+import dataclasses
+
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import find_candidates
+from tfdarshan.staging.whole_input import stage_all
 
 KB = 1_000
 
@@ -35,18 +39,54 @@ def test_slow_opens_are_to_be_gained_though_memory_has_the_bytes(tmp_path):
     # GIVEN opens of 10 ms in each of three epochs, and reads of 5 ms in the first
     slow, quick = (candidates(job(tmp_path / str(ms), open_ms=ms)) for ms in (10.0, 0.05))
 
-    # THEN half of the opens' time and the reads' are gained where opens are slow, and next to nothing else
-    assert float((slow.pass_s * slow.recurring).sum()) == pytest.approx(40 * (3 * 5 + 5) / 1e3, rel=0.05)
+    # THEN the opens' time but for a look at each original, and the reads' are gained where opens are slow,
+    # and next to nothing else
+    assert float((slow.pass_s * slow.recurring).sum()) == pytest.approx(40 * (3 * 10 - 5 + 5) / 1e3, rel=0.05)
     assert float((quick.pass_s * quick.recurring).sum()) < 0.005
 
 
 def test_a_copys_open_still_asks_the_server_once(tmp_path):
-    # GIVEN one epoch of opens of 10 ms and reads of 5 ms: each open of a copy looks at the original
+    # GIVEN one epoch of opens of 10 ms and reads of 5 ms: the first open of a copy looks at the original
     slow, quick = (candidates(job(tmp_path / str(ms), open_ms=ms, epochs=1)) for ms in (10.0, 0.05))
 
     # THEN half of an open is gained, and all of one that is no question to a server
     assert float((slow.pass_s * slow.recurring).sum()) == pytest.approx(40 * (5 + 5) / 1e3, rel=0.05)
     assert float((quick.pass_s * quick.recurring).sum()) == pytest.approx(40 * 5.05 / 1e3, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("run_s", "runs", "looks"),
+    [(59.0, 1, 1), (61.0, 1, 2), (150.0, 1, 3), (1e6, 1, 3), (59.0, 2, 2)],
+    ids=["within a minute", "longer", "an open a minute", "an open an hour", "two ranks"],
+)
+def test_a_look_holds_for_a_minute_of_each_run(tmp_path, run_s, runs, looks):
+    # GIVEN three epochs of opens of 10 ms
+    use = measure(job(tmp_path, open_ms=10.0)).use_and_facts[0]
+
+    # WHEN a run of them takes so long, or several do
+    found = find_candidates(dataclasses.replace(use, run_s=run_s, runs=runs))
+
+    # THEN so many of the opens of a copy look at the original, for half the time of an open
+    assert set(found.looks.tolist()) == {looks}
+    assert found.look_s == pytest.approx(5e-3, rel=0.01)
+    saved_s = float((found.pass_s * found.passes).sum())
+    assert saved_s == pytest.approx(40 * (3 * 10 + 5 - looks * 5) / 1e3, rel=0.05)
+
+
+def test_a_run_that_copies_make_short_looks_less_often(tmp_path):
+    # GIVEN a run in which each of three epochs takes over a minute, and training waits for nearly all of it
+    use, facts = measure(job(tmp_path, open_ms=10.0)).use_and_facts
+    slow = dataclasses.replace(use, run_s=130.0)
+    every = dataclasses.replace(use, run_s=130.0, runs=3)
+
+    # WHEN all is staged: a third of the time is left with a look at each open, and less with fewer
+    found, looking = (stage_all(one, facts, LOCAL_SSD) for one in (slow, every))
+
+    # THEN the run is over within a minute, and each original is looked at once
+    assert set(find_candidates(slow).looks.tolist()) == {3}
+    assert set(found.found.looks.tolist()) == {1}
+    assert found.expected.saved_s > looking.expected.saved_s
+    assert set(looking.found.looks.tolist()) == {3}
 
 
 @pytest.mark.parametrize(("others_ms", "planned"), [(0.12, 80), (0.02, 20)])
