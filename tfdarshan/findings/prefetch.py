@@ -8,6 +8,7 @@ from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unkn
 from tfdarshan.findings.measures import CACHED, SEVERAL, Measures
 from tfdarshan.findings.more_readers import FULL, UNSHOWN, serial_share
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
+from tfdarshan.findings.python_lock import lock_is_free
 from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
 
@@ -16,6 +17,8 @@ OVERLAPPED = 0.5
 BUFFERED = 0.2
 # Shares of what can overlap that do.
 LIKELY = (0.6, 0.92, 1.0)
+# What a queue and the threads at its ends take for a batch that is handed over.
+HANDED_OVER_S = (60e-6, 30e-6, 0.0)
 BUSY_CPUS = 0.85
 # Calls that take so much of a batch's time tell when the pipeline works, though page faults were not seen.
 MOSTLY_CALLS = 0.5
@@ -80,10 +83,12 @@ def _sure_from_ns(measures: Measures) -> int:
 def _gain(measures: Measures, sure_s: float, hidden_s: float, unseen: UnseenFaults | None) -> Gain:
     """Gives what is saved if so much of a step's wait is hidden beside its compute, surely and likely."""
     low, expected, high = (
-        share * seconds for share, seconds in zip(LIKELY, (sure_s, hidden_s, hidden_s), strict=True)
+        max(0.0, share * seconds - handed_s)
+        for share, seconds, handed_s in zip(LIKELY, (sure_s, hidden_s, hidden_s), HANDED_OVER_S, strict=True)
     )
     assumed = _assumed(measures, "its file calls run" if unseen else "it works")
     chance = 1.0 if all(entry.support for entry in assumed) else UNSHOWN
+    assumed += lock_is_free(measures)
     if measures.model.readers >= SEVERAL:
         # At a batch's end readers wait for the last of them: read ahead, they go on with the next batch.
         high += measures.model.idle_s

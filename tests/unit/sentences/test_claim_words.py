@@ -23,6 +23,7 @@ from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREF
 from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
 from tests.unit.findings.test_probed_storage import FULL, WAITING, with_probe
+from tests.unit.findings.test_python_lock import job as python_reads
 from tests.unit.findings.test_rank_findings import shards
 from tests.unit.findings.test_reads_beside_decoding import PARSE, SIDE_BY_SIDE
 from tests.unit.findings.test_reads_beside_decoding import job as reads_beside
@@ -190,6 +191,14 @@ ROWS = {
         beside_decoding,
         lambda _: "decoding them keeps a processor busy throughout",
         partial(beside_decoding, cpu_s=0.2),
+    ),
+    "Python's lock": Row(
+        "steps leave Python's lock to the thread that reads", partial(python_reads, reads=160),
+        lambda _: "they run Python code of their own", partial(python_reads, reads=16),
+    ),
+    "Python's lock, left": Row(
+        "steps leave Python's lock to the thread that reads", partial(python_reads, reads=160, busy=0.25),
+        lambda _: "processors are busy for 25.0 % of what they compute", partial(python_reads, reads=16),
     ),
     "each epoch decodes": Row(
         "each epoch decodes the same", partial(decoding, files=20),

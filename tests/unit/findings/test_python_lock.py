@@ -1,0 +1,70 @@
+"""What a thread of Python prepares beside steps: a queue takes time, and there is one lock."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
+from tfdarshan.findings.diagnosis import diagnose
+
+KB, MB = 1_000, 1_000_000
+CLAIM = "steps leave Python's lock to the thread that reads"
+TF_DATA = [{"stages": [PATHS, LOAD, BATCH], "pool_threads": None, "datasets": 1, "iterators": 1}]
+
+
+def job(logdir, *, wait_ms=10.0, compute_ms=20.0, reads=16, busy=1.0, by=LOOP, pipelines=()):
+    """Gives steps that wait for reads of 8 kB, and then compute, which takes a processor such a share."""
+    calls, steps = [], []
+    for step in range(100):
+        at, each_ms = step * (wait_ms + compute_ms), wait_ms / reads
+        calls += [
+            (at + n * each_ms, at + (n + 1) * each_ms, by, "pread", 0, 8 * KB, (step * reads + n) * 8 * KB)
+            for n in range(reads)
+        ]
+        steps.append((at, at + wait_ms + compute_ms, wait_ms))
+    # 4.6 us: as from memory.
+    cpu_s = (wait_ms + busy * compute_ms) / 10
+    meta = {
+        "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": cpu_s},
+        "pipelines": {"found": list(pipelines), "left_out": 0},
+    }
+    return training(logdir, calls, steps, paths=["/data/a"], sizes=[10_000 * MB], meta=meta)
+
+
+def prefetched(session):
+    return next(one for one in diagnose(session).findings if one.name == "prefetch")
+
+
+@pytest.mark.parametrize(
+    ("changes", "support"),
+    [
+        # memory serves reads in 62 us, and steps keep a processor busy
+        ({"reads": 160}, False),
+        ({"reads": 160, "busy": 0.55}, False),
+        ({"reads": 160, "busy": 0.45}, True),
+        # storage lets the thread wait, without the lock
+        ({"reads": 16}, None),
+        # TensorFlow's threads have no use for it
+        ({"reads": 160, "by": 1, "pipelines": TF_DATA}, None),
+    ],
+)
+def test_python_code_runs_beside_steps_if_these_leave_it_the_lock(tmp_path, changes, support):
+    one = prefetched(job(tmp_path, **changes))
+
+    # THEN what nobody knows is not certain, and expected all the same: most that computes gives the lock up
+    claims = {entry.claim: entry.support for entry in one.gain.assumptions}
+    assert (bool(claims[CLAIM]) if CLAIM in claims else None) is support
+    assert (one.gain.low_s > 0) == (support is not False)
+    assert one.gain.expected_s == pytest.approx(0.92 * 0.010 * 99 / 100 - 30e-6, rel=0.01)
+
+
+@pytest.mark.parametrize(("scale", "problem"), [(1.0, False), (100.0, True)])
+def test_what_handing_a_batch_over_takes_is_not_gained(tmp_path, scale, problem):
+    # GIVEN steps of 1.4 ms that wait 114 us, or such steps 100 times as long
+    found = diagnose(job(tmp_path, wait_ms=0.114 * scale, compute_ms=1.25 * scale, busy=0.1))
+
+    # THEN 30 us of 114 are much, and the rest too little to promise
+    (one,) = (one for one in found.findings if one.name == "prefetch")
+    assert one.kind == ("problem" if problem else "note")
+    assert one.cost_s == pytest.approx(0.92 * 0.99 * 114e-6 * scale - 30e-6, rel=0.01)
