@@ -67,7 +67,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         return None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     by_hand = databases(use.paths)[rows]
-    files, expected = _worth(whole, facts, size, _copied_one_way(saved, by_hand))
+    files, expected = _worth(whole, facts, size, _copied(whole, facts, by_hand))
     gain, once = _gain(measures, whole, expected, fast_tier), storage_served_once(measures, whole.later)
     stall_s = facts.loop_share * float(saved[files.staged].sum()) + expected.still_s
     stall_s *= valuation.epochs / measures.model.units
@@ -98,7 +98,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=min(stall_s, gain.expected_s),
-        cure=_cure(measures, whole, files, staged_bytes),
+        cure=_cure(measures, whole, files, size),
         gain=gain,
         not_worth=_not_worth(whole.later),
         copied_bytes=staged_bytes,
@@ -110,25 +110,35 @@ def _calls_take_most(measures: Measures) -> bool:
     return calls.calls >= LEAST_CALLS and measures.seconds(calls) >= MUCH * measures.model.unit_s
 
 
-def _cure(measures: Measures, whole: WholeInput, files: Worth, size: float) -> Cure:
+def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> Cure:
     """Words it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
-    rows, condition = whole.found.rows[files.staged], whole.later.condition
-    by_sqlite = databases(measures.files.paths)[rows]
-    if not by_sqlite.all():
-        all_of_it = len(files.staged) == len(files.useful)
-        job = copied(measures, whole.found.rows, everything=all_of_it)
-        return Cure(f"Stage {human_bytes(size)} to a local disk{condition}.", job.lines)
-    (first,) = measures.paths_of(rows, 1)
-    return Cure(
-        f"Copy {human_bytes(size)} of SQLite's to a local disk{condition}, and open the copy.",
-        f'database = sqlite3.connect(shutil.copy({json.dumps(first)}, "DIR"))',
-    )
+    condition = whole.later.condition
+    by_sqlite = databases(measures.files.paths)[whole.found.rows]
+    opened, led = (files.staged[by_sqlite[files.staged] == kind] for kind in (True, False))
+    words, lines = [], []
+    if len(opened):
+        (first,) = measures.paths_of(whole.found.rows[opened], 1)
+        room = human_bytes(float(size[opened].sum()))
+        words.append(f"Copy {room} of SQLite's to a local disk{condition}, and open the copy.")
+        lines.append(f'database = sqlite3.connect(shutil.copy({json.dumps(first)}, "DIR"))')
+    if len(led):
+        all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
+        rest = f"{human_bytes(float(size[led].sum()))}{' of other files' if len(opened) else ''}"
+        words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
+        lines.append(copied(measures, whole.found.rows[~by_sqlite], everything=all_of_it).lines)
+    return Cure(" ".join(words), "\n".join(lines))
 
 
-def _copied_one_way(saved_s: Array, by_hand: Array) -> Array:
-    """Says what one cure copies, bool: SQLite's files, which commands leave out, or else the others."""
-    chosen: Array = by_hand if saved_s[by_hand].sum() > saved_s[~by_hand].sum() else ~by_hand
-    return chosen
+def _copied(whole: WholeInput, facts: RunFacts, by_hand: Array) -> Array:
+    """Says what is to be copied, bool: SQLite's files, which commands leave out, the others, or all.
+
+    Of the two kinds one will do if an epoch is hardly shorter with both.
+    """
+    saved_s = whole.saved_s
+    one: Array = by_hand if saved_s[by_hand].sum() > saved_s[~by_hand].sum() else ~by_hand
+    if one.all() or is_enough(whole.expected_of(facts, np.flatnonzero(one)), whole.expected):
+        return one
+    return np.ones(len(one), bool)
 
 
 def _worth(whole: WholeInput, facts: RunFacts, size: Array, chosen: Array) -> tuple[Worth, Expectation]:

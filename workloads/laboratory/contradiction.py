@@ -22,7 +22,6 @@ from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
-from tfdarshan.staging.candidate import databases, find_candidates
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.small_set import AS_SHORT
 
@@ -55,7 +54,6 @@ class Answers:
         staged_bytes: What of it storage served.
         not_worth: Why `advise` says that staging is not worth it, "" if it is.
         threads: What `whatif --threads` says, by their number.
-        two_ways: Some of the files are SQLite's and some are not, which one cure does not stage.
     """
 
     findings: tuple[Finding, ...]
@@ -68,7 +66,6 @@ class Answers:
     staged_bytes: float
     not_worth: str
     threads: Mapping[int, Range]
-    two_ways: bool = False
 
     def named(self, name: str) -> Finding | None:
         """Gives a finding, None if it is not among them."""
@@ -122,14 +119,7 @@ def asked(measures: Measures, found: Diagnosis | None = None) -> Answers:
         staged_bytes=float(measures.costs.slow_bytes.sum()),
         not_worth=advice.reasons[0].code if advice.reasons else "",
         threads={count: said for count, said in threads.items() if said is not None},
-        two_ways=_in_two_ways(measures),
     )
-
-
-def _in_two_ways(measures: Measures) -> bool:
-    use, _ = measures.use_and_facts
-    by_hand = databases(use.paths)[find_candidates(use, by_hand=True).rows]
-    return bool(by_hand.any() and not by_hand.all())
 
 
 def _what_if(measures: Measures, change: StorageChange) -> Range | None:
@@ -156,9 +146,14 @@ def _readers(finding: Finding) -> int | None:
     return int(said[1]) if said is not None else None
 
 
-def _by_hand(finding: Finding) -> bool:
-    """Says whether staging is a copy that the program itself opens: `advise` leaves such files out."""
+def by_hand(finding: Finding) -> bool:
+    """Says whether staging has a copy that the program itself opens: `advise` leaves such files out."""
     return finding.cure is not None and "sqlite3" in finding.cure.line
+
+
+def is_led(finding: Finding) -> bool:
+    """Says whether staging has files that commands lead the program to."""
+    return finding.cure is not None and "tfdarshan advise" in finding.cure.line
 
 
 def words_of(said: Range) -> str:
@@ -176,17 +171,12 @@ def _staging_has_one_gain(answers: Answers) -> Iterator[str]:
     finding = answers.named(STAGING)
     said = {"advise": answers.staged, "whatif --fast": answers.staged_what_if}
     for name, theirs in said.items():
-        if finding is None or finding.gain is None or (name == "advise" and _by_hand(finding)):
+        if finding is None or finding.gain is None or (name == "advise" and by_hand(finding)):
             continue
         if theirs is None:
             yield f"staging is found, and {name} has no answer"
             continue
         ours = range_of(finding.gain)
-        if answers.two_ways and name != "advise":
-            # A finding is of SQLite's files or of the others, what-if of all.
-            if theirs[1] < ours[0] * (1 - ROUNDING) or theirs[2] < ours[1] * (1 - ROUNDING):
-                yield f"staging gives {words_of(ours)} by findings and less of all files by {name}"
-            continue
         # A disk that nobody measured may promise nothing for certain.
         lower, higher = sorted((ours[0], theirs[0]))
         as_certain = not finding.gain.supported or lower > NOTHING or higher <= SOMETHING
@@ -263,7 +253,7 @@ def _verdict_is_of_a_finding(answers: Answers) -> Iterator[str]:
 
 def _staging_is_worth_it(answers: Answers) -> Iterator[str]:
     finding = answers.named(STAGING)
-    if finding is None or not answers.is_advised(STAGING) or not answers.not_worth or _by_hand(finding):
+    if finding is None or not answers.is_advised(STAGING) or not answers.not_worth or by_hand(finding):
         return
     # That the copy does not pay is no contradiction if the finding says so, too.
     if answers.not_worth != "copy" or "epoch" not in f"{finding.what} {finding.not_worth}":

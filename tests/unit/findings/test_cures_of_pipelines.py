@@ -368,22 +368,33 @@ def test_more_threads_are_no_cure_for_a_database(tmp_path):
     assert "read_parallelism" not in names(database)
 
 
-@pytest.mark.parametrize(("database_ms", "files_ms", "by_hand"), [(30, 10, True), (10, 30, False)])
-def test_a_database_and_other_files_are_not_staged_by_one_cure(tmp_path, database_ms, files_ms, by_hand):
-    # GIVEN steps that read 100 kB of a database and a file each, of which one takes longer
+@pytest.mark.parametrize(
+    ("database_ms", "files_ms", "opened", "led"),
+    [(30, 10, True, True), (10, 30, True, True), (39, 1, True, False), (1, 39, False, True)],
+    ids=["database first", "files first", "database alone", "files alone"],
+)
+def test_a_database_and_other_files_are_copied_where_one_of_them_will_not_do(
+    tmp_path, database_ms, files_ms, opened, led
+):
+    # GIVEN steps that read 100 kB of a database and a file each, 40 of 50 ms, of which one takes longer
     calls: list[tuple[Any, ...]] = [(0.0, 0.1, 1, "stat", 1, 0)]
     for n in range(80):
         middle, at = 50 * n + database_ms, n * 100 * KB
-        calls += [(50 * n, middle, 1, "pread", 0, 100 * KB, at), (middle, middle + 2, 1, "open", 2 + n, 0)]
-        calls += [(middle + 2, middle + files_ms, 1, "read", 2 + n, 100 * KB, 0)]
+        calls += [(50 * n, middle, 1, "pread", 0, 100 * KB, at)]
+        calls += [(middle, middle + 0.1, 1, "open", 2 + n, 0)]
+        calls += [(middle + 0.1, middle + files_ms, 1, "read", 2 + n, 100 * KB, 0)]
     steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
-    paths = ["/data/a.db", "/data/a.db-journal", *(f"/data/{n}" for n in range(80))]
+    paths = ["/data/a.db", "/data/a.db-journal", *(f"/data/files/{n}" for n in range(80))]
     session = training(tmp_path, calls, steps, paths=paths, sizes=[80 * 100 * KB, -1, *[100 * KB] * 80])
 
-    # THEN the cure is of that one, as its gain is
+    # THEN each of both that counts has its own line, and the gain is of what they copy
     staging = next(one for one in diagnose(session).findings if one.name == "staging")
-    assert ("sqlite3.connect" in staging.cure.line) == by_hand
-    assert 1 / (1 - 0.35) < staging.gain.speedup < 1 / (1 - 0.65)
+    line, what = staging.cure.line, staging.cure.what
+    assert ("sqlite3.connect" in line, "tfdarshan advise" in line) == (opened, led)
+    assert ("Copy 8.0 MB of SQLite's to a local disk, for the first epoch of a run: " in what) == opened
+    assert (f"Stage 8.0 MB{' of other files' if opened else ''} to a local disk" in what) == led
+    assert staging.copied_bytes == 80 * 100 * KB * (opened + led)
+    assert 50 / 12 < staging.gain.speedup < 50 / 10
     assert contradictions(session) == []
 
 

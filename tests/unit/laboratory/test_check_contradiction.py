@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.laboratory.test_contradiction import STAGED, answers
+from tfdarshan.findings.finding import Cure
 from tfdarshan.staging.check import Assumption, Check
 from tfdarshan.workloads.laboratory.check_contradiction import RULES, check_contradictions_in
 
@@ -58,3 +59,24 @@ def test_a_plan_of_slow_files_is_held_against_what_moving_these_promises():
     named, other = answers(slow, everything, first=slow), answers(slow, everything, first=everything)
     assert check_contradictions_in(named, answers(everything), CHECK) == []
     assert len(check_contradictions_in(other, AFTER, CHECK)) == 1
+
+
+def copied_too(lines):
+    return replace(STAGED, cure=Cure("-", f'sqlite3.connect(shutil.copy("a.db", "DIR")){lines}'))
+
+
+@pytest.mark.parametrize(("gives", "agrees"), [(0.95, True), (0.6, True), (0.5, False)])
+def test_a_plan_of_the_files_beside_a_database_promises_a_part_of_all(gives, agrees):
+    # GIVEN a plan that leaves so much of an epoch of 9 s, and 1.5x (1.8x at most) with a database, too
+    check = replace(CHECK, promised_s=9 * gives, low_s=8.5 * gives, high_s=9.5 * gives)
+
+    found = check_contradictions_in(answers(copied_too("\ntfdarshan advise")), AFTER, check)
+
+    assert (not any("is held against" in sentence for sentence in found)) == agrees
+
+
+@pytest.mark.parametrize(("lines", "again"), [("", False), ("\ntfdarshan advise", True)])
+def test_a_database_was_not_staged_and_may_be_copied_then(lines, again):
+    found = check_contradictions_in(BEFORE, answers(copied_too(lines)), CHECK)
+
+    assert any("findings stage what was staged" in sentence for sentence in found) == again

@@ -89,10 +89,6 @@ def test_databases_are_copied_by_hand_and_not_by_advise():
     assert contradictions_in(answers(copied, staged=None, not_worth="no_files")) == []
 
 
-def test_all_files_may_give_more_than_those_that_one_cure_stages():
-    assert contradictions_in(answers(STAGED, staged_what_if=(2.0, 3.0, 4.0), two_ways=True)) == []
-
-
 @pytest.mark.parametrize(("expected", "agree"), [(1.64, True), (1.66, False)])
 def test_a_few_files_may_give_a_little_less_than_all(expected, agree):
     # GIVEN what-if's lower bound for all files above the 1.5x of those that are staged, by a tenth or more
@@ -122,9 +118,6 @@ CONTRADICTED = {
     "staging, advise": (answers(STAGED, staged=(1.1, 1.9, 2.0)), "by findings and 1.90x"),
     "staging, lower bound": (answers(STAGED, staged=(1.0, 1.5, 1.8)), "by advise"),
     "staging, what-if": (answers(STAGED, staged_what_if=(1.7, 1.75, 2.2)), "by whatif --fast"),
-    "staging, of some files": (
-        answers(STAGED, staged_what_if=(1.0, 1.05, 1.1), two_ways=True), "less of all files by whatif --fast",
-    ),
     "staging, no answer": (answers(STAGED, staged_what_if=None), "whatif --fast has no answer"),
     "more readers": (answers(MORE, threads={8: (1.0, 1.1, 1.2)}), "whatif --threads 8 1.10x"),
     "more readers, for certain": (answers(MORE, threads={8: (1.9, 2.0, 2.1)}), "whatif --threads 8"),

@@ -1,0 +1,74 @@
+"""What a pass over a database takes, beside files of a size that it has, too."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.findings.measurement import measure
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.candidate import databases, find_candidates
+from tfdarshan.staging.tier import DATABASES
+from tfdarshan.staging.whole_input import stage_all
+
+KB, FILES, PAGES, PAGE_MS, FILE_MS = 1_000, 48, 300, 10.0, 30.0
+
+
+def job(logdir, *, journals=("/data/samples.sqlite-journal",), paths=None):
+    """Gives 300 pages of a database, 10 ms each, and then 48 files of 8 kB, 30 ms each."""
+    calls: list[tuple[Any, ...]] = []
+    calls += [(PAGE_MS * n, PAGE_MS * (n + 1), 1, "pread", 0, 4 * KB, 4 * KB * n) for n in range(PAGES)]
+    at = PAGE_MS * PAGES
+    for file in range(FILES):
+        calls += [
+            (at, at + 0.2, 1, "open", 1 + file, 0),
+            (at + 0.2, at + FILE_MS, 1, "read", 1 + file, 8 * KB),
+        ]
+        at += FILE_MS
+    calls += [(at, at + 0.01, 1, "stat", 1 + FILES + place, 0) for place in range(len(journals))]
+    paths = ["/data/samples.sqlite", *(f"/data/validation/{file}.bin" for file in range(FILES)), *journals]
+    return training(
+        logdir, calls, epochs_of_steps(int(at // 40), 40, 39), paths=paths,
+        sizes=[4 * KB * PAGES, *[8 * KB] * FILES, *[-1] * len(journals)],
+    )  # fmt: skip
+
+
+def test_a_database_takes_what_its_pages_do_and_files_what_files_do(tmp_path):
+    # GIVEN
+    use, facts = measure(job(tmp_path)).use_and_facts
+
+    # WHEN
+    whole = stage_all(use, facts, LOCAL_SSD)
+    valuation, by_page = whole.valuation, databases(use.paths)[whole.found.rows]
+
+    # THEN neither is taken for the other, and either alone gives what it takes
+    assert valuation.slow_s[by_page].tolist() == pytest.approx([PAGE_MS * PAGES / 1e3], rel=0.01)
+    assert valuation.slow_s[~by_page].tolist() == pytest.approx([FILE_MS / 1e3] * FILES, rel=0.01)
+    assert [tier.place for tier in valuation.tiers] == ["", DATABASES]
+    for rows, taken_s in ((by_page, PAGE_MS * PAGES / 1e3), (~by_page, FILES * FILE_MS / 1e3)):
+        alone = whole.expected_of(facts, np.flatnonzero(rows))
+        assert alone.saved_s == pytest.approx(taken_s, rel=0.02)
+        assert alone.low_s > 0.8 * taken_s
+
+
+def test_findings_value_files_beside_a_database_as_commands_do_that_leave_it_out(tmp_path):
+    use, facts = measure(job(tmp_path)).use_and_facts
+
+    every, led = (
+        stage_all(use, facts, LOCAL_SSD, found=find_candidates(use, by_hand=also)) for also in (True, False)
+    )
+    files = np.flatnonzero(~databases(use.paths)[every.found.rows])
+
+    assert every.expected_of(facts, files) == led.expected
+
+
+def test_databases_alone_are_files_like_others(tmp_path):
+    use, facts = measure(
+        job(
+            tmp_path,
+            journals=[f"/data/validation/{n}.bin-wal" for n in range(FILES)] + ["/data/samples.sqlite-wal"],
+        )
+    ).use_and_facts
+
+    assert DATABASES not in [tier.place for tier in stage_all(use, facts, LOCAL_SSD).valuation.tiers]
