@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
 # What may give nothing has to promise more to be called a problem.
 CERTAIN, LEAST_UNCERTAIN = 1.02, 1.20
+# A job that waits for its input so much of its time, and for no cause with a cure that is surer, has nothing
+# better than a trial.
+MUCH_WAITED = 0.3
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -156,6 +159,8 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     ]
     made = without_tried(made, tried)
     found = _all_charged(made, measures)
+    if measures.model.certain and not any(finding.kind == "problem" for finding in found):
+        found = _with_trials(found, made, measures)
     best = _far_better(made, found, measures)
     if best is not None:
         # What one rank has more of than the others is a cause of its own, whatever makes all of them faster.
@@ -206,6 +211,33 @@ def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:
     said = f" This is of rank {table.leading}, which {waits} of {len(table.ranks)}."
     why = verdict.why and f"{verdict.why}{said}"
     return dataclasses.replace(verdict, sentence=f"{verdict.sentence}{said}", why=why)
+
+
+def _with_trials(found: list[Finding], made: Sequence[Finding], measures: Measures) -> list[Finding]:
+    """Makes a problem of what costs most of a job that has none, and waits: it is worth a trial.
+
+    Args:
+        found: Its findings.
+        made: The same, each as it is alone.
+        measures: The session.
+    """
+    if measures.too_short or measures.model.most_wait_s < MUCH_WAITED * measures.model.unit_s:
+        return found
+    unsure = {
+        one.name
+        for one in made
+        if one.kind == "problem" and one.gain is not None and one.gain.speedup >= LEAST_SPEEDUP
+    }
+    tried = next(
+        (
+            one
+            for one in found
+            if one.name in unsure and one.cure and one.gain and one.cost_share >= PROBLEM_SHARE
+        ),
+        None,
+    )
+    problems = [] if tried is None else [dataclasses.replace(tried, kind="problem")]
+    return sorted([*problems, *(one for one in found if one is not tried)], key=_rank)
 
 
 @dataclass(frozen=True)

@@ -128,3 +128,30 @@ def test_work_beside_reading_goes_side_by_side_where_the_same_stage_does_it(tmp_
 
     # THEN as many readers as there are processors halve what is known to be decoding
     assert with_readers(measures, 16)[1].other == pytest.approx(left)
+
+
+@pytest.mark.parametrize(("compute_ms", "named"), [(20, True), (480, False)], ids=["waits", "computes"])
+def test_a_job_that_waits_for_most_of_its_time_is_offered_a_trial(tmp_path, compute_ms, named):
+    # GIVEN one reader that never rests, and reads large parts in order, from storage and then from memory: no
+    # copy helps later epochs, and most likely more readers give next to nothing
+    at, calls, steps, part = 0, [], [], 256 << 10
+    for epoch in range(2):
+        offset = 0
+        for _ in range(12):
+            took = 100 + compute_ms if epoch == 0 else compute_ms
+            for n in range((100 + compute_ms) // 10):
+                begin = at + n * took / ((100 + compute_ms) // 10)
+                calls.append((begin, begin + (9.9 if epoch == 0 else 0.05), 1, "pread", 0, part, offset))
+                offset += part
+            steps.append((at, at + took, took - compute_ms))
+            at += took
+    session = training(tmp_path, calls, steps, paths=["/data/train"], sizes=[offset])
+
+    # WHEN
+    found = diagnose(session)
+
+    # THEN what may give nothing, and may give a lot, is a problem where nothing surer is left
+    gain = next(one.gain for one in found if one.name == "read_parallelism")
+    assert [one.name for one in found.problems] == (["read_parallelism"] if named else [])
+    assert found.verdict.finding == ("read_parallelism" if named else "input_bound")
+    assert named is (gain is not None and gain.speedup_range[0] == 1)
