@@ -22,6 +22,7 @@ from tfdarshan.findings.record_files import in_shards_already, steps_read_record
 from tfdarshan.findings.served_once import SERVED_ONCE, memory_served_later
 from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.findings.stat_storm import asked_by_loop
+from tfdarshan.staging.candidate import databases
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
@@ -48,7 +49,8 @@ def find(measures: Measures) -> Finding | None:
     calls_s = float(costs.call_s.sum())
     if np.count_nonzero(whole) < FEWEST_FILES or calls_s <= 0 or steps_read_records(measures):
         return None
-    whole &= ~in_shards_already(measures.files.paths)
+    paths = measures.files.paths
+    whole &= ~(in_shards_already(paths) | databases(paths))
     files = int(np.count_nonzero(whole))
     if files < FEWEST_FILES:
         return None

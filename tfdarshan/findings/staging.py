@@ -47,12 +47,14 @@ class Worth:
         staged: Those to stage: the small set where a few give nearly all, else all of them.
         hot: Those that give most of the gain.
         share: How much of it.
+        chosen: All that the cure is of, bool, whether they gain or not.
     """
 
     useful: Array
     staged: Array
     hot: Array
     share: float
+    chosen: Array
 
 
 def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None:
@@ -68,11 +70,14 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     size = np.where(use.size_bytes[rows] > 0, use.size_bytes[rows], use.bytes_read[rows] / passes)
     by_hand = databases(use.paths)[rows]
     files, expected = _worth(whole, facts, size, _copied(whole, facts, by_hand))
-    gain, once = _gain(measures, whole, expected, fast_tier), storage_served_once(measures, whole.later)
+    gain, once = (
+        _gain(measures, whole, files, expected, fast_tier),
+        storage_served_once(measures, whole.later),
+    )
     stall_s = facts.loop_share * float(saved[files.staged].sum()) + expected.still_s
     stall_s *= valuation.epochs / measures.model.units
-    slow, fast = (float(values.sum()) * valuation.epochs for values in (valuation.slow_s, valuation.fast_s))
-    storage_bytes = float(use.storage_bytes[rows].sum())
+    slow, fast = (valuation.epochs * seconds for seconds in _taken(whole, files))
+    storage_bytes = float(use.storage_bytes[rows[files.chosen]].sum())
     hot_bytes, all_bytes, staged_bytes = (
         float(size[chosen].sum()) for chosen in (files.hot, files.useful, files.staged)
     )
@@ -151,9 +156,9 @@ def _worth(whole: WholeInput, facts: RunFacts, size: Array, chosen: Array) -> tu
     small = small_set(saved, size, order)
     if small is not None and is_enough(expected := whole.expected_of(facts, small), all_of_them):
         first = order[: len(small)]
-        return Worth(order, first, first, float(reached[len(first) - 1] / reached[-1])), expected
+        return Worth(order, first, first, float(reached[len(first) - 1] / reached[-1]), chosen), expected
     hot = order[: int(np.searchsorted(reached, MOST_OF_IT * reached[-1])) + 1]
-    return Worth(order, order, hot, float(reached[len(hot) - 1] / reached[-1])), all_of_them
+    return Worth(order, order, hot, float(reached[len(hot) - 1] / reached[-1]), chosen), all_of_them
 
 
 def _not_worth(later: LaterEpochs) -> str:
@@ -167,21 +172,29 @@ def _not_worth(later: LaterEpochs) -> str:
     )
 
 
-def _gain(measures: Measures, whole: WholeInput, expected: Expectation, fast_tier: TierProbe) -> Gain:
+def _gain(
+    measures: Measures, whole: WholeInput, files: Worth, expected: Expectation, fast_tier: TierProbe
+) -> Gain:
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     found_s = (expected.low_s, expected.saved_s, expected.high_s, expected.if_so_s)
     low, likely, high, if_so = (units_s * saved_s for saved_s in found_s)
     by_loop = not model.certain and measures.use_and_facts[1].loop_reads
-    assumed = [measures.waited, *(() if by_loop else measures.shared), _faster(whole, fast_tier)]
+    assumed = [measures.waited, *(() if by_loop else measures.shared), _faster(whole, files, fast_tier)]
     if measures.use_and_facts[1].may_wait_for_decoding:
         assumed.append(NOT_FOR_DECODING)
     return Gain(model.unit, model.unit_s, low, likely, high, tuple(assumed), if_so)
 
 
-def _faster(whole: WholeInput, fast_tier: TierProbe) -> Assumption:
+def _taken(whole: WholeInput, files: Worth) -> tuple[float, float]:
+    """Gives the thread seconds per epoch of what the cure is of, where it is and on the fast tier."""
+    slow_s, fast_s = (values[files.chosen] for values in (whole.valuation.slow_s, whole.valuation.fast_s))
+    return float(slow_s.sum()), float(fast_s.sum())
+
+
+def _faster(whole: WholeInput, files: Worth, fast_tier: TierProbe) -> Assumption:
     """Gives what has to be so of the fast tier; the bounds hold if it is so much slower than was assumed."""
-    slow_s, fast_s = (float(values.sum()) for values in (whole.valuation.slow_s, whole.valuation.fast_s))
+    slow_s, fast_s = _taken(whole, files)
     margin = slow_s / max(fast_s, 1e-12)
     cost = fast_tier.model
     measured = fast_tier is not LOCAL_SSD

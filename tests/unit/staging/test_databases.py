@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.findings import small_files
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases, find_candidates
@@ -15,17 +17,18 @@ from tfdarshan.staging.whole_input import stage_all
 KB, FILES, PAGES, PAGE_MS, FILE_MS = 1_000, 48, 300, 10.0, 30.0
 
 
-def job(logdir, *, journals=("/data/samples.sqlite-journal",), paths=None):
+def job(logdir, *, journals=("/data/samples.sqlite-journal",), file_ms=FILE_MS):
     """Gives 300 pages of a database, 10 ms each, and then 48 files of 8 kB, 30 ms each."""
-    calls: list[tuple[Any, ...]] = []
-    calls += [(PAGE_MS * n, PAGE_MS * (n + 1), 1, "pread", 0, 4 * KB, 4 * KB * n) for n in range(PAGES)]
+    calls: list[tuple[Any, ...]] = [(0.0, 0.01, 1, "open", 0, 0)]
+    for page in range(PAGES):
+        calls.append((PAGE_MS * page + 0.01, PAGE_MS * (page + 1), 1, "pread", 0, 4 * KB, 4 * KB * page))
     at = PAGE_MS * PAGES
     for file in range(FILES):
         calls += [
             (at, at + 0.2, 1, "open", 1 + file, 0),
-            (at + 0.2, at + FILE_MS, 1, "read", 1 + file, 8 * KB),
+            (at + 0.2, at + file_ms, 1, "read", 1 + file, 8 * KB),
         ]
-        at += FILE_MS
+        at += file_ms
     calls += [(at, at + 0.01, 1, "stat", 1 + FILES + place, 0) for place in range(len(journals))]
     paths = ["/data/samples.sqlite", *(f"/data/validation/{file}.bin" for file in range(FILES)), *journals]
     return training(
@@ -72,3 +75,21 @@ def test_databases_alone_are_files_like_others(tmp_path):
     ).use_and_facts
 
     assert DATABASES not in [tier.place for tier in stage_all(use, facts, LOCAL_SSD).valuation.tiers]
+
+
+def test_a_database_is_none_of_the_small_files_that_are_read_beside_it(tmp_path):
+    small = small_files.find(measure(job(tmp_path)))
+
+    assert small is not None
+    assert small.title == "the input is 48 small files of 8.0 kB"
+
+
+def test_what_staging_shows_is_of_the_files_that_it_copies(tmp_path):
+    # GIVEN files that take 1 ms each, beside 3 s for the database
+    staging = next(one for one in diagnose(job(tmp_path, file_ms=1.0)).findings if one.name == "staging")
+
+    # THEN the copy is of the database, and so is what was measured
+    shown = {one.label: one.value for one in staging.evidence}
+    assert staging.copied_bytes == shown["from storage"] == 4 * KB * PAGES
+    assert shown["time in it, over all threads"] == pytest.approx(PAGE_MS * PAGES / 1e3, rel=0.001)
+    assert staging.title.startswith("storage serves the input at 400.4 kB/s")
