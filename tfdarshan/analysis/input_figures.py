@@ -18,13 +18,15 @@ import pandas as pd
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.file_costs import FileCosts, counted_costs
 from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.in_order.session_calls import SessionCalls
+from tfdarshan.analysis.in_order.small_writes import NO_WRITES, small_writes
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.rereads import Rereads, epochs_of, rereads
 from tfdarshan.analysis.segments import Thread
 from tfdarshan.analysis.session_readers import untraced_readers
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_model import NOISE, StepModel
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_share import fetched_bytes, fetched_in_steps
 from tfdarshan.analysis.wall_clock import WallClock
@@ -81,6 +83,7 @@ def measure_input(
     pipeline: InputPipeline,
     windows: StepWindows | None,
     clock: WallClock,
+    session_calls: SessionCalls,
     data_folder: str | None = None,
 ) -> InputFigures:
     """Measures the input.
@@ -91,6 +94,7 @@ def measure_input(
         pipeline: What one look at their calls gave.
         windows: The steps, None if there are none.
         clock: The session's times.
+        session_calls: All its calls.
         data_folder: What is below it is data, whatever its name.
 
     Raises:
@@ -114,7 +118,7 @@ def measure_input(
         pipeline = dataclasses.replace(pipeline, readers=readers)
     stored = _stored_bytes(metas, files, costs)
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
-    model = _with_shared_writes(_model(clock, windows, pipeline, calls, cpu_s), files, costs)
+    model = _with_shared_writes(_model(clock, windows, pipeline, calls, cpu_s), files, costs, session_calls)
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
@@ -144,18 +148,26 @@ def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: File
     return fetched if in_steps is None else min(fetched, in_steps)
 
 
-def _with_shared_writes(model: StepModel, files: FileTable, costs: FileCosts) -> StepModel:
+def _with_shared_writes(
+    model: StepModel, files: FileTable, costs: FileCosts, session_calls: SessionCalls
+) -> StepModel:
     """Gives the model with what writes to the input's storage may take longer for the reads beside them.
 
-    Reads and writes take turns: beside readers at a share o of their pace a write gets 1 / (1 + o) of it.
+    Reads and writes take turns: beside readers at a share o of their pace a write gets 1 / (1 + o) of it. One
+    that is no longer than a read stands in line for its turn, behind all readers: it may take no longer than
+    the quickest of its like.
     """
     mounts = files.rows["mount_point"].cat
-    by_mount = np.bincount(
-        np.maximum(mounts.codes.to_numpy(), 0), costs.call_s, minlength=max(len(mounts.categories), 1)
-    )
-    written_s = float(files.rows["write_s"].to_numpy()[mounts.codes.to_numpy() == by_mount.argmax()].sum())
-    most_s = min(written_s / model.units, model.compute_s)
-    return dataclasses.replace(model, shared_writes_s=most_s * model.overlap / (1 + model.overlap))
+    codes = mounts.codes.to_numpy()
+    by_mount = np.bincount(np.maximum(codes, 0), costs.call_s, minlength=max(len(mounts.categories), 1))
+    here = codes == by_mount.argmax()
+    all_s = float(files.rows["write_s"].to_numpy()[here].sum())
+    turns, small = model.overlap / (1 + model.overlap), NO_WRITES
+    if all_s >= NOISE * model.all_s:
+        read_bytes = float(costs.read_bytes[here].sum()) / max(float(costs.reads[here].sum()), 1.0)
+        small = small_writes(session_calls.in_memory, here, read_bytes)
+    shared_s = max(turns * all_s, turns * max(all_s - small.all_s, 0.0) + small.beyond_quickest_s)
+    return dataclasses.replace(model, shared_writes_s=min(shared_s / model.units, model.compute_s))
 
 
 def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:

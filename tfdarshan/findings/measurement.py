@@ -72,7 +72,7 @@ def measure(
         return pipeline, found.facts()
 
     pipeline, facts = kept.get("input", look)
-    figures = measure_input(processes, files, pipeline, windows, clock)
+    figures = measure_input(processes, files, pipeline, windows, clock, calls)
     pauses = kept.get(
         "pauses",
         lambda: (

@@ -261,8 +261,8 @@ def _run(
     counts = PauseCounts.between(windows, len(files))
     watch = None if counts is None else counts.watch
     pipeline = input_pipeline(blocks, size, is_input, windows, is_loop, watch)
-    figures = measure_input(processes, files, pipeline, windows, clock, data_folder)
     calls = SessionCalls(processes, files.index)
+    figures = measure_input(processes, files, pipeline, windows, clock, calls, data_folder)
     pauses = None if counts is None else counts.reading(calls, is_input, windows, is_loop)
     return Run(session, clock, steps_s, judged, figures, pauses)
 

@@ -15,7 +15,7 @@ MB = 1 << 20
 STALL_MS, EVERY, ROUNDS = 200.0, 5, 8
 
 
-def job(logdir, operation, length, *, reads_beside, output="/out/model"):
+def job(logdir, operation, length, *, reads_beside, output="/out/model", quick_ms=20):
     """Gives steps of 100 ms that wait 50; each fifth then stands still for 200 ms in calls of its loop."""
     at, steps, calls = 0.0, [], []
     for number in range(EVERY * ROUNDS):
@@ -24,11 +24,11 @@ def job(logdir, operation, length, *, reads_beside, output="/out/model"):
         steps.append((at, end, 50.0))
         reads = 10 + int(stall / 10 if reads_beside else 0)
         calls += [(at + 10 * n, at + 10 * n + 10, 1, "pread", 0, MB, n * MB) for n in range(reads)]
-        parts = int(stall / 20)
-        calls += [
-            (at + 100 + 20 * n, at + 120 + 20 * n, LOOP, operation, 1, length, n * length)
-            for n in range(parts)
-        ]
+        for n in range(int(stall / 20)):
+            written = at + 100 + 20 * n
+            calls.append(
+                (written, written + (20 if n % 5 else quick_ms), LOOP, operation, 1, length, n * length)
+            )
         at = end
     paths = ["/data/train", output]
     return training(logdir, sorted(calls), steps, paths=paths, sizes=[10**12, 10**10])
@@ -110,6 +110,22 @@ def test_writes_to_the_inputs_storage_may_be_quicker_without_its_reads(tmp_path,
     )
     shared, unshared = (expected.high_s for expected in found)
     assert (shared > unshared) is (shared_ms > 0)
+
+
+@pytest.mark.parametrize(
+    ("length", "quick_ms", "shared_ms"),
+    # Others take 160 ms in each fifth step; in turn with a reader that never rests a write gets half of it.
+    [(100, 0.1, 32.0), (100, 20, 20.0), (4 * MB, 0.1, 16.0)],
+    ids=["some find nobody in front of them", "all take as long", "they are larger than a read"],
+)
+def test_a_small_write_waits_for_the_reads_in_front_of_it(tmp_path, length, quick_ms, shared_ms):
+    # GIVEN writes of 20 ms beside a reader that never rests, and every fifth of them quick or not
+    measures = measure(
+        job(tmp_path, "write", length, reads_beside=True, output="/data/log", quick_ms=quick_ms)
+    )
+
+    # THEN without the reads each may be as quick as these
+    assert measures.model.shared_writes_s * 1e3 == pytest.approx(shared_ms, rel=0.03)
 
 
 def alone_of(facts):
