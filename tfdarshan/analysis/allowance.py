@@ -12,6 +12,7 @@ Source: Linux, block/blk-throttle.c: `tg_within_iops_limit`, `tg_within_bps_limi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,6 @@ from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls
 from tfdarshan.analysis.in_order.stretches import Columns
 from tfdarshan.analysis.intervals import Array, Covered
 
-# Ends of held calls that are nearer to each other are of one release.
-TOGETHER_NS = HELD_NS // 2
 # So many releases tell, of which such a share are as far apart as most, within a part of that.
 FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
 # By so much, as a coefficient of correlation, they are the shorter the later they begin.
@@ -53,11 +52,13 @@ class Allowance:
     held_share: float
 
 
-def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Covered) -> Allowance | None:
+def allowance_of(
+    held: Sequence[HeldCalls], file_calls: Array, folder_of: Array, writing: Covered
+) -> Allowance | None:
     """Finds it in calls on input.
 
     Args:
-        held: The calls that took longer than storage waits.
+        held: The calls that took longer than storage waits; then those that took longer than most does.
         file_calls: How many calls each file had.
         folder_of: The folder of each file, as a number.
         writing: When the job wrote.
@@ -65,6 +66,12 @@ def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: 
     Returns:
         None where calls are not held back, or something else may hold them.
     """
+    found = (_in_calls(some, file_calls, folder_of, writing) for some in held)
+    return next((one for one in found if one is not None), None)
+
+
+def _in_calls(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Covered) -> Allowance | None:
+    """Finds it in some of them."""
     if held.held_ns < MOST_TIME * held.all_ns or not held.stretches:
         return None
     start, end, file, kind = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
@@ -74,10 +81,14 @@ def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: 
         return None
     if not _spread(file, file_calls, folder_of):
         return None
-    apart, before = (np.concatenate(parts) for parts in zip(*map(_releases, held.stretches), strict=True))
+    releases = [_releases(calls, held.least_ns // 2) for calls in held.stretches]
+    apart, before = (np.concatenate(parts) for parts in zip(*releases, strict=True))
     if len(apart) < FEWEST:
         return None
     interval_ns = float(np.median(apart))
+    if interval_ns < HELD_NS[0]:
+        # No more than a slow disk needs from one call to the next.
+        return None
     near = np.abs(apart / interval_ns - 1) <= NEAR
     regular = float(near.mean())
     if regular < REGULAR or not _as_much_shorter((apart - before)[near], before[near]):
@@ -85,11 +96,14 @@ def allowance_of(held: HeldCalls, file_calls: Array, folder_of: Array, writing: 
     return Allowance(interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns)
 
 
-def _releases(calls: Columns) -> tuple[Array, Array]:
-    """Gives how far apart calls are let go, and after how much of that the first of the next ones began."""
+def _releases(calls: Columns, together_ns: int) -> tuple[Array, Array]:
+    """Gives how far apart calls are let go, and after how much of that the first of the next ones began.
+
+    Ends that are nearer to each other than `together_ns` are of one release.
+    """
     order = np.argsort(calls[1])
     start, end = (values[order] for values in calls[:2])
-    release = np.cumsum(np.diff(end, prepend=end[0]) >= TOGETHER_NS)
+    release = np.cumsum(np.diff(end, prepend=end[0]) >= together_ns)
     count = int(release[-1]) + 1
     let_go, began = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max)
     np.maximum.at(let_go, release, end)

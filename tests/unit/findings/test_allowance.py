@@ -9,7 +9,6 @@ import pytest
 from tests.closed_readers import Budget, Delay, Stalls, calls_of
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_more_readers import job, names, rests
-from tfdarshan.analysis.in_order.held_calls import HeldSums
 from tfdarshan.findings import decode_bound, prefetch
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
@@ -23,10 +22,14 @@ def session_of(logdir, storage, *, readers=1, rest_ms=1.0):
     return job(logdir, calls_of(storage, readers=readers, rest_ms=rests(rest_ms), count=COUNT))
 
 
-@pytest.mark.parametrize("readers", [1, 2])
-def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, readers):
+@pytest.mark.parametrize(
+    ("readers", "rest_ms"),
+    [(1, 1.0), (2, 1.0), (1, 3.0)],
+    ids=["one", "two", "one, held as long as disks wait"],
+)
+def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, readers, rest_ms):
     # GIVEN 20 calls in each 100 ms, of readers that rest between them
-    session = session_of(tmp_path, Budget(20), readers=readers)
+    session = session_of(tmp_path, Budget(20), readers=readers, rest_ms=rest_ms)
 
     found = measure(session).allowance
     assert found is not None
@@ -50,8 +53,14 @@ def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, read
 
 @pytest.mark.parametrize(
     "storage",
-    [lambda: Delay(50), lambda: Stalls(), lambda: Stalls(each=9), lambda: Budget(1000)],
-    ids=["all calls wait as long", "at no fixed time", "for as long each", "a limit that is not reached"],
+    [lambda: Delay(50), lambda: Delay(15), lambda: Stalls(), lambda: Stalls(each=9), lambda: Budget(1000)],
+    ids=[
+        "all calls wait as long",
+        "all calls wait as long as a disk's",
+        "at no fixed time",
+        "for as long each",
+        "a limit that is not reached",
+    ],
 )
 def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
     session = session_of(tmp_path, storage())
@@ -125,6 +134,6 @@ def test_time_in_which_a_limit_holds_calls_back_is_no_decoding(tmp_path):
     # THEN a batch's time in calls is that in which any is held, whatever share of the readers it is
     assert measures.at_a_time == pytest.approx(2.0, rel=0.1)
     assert decode_bound.find(measures) is None
-    not_held = replace(measures, facts=replace(measures.facts, held=HeldSums().calls()))
+    not_held = replace(measures, facts=replace(measures.facts, held=()))
     assert not_held.at_a_time == 16
     assert decode_bound.find(not_held) is not None

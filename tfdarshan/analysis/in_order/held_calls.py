@@ -10,8 +10,9 @@ from tfdarshan.analysis.call_kinds import CALL_KINDS
 from tfdarshan.analysis.in_order.stretches import Columns, Stretches
 from tfdarshan.analysis.intervals import Array
 
-# Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more.
-HELD_NS = 30_000_000
+# Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more. Where a job rests
+# between its calls, a limit holds them no longer than some storage waits: then it shows in these alone.
+HELD_NS = (30_000_000, 10_000_000)
 # A call is quick if it takes so many times less than that.
 QUICKER = 10
 
@@ -21,6 +22,7 @@ class HeldCalls:
     """They, and what was called from the first of them to the last.
 
     Attributes:
+        least_ns: What they took at least.
         stretches: Stretches of them, in order of start: starts and ends in ns, files, kinds (CALL_KINDS).
         counts: Of each kind how many calls there were from the first one's start to the last one's.
         quick: How many of these were quick.
@@ -28,6 +30,7 @@ class HeldCalls:
         all_ns: Those of all calls.
     """
 
+    least_ns: int
     stretches: list[Columns]
     counts: Array
     quick: Array
@@ -36,9 +39,14 @@ class HeldCalls:
 
 
 class HeldSums:
-    """Collects them, block by block, in order of start."""
+    """Collects them, block by block, in order of start.
 
-    def __init__(self) -> None:
+    Args:
+        least_ns: What they take at least.
+    """
+
+    def __init__(self, least_ns: int) -> None:
+        self._least_ns = least_ns
         self._stretches = Stretches()
         # Calls count as soon as a held one follows them.
         self._sums, self._waiting = (np.zeros((2, len(CALL_KINDS)), np.int64) for _ in range(2))
@@ -49,25 +57,24 @@ class HeldSums:
         """Adds calls."""
         lasted = end_ns - start_ns
         self._all_ns += int(lasted.sum())
-        held = np.flatnonzero(lasted >= HELD_NS)
+        held = np.flatnonzero(lasted >= self._least_ns)
         if len(held):
             self._held_ns += int(lasted[held].sum())
             self._stretches.add(start_ns[held], end_ns[held], file[held], kind[held])
             first = 0 if self._began else int(held[0])
             last = int(held[-1]) + 1
-            self._sums += self._waiting + _counted(kind[first:last], lasted[first:last])
-            self._waiting[:] = _counted(kind[last:], lasted[last:])
+            self._sums += self._waiting + self._counted(kind[first:last], lasted[first:last])
+            self._waiting[:] = self._counted(kind[last:], lasted[last:])
             self._began = True
         elif self._began:
-            self._waiting += _counted(kind, lasted)
+            self._waiting += self._counted(kind, lasted)
 
     def calls(self) -> HeldCalls:
         """Gives what was collected."""
         counts, quick = self._sums
-        return HeldCalls(self._stretches.parts(), counts, quick, self._held_ns, self._all_ns)
+        return HeldCalls(self._least_ns, self._stretches.parts(), counts, quick, self._held_ns, self._all_ns)
 
-
-def _counted(kind: Array, lasted_ns: Array) -> Array:
-    """Counts calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
-    quick = kind[lasted_ns < HELD_NS // QUICKER]
-    return np.array([np.bincount(some, minlength=len(CALL_KINDS)) for some in (kind, quick)])
+    def _counted(self, kind: Array, lasted_ns: Array) -> Array:
+        """Counts calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
+        quick = kind[lasted_ns < self._least_ns // QUICKER]
+        return np.array([np.bincount(some, minlength=len(CALL_KINDS)) for some in (kind, quick)])

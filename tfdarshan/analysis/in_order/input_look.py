@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.in_order.held_calls import HeldCalls, HeldSums
+from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls, HeldSums
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts
 from tfdarshan.analysis.in_order.read_pieces import PieceSums, ReadPieces
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls, StoredSums
@@ -47,7 +47,7 @@ class InputFacts:
         asked: Stats and opens.
         sizes_and_times: A sample of the reads: bytes, and durations in ns.
         stored: What storage served.
-        held: What took longer than storage is known to wait.
+        held: What took longer than storage is known to wait, and what took longer than most storage does.
         pieces: In which order files are read.
         pauses: Calls within pauses between steps, None without such pauses.
         readers: Who made calls on input.
@@ -61,7 +61,7 @@ class InputFacts:
     asked: AskedCalls
     sizes_and_times: tuple[Array, Array]
     stored: StoredCalls
-    held: HeldCalls
+    held: tuple[HeldCalls, ...]
     pieces: ReadPieces
     pauses: PauseCounts | None
     readers: frozenset[Thread]
@@ -89,7 +89,7 @@ class InputLook:
         self._calls = self._reads = self._loop_reads = self._placed_reads = 0
         self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
-        self._held = HeldSums()
+        self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
         self._pieces, self._pauses = PieceSums(read_counts), PauseCounts.between(windows, len(read_counts))
         self._readers: set[Thread] = set()
         self._writes = KeptWrites()
@@ -112,7 +112,8 @@ class InputLook:
         if self._pauses is not None:
             self._pauses.add(calls.file, calls.start_ns)
         self._stored.add(calls)
-        self._held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns)
+        for held in self._held:
+            held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns)
         self._pieces.add(calls, block.offset[rows])
         reads = np.flatnonzero(calls.kind == READ)
         self._reads += len(reads)
@@ -135,7 +136,7 @@ class InputLook:
             AskedCalls(calls, lasted_ns),
             (length, taken_ns),
             self._stored.calls(),
-            self._held.calls(),
+            tuple(held.calls() for held in self._held),
             self._pieces.pieces(),
             self._pauses,
             frozenset(self._readers),
