@@ -55,9 +55,10 @@ def _compute(program: Program) -> str:
     if program.computes == "sleep":
         return f"def compute(batch):\n    time.sleep({program.step_s})"
     rounds = max(1, round(program.step_s / 1e-3))
+    # Into memory that is kept: a new array costs page faults or none, by the state of the C library's heap.
     return (
-        "weights = np.random.default_rng(0).random(100_000)\n\n"
-        f"def compute(batch):\n    for _ in range({rounds}):\n        np.sin(weights)"
+        "weights = np.random.default_rng(0).random(100_000)\nsines = np.empty_like(weights)\n\n"
+        f"def compute(batch):\n    for _ in range({rounds}):\n        np.sin(weights, out=sines)"
     )
 
 
