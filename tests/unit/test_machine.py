@@ -5,8 +5,16 @@ import time
 
 import pytest
 
+import tfdarshan
 from tfdarshan.recording import job_machine
-from tfdarshan.recording.job_machine import Machine, cpu_seconds, machine_block, machine_of
+from tfdarshan.recording.job_machine import (
+    Machine,
+    UsedProcessors,
+    cpu_seconds,
+    machine_block,
+    machine_of,
+    used_processors,
+)
 
 
 def limits(tmp_path, monkeypatch, cpu="", memory=""):
@@ -44,4 +52,67 @@ def test_processor_time_is_that_of_the_process():
 
 
 def test_sessions_of_older_versions_say_nothing():
-    assert machine_of({}) == Machine(None, None, None)
+    assert machine_of({}) == Machine(None, None, None, None)
+
+
+STAT = """cpu  900 900 900 900 900 900 900 900 0 0
+cpu0 100 20 30 4000 500 6 7 8 90 0
+cpu1 200 0 0 0 0 0 0 0 0 0
+cpu2 1000000 0 0 0 0 0 0 0 0 0
+intr 1 2 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (STAT, 3.71),  # cpu0: 100 + 20 + 30 + 6 + 7 + 8, cpu1: 200 ticks of 10 ms
+        (STAT.replace("cpu1 ", "cpu7 "), None),
+        ("cpu0 1 2\ncpu1 1 2\n", None),
+        ("cpu0 a b c d e f g h\ncpu1 a b c d e f g h\n", None),
+        ("", None),
+    ],
+)
+def test_all_programs_time_is_that_of_the_processors_that_the_job_may_use(
+    tmp_path, monkeypatch, text, seconds
+):
+    path = tmp_path / "stat"
+    path.write_text(text)
+    monkeypatch.setattr(job_machine, "PROCESSOR_TIMES", str(path))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(os, "sysconf", lambda name: 100)
+
+    assert used_processors().all_s == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_what_others_took_is_all_but_the_jobs_own():
+    before = UsedProcessors(100.0, 5.0, 1000.0)
+
+    assert UsedProcessors(110.0, 8.0, 1015.0).by_others(before) == pytest.approx(1.2)
+    # a job's own last hundredths may be missing in what the kernel counts
+    assert UsedProcessors(110.0, 8.0, 1002.9).by_others(before) == 0.0
+    assert UsedProcessors(100.09, 5.0, 1000.1).by_others(before) is None
+    assert UsedProcessors(110.0, 8.0, None).by_others(before) is None
+    assert UsedProcessors(110.0, 8.0, 1015.0).by_others(UsedProcessors(100.0, 5.0, None)) is None
+
+
+def test_what_a_quota_leaves_is_the_others(tmp_path, monkeypatch):
+    # GIVEN 8 processors, of which the job may use as much as 2
+    limits(tmp_path, monkeypatch, cpu="200000 100000\n")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
+
+    assert "others_cpus" not in machine_block(0.0)
+    assert [machine_block(0.0, busy)["others_cpus"] for busy in (0.0, 5.0, 7.5)] == [0.0, 0.0, 1.5]
+
+
+def test_a_session_says_what_others_took_and_has_no_call_of_asking(tmp_path):
+    # GIVEN a session that computes on one processor
+    with tfdarshan.profile(tmp_path) as session:
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            pass
+
+    # THEN
+    machine = session.meta[0]["machine"]
+    assert 0 <= machine["others_cpus"] <= machine["cpus"]
+    assert not session.files["path"].str.contains("/proc/stat").any()

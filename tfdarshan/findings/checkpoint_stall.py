@@ -15,6 +15,7 @@ from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unkn
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pace_beside import pace_beside
+from tfdarshan.findings.processors import busy_cpus, left_by_steps
 from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -27,6 +28,7 @@ LIKELY = (0.25, 0.7)
 ALIKE = 1.5
 # What writing beside the steps takes of a processor.
 IDLE_CPUS = 1.0
+IDLE = "a processor is idle"
 # A burst buffer reads what it wrote to the slow tier once more, to know that it is whole.
 WRITTEN_AND_READ = 2.0
 # Saves that are written behind the loop's back may wait for those before them, in all for so much of what
@@ -79,7 +81,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     # Saves that come too soon are written one after the other, beside all else that the job does.
     beside_s = max(0.0, min(stall_s, measures.model.all_s - _behind_s(measures, stall_s)))
     low, likely = (share * beside_s / units for share in LIKELY)
-    chance = 1.0 if all(entry.support for entry in assumed[1:]) else UNSHOWN
+    taken = IDLE if _others_take_it(measures) else ""
+    chance = 1.0 if all(entry.support or entry.claim == taken for entry in assumed[1:]) else UNSHOWN
     beside = pace_beside(measures, *(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
     stall_s_saved = (low, likely, most)
     gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance)
@@ -172,12 +175,20 @@ def _late_s(busy_s: Sequence[float], left_s: Sequence[float]) -> float:
 
 def _processor_for_it(measures: Measures) -> list[Assumption]:
     """Gives that a processor is idle, which writing beside the steps takes; nothing if that is not known."""
-    machine = measures.machine
-    if machine.cpus is None or machine.cpu_s is None:
+    busy, cpus = busy_cpus(measures, others=True), measures.machine.cpus
+    if busy is None or cpus is None:
         return []
-    idle = max(0.0, machine.cpus - machine.cpu_s / max(measures.summary.duration_s, 1e-9))
-    seen = f"{idle:.1f} of {machine.cpus:.0f} are" if idle >= IDLE_CPUS else ""
-    return [Assumption("a processor is idle", seen, "steps and input take longer beside the writing")]
+    idle = cpus - busy
+    seen = f"{idle:.1f} of {cpus:.0f} are" if idle >= IDLE_CPUS else ""
+    if not seen and _others_take_it(measures):
+        seen = left_by_steps(measures)
+    return [Assumption(IDLE, seen, "steps and input take longer beside the writing")]
+
+
+def _others_take_it(measures: Measures) -> bool:
+    """Says whether the job itself leaves a processor idle: what others take may be free in the next run."""
+    own, cpus = busy_cpus(measures, others=False), measures.machine.cpus
+    return own is not None and cpus is not None and cpus - own >= IDLE_CPUS
 
 
 def saves_by_tensorflow(measures: Measures) -> bool:

@@ -8,6 +8,7 @@ from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unkn
 from tfdarshan.findings.measures import CACHED, SEVERAL, Measures
 from tfdarshan.findings.more_readers import FULL, UNSHOWN, serial_share
 from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
+from tfdarshan.findings.processors import busy_cpus, left_by_steps
 from tfdarshan.findings.python_lock import lock_is_free
 from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
@@ -25,6 +26,7 @@ MOSTLY_CALLS = 0.5
 # Where storage makes up for rests, the first wait is as long as another one with the compute before it. So
 # many steps tell, whose waits differ by such a share.
 FIRST_STEPS, STEADY = 5, 0.15
+PROCESSORS_FREE = "processors are free for it"
 HAS_MORE = "storage has more to give while steps compute"
 
 
@@ -87,7 +89,9 @@ def _gain(measures: Measures, sure_s: float, hidden_s: float, unseen: UnseenFaul
         for share, seconds, handed_s in zip(LIKELY, (sure_s, hidden_s, hidden_s), HANDED_OVER_S, strict=True)
     )
     assumed = _assumed(measures, "its file calls run" if unseen else "it works")
-    chance = 1.0 if all(entry.support for entry in assumed) else UNSHOWN
+    # What other programs take may be free in the next run: nothing is certain, and as much expected.
+    taken = PROCESSORS_FREE if others_take_them(measures) else ""
+    chance = 1.0 if all(entry.support or entry.claim == taken for entry in assumed) else UNSHOWN
     assumed += lock_is_free(measures)
     if measures.model.readers >= SEVERAL:
         # At a batch's end readers wait for the last of them: read ahead, they go on with the next batch.
@@ -145,9 +149,16 @@ def _storage_has_more(measures: Measures) -> list[Assumption]:
 
 def processors_free(measures: Measures) -> list[Assumption]:
     """Gives that processors are free for work beside compute; nothing if that is not known."""
-    machine = measures.machine
-    if machine.cpus is None or machine.cpu_s is None:
+    busy, cpus = busy_cpus(measures, others=True), measures.machine.cpus
+    if busy is None or not cpus:
         return []
-    busy = machine.cpu_s / max(machine.cpus * measures.summary.duration_s, 1e-9)
-    free = f"they are busy {percent(busy, 1)} of the time" if busy <= BUSY_CPUS else ""
-    return [Assumption("processors are free for it", free, "steps take longer beside the pipeline")]
+    free = f"they are busy {percent(busy, cpus)} of the time" if busy <= BUSY_CPUS * cpus else ""
+    if not free and others_take_them(measures):
+        free = left_by_steps(measures)
+    return [Assumption(PROCESSORS_FREE, free, "steps take longer beside the pipeline")]
+
+
+def others_take_them(measures: Measures) -> bool:
+    """Says whether it is other programs that keep processors busy, which may be gone in the next run."""
+    own, cpus = busy_cpus(measures, others=False), measures.machine.cpus
+    return own is not None and cpus is not None and own <= BUSY_CPUS * cpus

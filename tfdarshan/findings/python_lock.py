@@ -5,10 +5,9 @@ from __future__ import annotations
 from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import CACHED, Measures
 from tfdarshan.findings.pipeline_api import reads_by_workers, reads_in_python
+from tfdarshan.findings.processors import BUSY_STEPS, busy_steps
 from tfdarshan.units import percent
 
-# Steps that keep a processor busy for this share of what they compute may run Python code meanwhile.
-BUSY_STEPS = 0.5
 # A thread that computes gives the lock up for another one after so long (sys.getswitchinterval): one that
 # waits in a call for as long is hardly held up by it.
 SWITCH_S = 0.005
@@ -22,12 +21,10 @@ def lock_is_free(measures: Measures) -> list[Assumption]:
     thread asks for the lock again: if steps hold it, nothing is prepared beside them. NumPy and frameworks
     give it up while they compute, but nothing in the session says that.
     """
-    model, calls = measures.model, measures.input_calls
+    calls, busy = measures.input_calls, busy_steps(measures)
     if not reads_in_python(measures) or reads_by_workers(measures) or measures.slow_share > CACHED:
         return []
-    if calls.thread_s >= SWITCH_S * calls.calls or model.cpu_s is None or model.compute_s <= 0:
+    if calls.thread_s >= SWITCH_S * calls.calls or busy is None:
         return []
-    # What waits take of the processors is no part of what steps compute.
-    busy = max(0.0, model.cpu_s - (model.wait_s or 0.0)) / model.compute_s
     seen = f"processors are busy for {percent(busy, 1)} of what they compute" if busy < BUSY_STEPS else ""
     return [Assumption(CLAIM, seen, "they run Python code of their own")]

@@ -22,7 +22,7 @@ from tfdarshan.recording.asked_clock import KEPT
 from tfdarshan.recording.child_names import child_names
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, JobIdentity, job_identity
-from tfdarshan.recording.job_machine import cpu_seconds, machine_block
+from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine_block, used_processors
 from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.rank_directory import CLOCK_FILE, job_block, make_rank_directory, next_number
 from tfdarshan.recording.spool import (
@@ -70,7 +70,7 @@ class Recording:
     options: Options
     detached: dict[str, int] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
-    cpu_s_before: float = field(default_factory=cpu_seconds)
+    used_before: UsedProcessors = field(default_factory=used_processors)
     machine: dict[str, Any] | None = None
     counted: DarshanRecords | Exception | None = None
     written: bool = False
@@ -230,7 +230,7 @@ class Recording:
         """
         if self.detached is not None:
             return
-        used_s = cpu_seconds() - self.cpu_s_before
+        used_s = cpu_seconds() - self.used_before.own_s
         self._compare_clocks()
         try:
             self.detached = dataclasses.asdict(_bridge.stop_session())
@@ -242,7 +242,7 @@ class Recording:
         if self.engine.is_darshan:
             self._read_libdarshan()
         # Only now: what it reads is not to be in the session.
-        self.machine = machine_block(used_s)
+        self.machine = machine_block(used_s, used_processors().by_others(self.used_before))
 
     def _compare_clocks(self) -> None:
         """Notes what the job's first host says of this host's clock."""

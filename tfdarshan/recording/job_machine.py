@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 CPU_LIMITS = ("/sys/fs/cgroup/cpu.max",)
+PROCESSOR_TIMES = "/proc/stat"
+# Its lines of processors come first: no more is read of it.
+MOST_BYTES = 1 << 16
+# Of a processor's line user, nice, system, irq, softirq and steal; idle and iowait are no work.
+BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
+# The kernel counts in hundredths of a second: what lasts less long is not known.
+LEAST_S = 0.1
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -20,11 +28,40 @@ class Machine:
         cpus: Processors that the job may use.
         memory_bytes: Memory that it may use.
         cpu_s: Processor time of the job and of children it waited for, during the session.
+        others_cpus: What other programs, and children that still run, took of these processors, mean.
     """
 
     cpus: float | None = None
     memory_bytes: int | None = None
     cpu_s: float | None = None
+    others_cpus: float | None = None
+
+
+@dataclass(frozen=True)
+class UsedProcessors:
+    """Processor time so far, in seconds.
+
+    Attributes:
+        at_s: When that was, by a clock that goes on.
+        own_s: Of this process, and of children that it waited for.
+        all_s: Of all programs on the processors that this process may run on; None where nobody says.
+    """
+
+    at_s: float
+    own_s: float
+    all_s: float | None
+
+    def by_others(self, before: UsedProcessors) -> float | None:
+        """Gives how many processors others took since then, mean; None where that is not known."""
+        lasted_s = self.at_s - before.at_s
+        if self.all_s is None or before.all_s is None or lasted_s < LEAST_S:
+            return None
+        return max(0.0, self.all_s - before.all_s - (self.own_s - before.own_s)) / lasted_s
+
+
+def used_processors() -> UsedProcessors:
+    """Gives it by now."""
+    return UsedProcessors(time.monotonic(), cpu_seconds(), _busy_seconds())
 
 
 def cpu_seconds() -> float:
@@ -33,15 +70,44 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def machine_block(cpu_s: float) -> dict[str, Any]:
-    """Gives what the metadata says of this machine, and of the processor time that the job took."""
-    return {"cpus": _cpus(), "memory_bytes": _memory_bytes(), "cpu_s": cpu_s}
+def machine_block(cpu_s: float, others_cpus: float | None = None) -> dict[str, Any]:
+    """Gives what the metadata says of this machine.
+
+    Args:
+        cpu_s: Processor time that the job took.
+        others_cpus: Processors that others took of those that it may run on. Where a quota lets it use a part
+            of them, the rest is the others'.
+    """
+    cpus = _cpus()
+    block = {"cpus": cpus, "memory_bytes": _memory_bytes(), "cpu_s": cpu_s}
+    if others_cpus is None:
+        return block
+    rest = len(os.sched_getaffinity(0)) - cpus
+    return block | {"others_cpus": round(max(0.0, others_cpus - rest), 3)}
 
 
 def machine_of(meta: dict[str, Any]) -> Machine:
     """Reads it; sessions of older versions have none."""
     block = meta.get("machine", {})
-    return Machine(block.get("cpus"), block.get("memory_bytes"), block.get("cpu_s"))
+    names = ("cpus", "memory_bytes", "cpu_s", "others_cpus")
+    return Machine(*(block.get(name) for name in names))
+
+
+def _busy_seconds() -> float | None:
+    """Adds up what the processors did that this process may run on.
+
+    Source: proc_stat(5), lines "cpu<number>" in clock ticks.
+    """
+    allowed = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+    try:
+        with Path(PROCESSOR_TIMES).open("rb") as file:
+            rows = [line.split() for line in file.read(MOST_BYTES).decode("ascii").splitlines()]
+        found = [[int(row[1 + field]) for field in BUSY_FIELDS] for row in rows if row and row[0] in allowed]
+    except (OSError, ValueError, IndexError):
+        return None
+    if len(found) < len(allowed):
+        return None
+    return sum(map(sum, found)) / os.sysconf("SC_CLK_TCK")
 
 
 def _cpus() -> float:

@@ -22,6 +22,7 @@ from tests.unit.findings.test_assumptions import crowded
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
+from tests.unit.findings.test_others_load import job as beside_others
 from tests.unit.findings.test_probed_storage import FULL, WAITING, with_probe
 from tests.unit.findings.test_python_lock import job as python_reads
 from tests.unit.findings.test_rank_findings import shards
@@ -152,6 +153,12 @@ def one_reader(folder: Path, *, storage: type) -> Session:
     return of_readers(folder, calls_of(storage(20), readers=1, rest_ms=rests(1), count=600))
 
 
+def _computed_s(found: Raw) -> float:
+    """Gives what steps did besides waiting."""
+    steps = found.steps
+    return float((steps["end"].max() - steps["start"].min() - steps["wait"].sum()) / 1e9)
+
+
 def _held(found: Raw) -> str:
     return f"measured by {(found.data_reads['seconds'] >= 0.03).sum()} calls that take "
 
@@ -199,6 +206,11 @@ ROWS = {
     "Python's lock, left": Row(
         "steps leave Python's lock to the thread that reads", partial(python_reads, reads=160, busy=0.25),
         lambda _: "processors are busy for 25.0 % of what they compute", partial(python_reads, reads=16),
+    ),
+    "steps leave theirs": Row(
+        "steps keep ", partial(beside_others, busy=0.05, others=2.0),
+        lambda found: f"steps keep {percent(0.02 / _computed_s(found) + 0.05, 1)} of one busy",
+        partial(beside_others, busy=0.9, others=2.0),
     ),
     "each epoch decodes": Row(
         "each epoch decodes the same", partial(decoding, files=20),
