@@ -97,6 +97,15 @@ def needless_stats(measures: Measures) -> CallGroup:
     return CallGroup(calls, 0.0, scale * spare * others_s + own_s - within_s, within_s)
 
 
+def stats_of_opens(measures: Measures) -> CallGroup:
+    """Gives the stats that come with opening files: who opens fewer times makes as many fewer."""
+    stats, spare = measures.group("stat"), needless_stats(measures)
+    if not measures.kinds_known:
+        return NO_CALLS
+    beside_s, within_s = stats.beside_s - spare.beside_s, stats.within_s - spare.within_s
+    return CallGroup(max(0.0, stats.calls - spare.calls), 0.0, max(0.0, beside_s), max(0.0, within_s))
+
+
 def asked_by_loop(measures: Measures) -> float:
     """Gives the share of the stats' time in those of the loop's own code: to read otherwise spares none."""
     stats = measures.group("stat")

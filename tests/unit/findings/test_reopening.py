@@ -1,0 +1,76 @@
+"""What it costs to open a file for each sample: with what is asked about it, and what is read anew."""
+
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tfdarshan.findings import reopening
+from tfdarshan.findings.measurement import measure
+
+KB = 1_000
+SAMPLES, OPEN_MS, ASK_MS, READ_MS, COMPUTE_MS = 200, 5.0, 2.5, 0.05, 1.0
+
+
+def job(logdir, *, files=4, asked=True, by_name=False, read_ms=READ_MS):
+    """Gives a loop that opens a file for each sample, and asks about it while it is open; 3 epochs."""
+    at, steps = 0.0, []
+    calls: list[tuple] = []
+    for sample in range(SAMPLES):
+        file, begin = sample % files, at
+        if by_name:
+            calls.append((at, at + ASK_MS, LOOP, "stat", file, 0))
+            at += ASK_MS
+        calls.append((at, at + OPEN_MS, LOOP, "open", file, 0))
+        at += OPEN_MS
+        if asked:
+            calls.append((at, at + ASK_MS, LOOP, "fstat", file, 0))
+            at += ASK_MS
+        offset = sample // files % (SAMPLES // files // 2) * 8 * KB
+        calls.append((at, at + read_ms, LOOP, "pread", file, 8 * KB, offset))
+        at += read_ms
+        steps.append((begin, at + COMPUTE_MS, at - begin))
+        at += COMPUTE_MS
+    return training(logdir, calls, steps, paths=[f"/data/{n}" for n in range(files)],
+                    sizes=[SAMPLES // files // 2 * 8 * KB] * files)  # fmt: skip
+
+
+def gain(session):
+    found = reopening.find(measure(session))
+    return found, found.gain
+
+
+@pytest.mark.parametrize(("asked", "each_ms"), [(True, OPEN_MS + ASK_MS), (False, OPEN_MS)])
+def test_what_is_asked_about_a_file_when_it_is_opened_is_spared_with_the_open(tmp_path, asked, each_ms):
+    # GIVEN 200 opens of four files
+    found, promise = gain(job(tmp_path, asked=asked))
+
+    # THEN
+    assert promise.expected_s == pytest.approx(0.98 * each_ms / 1000 * 196 / 200, rel=0.02)
+    assert "opening and closing again, with what is asked meanwhile, takes" in found.what
+
+
+def test_what_the_job_asks_by_name_is_not(tmp_path):
+    with_stats, without = (
+        gain(job(tmp_path / str(one), asked=False, by_name=one))[1] for one in (True, False)
+    )
+
+    assert with_stats.expected_s == pytest.approx(without.expected_s, rel=0.02)
+
+
+@pytest.mark.parametrize(("files", "least"), [(2, 0.93), (20, 0.588), (100, 0.5)])
+def test_the_first_of_many_opens_is_a_small_part(tmp_path, files, least):
+    # GIVEN files that are opened 100, 10 and 2 times each
+    promise = gain(job(tmp_path, files=files))[1]
+
+    # THEN the first open may take eight times as long; of few it may be half of the time
+    again_s = (OPEN_MS + ASK_MS) / 1000 * (1 - files / SAMPLES)
+    noise_s = 0.01 * promise.before_s
+    assert promise.low_s == pytest.approx(least * again_s - noise_s, rel=0.02)
+
+
+def test_reads_that_storage_serves_after_each_open_may_be_spared_too(tmp_path):
+    # GIVEN reads of 0.05 ms from memory, and of 3 ms from storage
+    cached, stored = (gain(job(tmp_path / str(ms), read_ms=ms))[1] for ms in (READ_MS, 3.0))
+
+    # THEN at most
+    assert stored.expected_s == pytest.approx(cached.expected_s, rel=0.02)
+    assert stored.high_s - cached.high_s == pytest.approx(3e-3 * 196 / 200, rel=0.05)
