@@ -1,4 +1,4 @@
-"""Input that is read from storage again and again, and would fit into memory."""
+"""Input that is read again and again, and would fit into memory."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import dataclasses
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import CallGroup
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline, keep_in_memory, keeps_decoded
+from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.pipeline_api import input_pipeline, keep_in_memory, keeps_decoded, reads_in_python
 from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, human_seconds, percent
 
@@ -22,25 +24,19 @@ ROOM = 0.4
 AGAIN = 1.2
 # Of what decoding takes again, so much is spared where what is kept is decoded.
 DECODED = 0.9
+# What is copied takes the place of something else in the processors' caches, which is loaded again: at most
+# as many bytes, at what memory gives one processor.
+LOADED_S_PER_BYTE = 1 / 10e9
+FROM_STORAGE = "from storage"
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where storage served later passes, too."""
+    """Finds it where later passes take time: storage's, or that of calls which the page cache served."""
     memory, costs = measures.machine.memory_bytes, measures.costs
     if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
         return None
-    if from_memory(measures, np.flatnonzero(measures.is_input)):
-        return None
-    size = np.where(measures.sizes > 0, measures.sizes, 0)
-    known = size > 0
-    slow_passes = np.where(known, costs.slow_bytes / np.maximum(size, 1), 0)
-    again = np.maximum(slow_passes - 1, 0) / np.maximum(slow_passes, 1e-9)
-    passes = np.maximum(costs.passes(measures.sizes), 1e-9)
-    # Opens and the like go with the passes that are made again, where their reads came from storage.
-    # What the loop asks about files it asks however they are read.
-    other_s = costs.other_s - asked_by_loop(measures) * costs.stat_s
-    needless_s = float((again * (costs.slow_s + other_s * np.minimum(slow_passes / passes, 1))).sum())
-    whole = float(costs.call_s.sum())
+    again_s = _later_passes_s(measures)
+    needless_s, whole = float(again_s.sum()), float(costs.call_s.sum())
     if whole <= 0 or needless_s <= 0:
         return None
     calls = measures.input_calls
@@ -51,6 +47,7 @@ def find(measures: Measures) -> Finding | None:
     room = percent(measures.unique_bytes, memory)
     # Of each byte that was read, as of the passes: the page cache may have served some of them.
     stored = measures.passes * costs.storage_share
+    by_storage = stored >= AGAIN and not from_memory(measures, np.flatnonzero(measures.is_input))
     assumed = (
         Assumption(
             "the input stays in memory",
@@ -61,18 +58,27 @@ def find(measures: Measures) -> Finding | None:
             "storage serves what is read again",
             f"{percent(needless_s, whole)} of the time in calls",
             "later epochs are as quick as memory",
+        )
+        if by_storage
+        else Assumption(
+            "who keeps what was read makes no calls for it again",
+            f"{percent(needless_s, whole)} of the time in calls is that of later passes",
+            "each epoch reads other samples",
         ),
     )
     decoded_s = measures.model.other_s * (1 - 1 / measures.passes)
-    decoding_s = (0.0, DECODED * decoded_s if keeps_decoded(measures) else 0.0, decoded_s)
+    decoding_s = (0.0, _expected_of_decoding(measures, by_storage=by_storage) * decoded_s, decoded_s)
     gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed, other_s=decoding_s)
     gain = within_later_waits(gain, measures, needless.within_s / measures.model.units)
     gain = _less(gain, filling_s(measures))
-    order = np.argsort(-(again * costs.slow_s), kind="stable")
+    loaded_s = needless.moved_bytes / measures.model.units * LOADED_S_PER_BYTE
+    gain = dataclasses.replace(gain, high_s=min(gain.high_s + loaded_s, gain.before_s))
+    how_often = f"{FROM_STORAGE} {stored:.1f} times" if by_storage else f"{measures.passes:.1f} times"
+    order = np.argsort(-again_s, kind="stable")
     return Finding(
         name=NAME,
         kind="problem",
-        title=f"input that fits into memory is read from storage {stored:.1f} times",
+        title=f"input that fits into memory is read {how_often}",
         what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.passes:.1f} times over, "
         f"{stored:.1f} times from storage; that is {room} of the {human_bytes(memory)} of memory.",
         evidence=(
@@ -86,7 +92,7 @@ def find(measures: Measures) -> Finding | None:
                 needless_s,
             ),
         ),
-        files=measures.paths_of(order[(again * costs.slow_s)[order] > 0]),
+        files=measures.paths_of(order[again_s[order] > 0]),
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=stall_s,
@@ -95,6 +101,38 @@ def find(measures: Measures) -> Finding | None:
         not_worth="where the decoded data is many times larger than the files, or the memory is needed "
         "otherwise",
     )
+
+
+def _later_passes_s(measures: Measures) -> Array:
+    """Gives what the calls of each file's passes but the first take, whoever served them.
+
+    Who keeps samples opens and reads nothing again: what the page cache serves is copied by calls, too. What
+    the loop asks about files it asks however they are read.
+    """
+    costs, size = measures.costs, np.maximum(measures.sizes, 0)
+    passes = np.where(size > 0, costs.passes(measures.sizes), 0)
+    by_storage = np.minimum(np.where(size > 0, costs.slow_bytes / np.maximum(size, 1), 0), passes)
+    by_memory = passes - by_storage
+    # The first pass is storage's, if that served any.
+    again = np.maximum(by_storage - 1, 0) / np.maximum(by_storage, 1e-9)
+    copied = np.maximum(by_memory - np.maximum(1 - by_storage, 0), 0) / np.maximum(by_memory, 1e-9)
+    later = np.maximum(passes - 1, 0) / np.maximum(passes, 1e-9)
+    other_s = costs.other_s - asked_by_loop(measures) * costs.stat_s
+    found: Array = again * costs.slow_s + copied * (costs.read_s - costs.slow_s) + later * other_s
+    return found
+
+
+def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
+    """Gives the share of what decoding takes again that is expected to be spared.
+
+    It is spared where the stage that reads decodes, too; of a function in Python nobody knows. Of what memory
+    serves and decoding takes longer than reading, `decode_bound` says what it gives.
+    """
+    if not by_storage and measures.model.other_s > measures.model.storage_s:
+        return 0.0
+    if keeps_decoded(measures):
+        return DECODED
+    return UNSHOWN if input_pipeline(measures) is None and reads_in_python(measures) else 0.0
 
 
 def filling_s(measures: Measures) -> float:

@@ -12,6 +12,7 @@ from tfdarshan.findings import full_storage, page_cache, read_parallelism, too_m
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.finding import speedup as times_faster
+from tfdarshan.findings.fits_in_memory import FROM_STORAGE
 from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
@@ -223,9 +224,12 @@ def _full_storage_gives_no_more(answers: Answers) -> Iterator[str]:
 def _memory_is_not_storage(answers: Answers) -> Iterator[str]:
     if answers.named(page_cache.NAME) is None:
         return
-    for name in (STAGING, FITS_IN_MEMORY):
-        if answers.is_advised(name):
-            yield f"the page cache served the input, and {name} is advised"
+    if answers.is_advised(STAGING):
+        yield f"the page cache served the input, and {STAGING} is advised"
+    # To keep what calls copy out of the page cache again and again is another thing.
+    again = answers.named(FITS_IN_MEMORY)
+    if again is not None and answers.is_advised(FITS_IN_MEMORY) and FROM_STORAGE in again.title:
+        yield f"the page cache served the input, and {FITS_IN_MEMORY} says that storage did"
 
 
 def _no_gain_beyond_what_is_lost(answers: Answers) -> Iterator[str]:

@@ -321,7 +321,7 @@ ROWS = {
     "no call explains it": Row(
         "and no file call explains it", lambda folder: training(
             folder, [(100 * n, 100 * n + 10, 1, "read", 0, 10 * MB, 0) for n in range(20)], WAITING_STEPS,
-            sizes=[10 * MB], meta={"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01}},
+            sizes=[1000 * MB], meta={"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01}},
         ),
         _explained,
         of("one reader"),

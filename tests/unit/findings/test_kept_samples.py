@@ -1,0 +1,73 @@
+"""Who keeps what was read makes none of the calls of later epochs, whoever served them."""
+
+import pytest
+
+from tests.scenario_sessions import MB
+from tests.unit.findings.made_up_training import LOOP, training
+from tfdarshan.findings.diagnosis import diagnose
+
+FILES, COMPUTE_MS, READ_MS, OPEN_MS = 60, 1.0, 1.0, 0.5
+
+
+def job(logdir, *, epochs=3, first_ms=READ_MS, size=MB):
+    """Gives epochs of a loop that opens and reads a file of 1 MiB for each step, and computes for 1 ms.
+
+    Reads take as long as copying out of the page cache; those of the first epoch may be storage's.
+    """
+    at, steps = 0.0, []
+    calls: list[tuple] = []
+    for epoch in range(epochs):
+        for file in range(FILES):
+            read = at + OPEN_MS
+            end = read + (first_ms if epoch == 0 else READ_MS)
+            calls += [(at, read, LOOP, "open", file, 0), (read, end, LOOP, "read", file, size)]
+            steps.append((at, end + COMPUTE_MS, end - at))
+            at = end + COMPUTE_MS
+    return training(
+        logdir, calls, steps, paths=[f"/data/{n}" for n in range(FILES)], sizes=[size] * FILES,
+        meta={"machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 0.1}},
+    )  # fmt: skip
+
+
+def kept(session):
+    return next((one for one in diagnose(session).findings if one.name == "fits_in_memory"), None)
+
+
+def test_what_the_page_cache_serves_again_and_again_is_kept(tmp_path):
+    # GIVEN three epochs of 1.5 ms of calls a step and 1 ms of compute, all of it from the page cache
+    session = job(tmp_path)
+    one = kept(session)
+
+    # THEN two of three passes are spared, opens as well, which is more than reading ahead gives: no more
+    # than 1 ms of a step
+    assert diagnose(session).verdict.finding == "fits_in_memory"
+    assert one.gain.expected_s == pytest.approx(0.97 * 1.5e-3 * 2 / 3, rel=0.02)
+    assert one.gain.low_s == pytest.approx(0.7 * 1.5e-3 * 2 / 3, rel=0.05)
+    assert one.title == "input that fits into memory is read 3.0 times"
+    told = "who keeps what was read makes no calls for it again"
+    assert any(told in entry.claim for entry in one.gain.assumptions)
+    assert any(
+        " of the time in calls is that of later passes" in entry.support for entry in one.gain.assumptions
+    )
+    assert "each epoch reads other samples" in [entry.refuted_by for entry in one.gain.assumptions]
+
+
+def test_what_is_loaded_into_the_processors_caches_again_is_in_the_upper_bound(tmp_path):
+    # GIVEN the same calls, on ever fewer bytes
+    large, small = (kept(job(tmp_path / str(size), size=size)).gain for size in (MB, 1000))
+
+    # THEN two thirds of 1 MiB a step at 10 GB/s come on top
+    assert large.expected_s == pytest.approx(small.expected_s, rel=0.01)
+    assert large.high_s - small.high_s == pytest.approx(MB / 10e9 * 2 / 3, rel=0.05)
+
+
+def test_of_files_that_storage_served_first_later_copies_are_spared(tmp_path):
+    # GIVEN a first epoch of 20 ms a read, and later ones from the page cache
+    one = kept(job(tmp_path, first_ms=20.0))
+
+    # THEN these are spared, and the first epoch is not
+    assert one.gain.expected_s == pytest.approx(0.97 * 1.5e-3 * 2 / 3, rel=0.02)
+
+
+def test_one_epoch_has_nothing_to_keep(tmp_path):
+    assert kept(job(tmp_path, epochs=1)) is None
