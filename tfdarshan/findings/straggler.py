@@ -69,6 +69,9 @@ def find(measures: Measures) -> Finding | None:
     slow = _slow_folders(measures, rows, taken, usual) or _slow_files(measures, rows, taken, usual)
     if slow is None or (not measures.imported and from_memory(measures, slow.rows)):
         return None
+    if slow.once and measures.allowance is not None:
+        # A limit held up whichever was read when its interval was used up: elsewhere it holds up others.
+        return None
     whole = max(float(costs.call_s.sum()), slow.excess_s)
     assumed = Assumption(
         "elsewhere they would take as long as the others",

@@ -9,7 +9,7 @@ import pytest
 from tests.closed_readers import Budget, Delay, Stalls, calls_of
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_more_readers import job, names, rests
-from tfdarshan.findings import decode_bound, prefetch
+from tfdarshan.findings import decode_bound, prefetch, straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.more_readers import serial_share
@@ -99,6 +99,22 @@ def test_reads_that_wait_for_what_the_job_writes_show_no_limit(tmp_path, writes,
     measures = measure(held_in(tmp_path, folder_of=lambda place: 0, writes=writes))
 
     assert (measures.allowance is not None) is shown
+
+
+def test_files_that_a_limit_held_up_are_not_slow_themselves(tmp_path):
+    # GIVEN 180 files, each read once, of which a limit of 12 reads in each 100 ms held up 14
+    calls = calls_of(Budget(12), readers=1, rest_ms=rests(1), count=180)
+    made = [(start, end, 1, "pread", place, size, 0) for place, (start, end, _, size) in enumerate(calls)]
+    steps = [(50.0 * n, 50.0 * n + 50, 45) for n in range(int(calls[-1][1] // 50))]
+    paths = [f"/data/{place % 5}/{place}" for place in range(180)]
+    measures = measure(training(tmp_path, made, steps, paths=paths, sizes=[100_000] * 180))
+    assert measures.allowance is not None
+
+    assert straggler.find(measures) is None
+    # ... and without what tells the limit they are said to be slow, in one read each
+    not_held = replace(measures, facts=replace(measures.facts, held=()))
+    assert straggler.find(not_held).title.startswith("14 files are ")
+    assert straggler.find(not_held).kind == "note"
 
 
 @pytest.mark.parametrize(("compute_ms", "doubted"), [(15.0, True), (200.0, False)])
