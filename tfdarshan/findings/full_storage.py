@@ -5,10 +5,11 @@ from __future__ import annotations
 from tfdarshan.findings import too_many_threads
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
-from tfdarshan.findings.more_readers import serial_share
+from tfdarshan.findings.more_readers import serial_share, turns_words
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "full_storage"
+TURNS = "what the job reads and what it writes to the same place hold each other up"
 # Calls of so much of the time are worth a word.
 BUSY = 0.5
 
@@ -64,7 +65,10 @@ def _up_to(measures: Measures) -> str:
         )
     if measures.contention is not None:
         return f" with up to {measures.contention.depth:.0f} of them under way{longer}"
-    most = serial_share(measures).most_readers
+    share = serial_share(measures)
+    if measures.turns is not None and share.source == turns_words(measures.turns):
+        return f": {TURNS}"
+    most = share.most_readers
     return f", and a probe got no more with {most:.0f} reads at a time than with one{longer}"
 
 

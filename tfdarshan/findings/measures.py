@@ -29,11 +29,12 @@ from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable
-from tfdarshan.analysis.segments import READ, Segments, Thread
+from tfdarshan.analysis.segments import READ, WRITE, Segments, Thread
 from tfdarshan.analysis.step_model import NOISE, StepModel
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData
+from tfdarshan.analysis.taking_turns import TakingTurns, taking_turns
 from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.findings.finding import Assumption, Gain, Unknown
@@ -282,6 +283,15 @@ class Measures:
         writing = covered(writes.start_ns, writes.end_ns)
         folder_of = directories_of(self.files).of_file
         return allowance_of(self.facts.held, costs.opens + costs.reads, folder_of, writing)
+
+    @cached_property
+    def turns(self) -> TakingTurns | None:
+        """How calls on input and writes to its storage hold each other up; None if nothing shows that."""
+        writes, mount = self.writes, main_mount(self.files, self.costs.call_s)
+        same = (self.files.rows["mount_point"].astype(str) == mount).to_numpy(bool) & (mount != "")
+        chosen = (writes.io_class == WRITE) & same[writes.file]
+        columns = writes.start_ns[chosen], writes.end_ns[chosen], writes.length[chosen]
+        return taking_turns(self.facts.stored.stretches, columns)
 
     @cached_property
     def later_wait_s(self) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tfdarshan.analysis.allowance import Allowance
 from tfdarshan.analysis.contention import call_time
+from tfdarshan.analysis.taking_turns import TakingTurns
 from tfdarshan.findings.finding import Evidence
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.probed_share import probed_share
@@ -20,7 +21,8 @@ WAITS, TRANSFERS = 0.08, 0.8
 FULL = 0.7
 # Where nothing shows whether storage waits or is full, it is as likely to be the one as the other.
 UNSHOWN = 0.5
-# What an interval allows is the same for any readers: expected, lower and upper bound.
+# What an interval allows is the same for any readers: expected, lower and upper bound. What reads and writes
+# show is no more certain than that.
 ALLOWED = (1.0, 0.9, 1.0)
 # Storage is known to bear as many readers as were seen, and is trusted to bear so many times more.
 FURTHER = 2.0
@@ -75,6 +77,9 @@ def serial_share(measures: Measures) -> SerialShare:
         return SerialShare(*ALLOWED, 1.0, True, allowed_words(allowance))
     if found is not None:
         return SerialShare(found.share, found.low, found.high, FURTHER * found.depth, True)
+    turns = measures.turns
+    if turns is not None and turns.low >= FULL:
+        return SerialShare(turns.share, min(turns.low, ALLOWED[1]), 1.0, 1.0, True, turns_words(turns))
     probed = probed_share(measures)
     if probed is not None and measures.probe is not None:
         words = measures.probe.words
@@ -89,6 +94,14 @@ def allowed_words(found: Allowance) -> str:
     return (
         f"{found.calls:,} calls that take {percent(found.held_share, 1)} of the time and end "
         f"{human_seconds(found.interval_s)} apart"
+    )
+
+
+def turns_words(found: TakingTurns) -> str:
+    """Says what shows that reads and writes are served in turn."""
+    return (
+        f"writes, which go at {percent(found.writes, 1)} of their pace beside calls on input, and "
+        f"{found.beside:,} of these, which go at {percent(found.reads, 1)} of theirs"
     )
 
 

@@ -29,6 +29,7 @@ from tests.unit.findings.test_rank_findings import shards
 from tests.unit.findings.test_reads_beside_decoding import PARSE, SIDE_BY_SIDE
 from tests.unit.findings.test_reads_beside_decoding import job as reads_beside
 from tests.unit.findings.test_shuffle_buffer import SHUFFLE
+from tests.unit.findings.test_taking_turns import saving
 from tests.unit.sentences.counters_only import as_log, with_counters, without_trace
 from tests.unit.sentences.raw_figures import Raw
 from tests.unit.sentences.rows import Maker, Row, check_said, diagnosed
@@ -163,6 +164,13 @@ def _held(found: Raw) -> str:
     return f"measured by {(found.data_reads['seconds'] >= 0.03).sum()} calls that take "
 
 
+def _in_turn_with_reads(found: Raw) -> str:
+    """Gives the pace of three saves beside reads, by that of the five after these."""
+    seconds = found.calls("write").sort_values("start_ns")["seconds"].to_numpy()
+    pace = percent(float(np.median(seconds[3:]) / np.median(seconds[:3])), 1)
+    return f"measured by writes, which go at {pace} of their pace beside calls on input, and "
+
+
 def _slowest_rank(found: Raw) -> int:
     """Gives the rank with most time in calls."""
     events = found.events.assign(seconds=found.events["end_ns"] - found.events["start_ns"])
@@ -241,6 +249,11 @@ ROWS = {
     "a limit of an interval": Row(
         ", as a cgroup, a cloud disk or a quota makes it", partial(one_reader, storage=Budget),
         _held, partial(one_reader, storage=Delay),
+    ),
+    "in turn": Row(
+        "what the job reads and what it writes to the same place hold each other up",
+        lambda folder: saving(folder, Queue(0, 8)), _in_turn_with_reads,
+        lambda folder: saving(folder, Delay(8)),
     ),
     "a full probe": Row(
         ", and a probe got no more with 16 reads at a time than with one", partial(probed, storage=FULL),
