@@ -125,14 +125,16 @@ def _later_passes_s(measures: Measures) -> Array:
 def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
     """Gives the share of what decoding takes again that is expected to be spared.
 
-    It is spared where the stage that reads decodes, too; of a function in Python nobody knows. Of what memory
-    serves and decoding takes longer than reading, `decode_bound` says what it gives.
+    It is spared where the stage that reads decodes, or unpacks records; of a function in Python nobody knows.
+    Of what memory serves and decoding takes longer than reading, `decode_bound` says what it gives.
     """
     if not by_storage and measures.model.other_s > measures.model.storage_s:
         return 0.0
-    if keeps_decoded(measures):
+    pipeline = input_pipeline(measures)
+    unpacks = pipeline is not None and pipeline.reader is not None and pipeline.reader.compression != ""
+    if keeps_decoded(measures) or unpacks:
         return DECODED
-    return UNSHOWN if input_pipeline(measures) is None and reads_in_python(measures) else 0.0
+    return UNSHOWN if pipeline is None and reads_in_python(measures) else 0.0
 
 
 def filling_s(measures: Measures) -> float:

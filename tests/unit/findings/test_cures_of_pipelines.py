@@ -283,12 +283,16 @@ def test_a_serial_map_that_waits_for_a_service_gains_as_its_calls_do(tmp_path, c
     assert (found is not None and found.gain is not None and found.gain.speedup > 3) == waits
 
 
-@pytest.mark.parametrize(("does", "speedup"), [(["reads"], 1.8), (["reads", "decodes"], 3.0)])
-def test_what_is_kept_decoded_is_not_decoded_again(tmp_path, does, speedup):
+@pytest.mark.parametrize(
+    ("does", "packed", "speedup"),
+    [(["reads"], "", 1.8), (["reads", "decodes"], "", 3.0), (["reads"], "GZIP", 3.0)],
+)
+def test_what_is_kept_decoded_or_unpacked_is_not_decoded_again(tmp_path, does, packed, speedup):
     # GIVEN four epochs of a map that reads a file in 20 of 40 ms and decodes it in the others, all waited for
     made = [(50.0 * n + 2, 50.0 * n + 22, 1, "pread", n % 50, 100 * KB, 0) for n in range(200)]
     steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(200)]
-    one = {"stages": [PATHS, LOAD | {"does": does}, BATCH], "pool_threads": None, "datasets": 1}
+    reads = LOAD | {"does": does, "compression": packed}
+    one = {"stages": [PATHS, reads, BATCH], "pool_threads": None, "datasets": 1}
     session = training(
         tmp_path,
         made,

@@ -2,9 +2,12 @@
 
 import pytest
 
-from tests.scenario_sessions import MB
+from tests.scenario_sessions import KB, MB
 from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
+from tfdarshan.findings import decode_bound
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
 
 FILES, COMPUTE_MS, READ_MS, OPEN_MS = 60, 1.0, 1.0, 0.5
 
@@ -71,3 +74,36 @@ def test_of_files_that_storage_served_first_later_copies_are_spared(tmp_path):
 
 def test_one_epoch_has_nothing_to_keep(tmp_path):
     assert kept(job(tmp_path, epochs=1)) is None
+
+
+@pytest.mark.parametrize("quick_ms", [30.0, 20.0])
+def test_steps_that_share_the_processors_with_decoding_are_quicker_without_it_at_most(
+    tmp_path, monkeypatch, quick_ms
+):
+    # GIVEN a pipeline that decodes beside steps, too; a fifth of these take 20 ms, and not 30
+    at, steps = 0.0, []
+    calls: list[tuple] = []
+    for step in range(100):
+        computes = quick_ms if step % 5 == 0 else 30.0
+        steps.append((at, at + 20 + computes, 20.0))
+        calls += [
+            (at + n, at + n + 1, 1, "pread", step % 25, 100 * KB, n // 10 * 100 * KB)
+            for n in range(0, round(20 + computes), 10)
+        ]
+        at += 20 + computes
+    stages = [PATHS, LOAD | {"does": ["reads", "decodes"]}, BATCH]
+    one = {"stages": stages, "pool_threads": None, "datasets": 1, "iterators": 4}
+    session = training(
+        tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(25)], sizes=[500 * KB] * 25,
+        meta={"machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 4.0},
+              "pipelines": {"found": [one], "left_out": 0}},
+    )  # fmt: skip
+    measures = measure(session)
+
+    # THEN what most take longer than the quickest tenth is in the upper bound, for three of four epochs
+    kept = decode_bound._gain_of_keeping(measures)
+    monkeypatch.setattr(decode_bound, "QUICK", 0.5)
+    alone = decode_bound._gain_of_keeping(measures)
+    spared_s = (30 - quick_ms) / 1000 * (1 - 1 / measures.passes)
+    assert kept.high_s - alone.high_s == pytest.approx(spared_s, abs=1e-4)
+    assert (kept.low_s, kept.expected_s) == (alone.low_s, alone.expected_s)
