@@ -25,7 +25,7 @@ BEYOND_CAP = PATHS_OF_NO_FILE[1]
 PROGRAMS = "programs, libraries, system folders (--slow DIR looks at what is below it)"
 
 DATABASES = "SQLite's, opened for writing: open a copy of your own"
-JOURNAL = r"-(journal|wal)$"
+JOURNALS = ("-journal", "-wal")
 # An open and close of a file of a local file system takes a tenth of that.
 SLOW_OPEN_S = 300e-6
 # Of a mount whose opens take so long as a rule, one that took less than others was lucky this time, not near:
@@ -158,11 +158,10 @@ def _asks_server(use: FileUse, rows: Array) -> Array:
 
 def databases(paths: Any) -> Array:
     """Says which files are SQLite's: it asks for their journals, and opens them for writing."""
-    journals = pc.match_substring_regex(paths, JOURNAL)
-    named = paths.filter(journals)
+    named = paths.filter(pc.or_(*(pc.ends_with(paths, ending) for ending in JOURNALS)))
     if not len(named):
         return np.zeros(len(paths), bool)
-    return _any([pc.is_in(paths, pc.replace_substring_regex(named, JOURNAL, ""))])
+    return _any([pc.is_in(paths, pc.replace_substring_regex(named, f"({'|'.join(JOURNALS)})$", ""))])
 
 
 def _selected(
