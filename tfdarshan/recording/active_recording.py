@@ -68,9 +68,10 @@ class Recording:
     attached: _bridge.AttachReport
     engine: Engine
     options: Options
+    used_before: UsedProcessors
     detached: dict[str, int] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
-    used_before: UsedProcessors = field(default_factory=used_processors)
+    cpu_s_before: float = field(default_factory=cpu_seconds)
     machine: dict[str, Any] | None = None
     counted: DarshanRecords | Exception | None = None
     written: bool = False
@@ -230,7 +231,7 @@ class Recording:
         """
         if self.detached is not None:
             return
-        used_s = cpu_seconds() - self.used_before.own_s
+        used_s = cpu_seconds() - self.cpu_s_before
         self._compare_clocks()
         try:
             self.detached = dataclasses.asdict(_bridge.stop_session())
@@ -319,6 +320,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         if options.follow_children:
             offer_to_programs(spool.directory, directory)
         library = _extension.program_library() if options.programs else None
+        # Before anything is recorded: it reads a file.
+        used_before = used_processors()
         attached = _bridge.start_session(
             spool.directory,
             capacity_bytes=spool.capacity_bytes,
@@ -337,7 +340,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             remove_spool(spool.directory)
         raise
     clock = _begin_clock(directory, spool.directory, identity)
-    return Recording(directory, marker, attached, engine, options, clock=clock)
+    return Recording(directory, marker, attached, engine, options, used_before, clock=clock)
 
 
 def _begin_clock(directory: Path, spool: Path, identity: JobIdentity | None) -> ClockExchange | None:

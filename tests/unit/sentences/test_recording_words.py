@@ -101,7 +101,7 @@ def recording_in(folder: Path, *, removed: bool = False) -> Recording:
     if not removed:
         (directory / MARKER_NAME).touch()
     marker = dataclasses.replace(MARKER, spool_directory=str(folder / "spool"))
-    return Recording(directory, marker, cast(Any, None), builtin(), Options())
+    return Recording(directory, marker, cast(Any, None), builtin(), Options(), cast(Any, None))
 
 
 @pytest.mark.parametrize("removed", [True, False])
