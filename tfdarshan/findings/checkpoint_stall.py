@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pace_beside import pace_beside
 from tfdarshan.findings.processors import busy_cpus, left_by_steps
 from tfdarshan.findings.small_writes import SMALL_BYTES
+from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "checkpoint_stall"
@@ -43,6 +45,7 @@ TENSORFLOW_CURE = Cure(
     "  # of tfdarshan.checkpoint",
     "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)",
 )
+BUFFERED_CURE = Cure("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -87,9 +90,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     stall_s_saved = (low, likely, most)
     gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance)
     longest = bursts.iloc[int(np.argmax(stalls))]
+    buffered = _uses_a_burst_buffer(measures)
     return Finding(
         name=NAME,
-        kind="problem",
+        kind="note" if buffered else "problem",
         title=_title(measures, bursts, stall_s),
         what=f"{_written(measures, bursts)} took {human_seconds(stall_s)}, in which "
         f"{measures.loop if windows is None else 'steps'} stood still.",
@@ -104,8 +108,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=_cure(measures),
-        gain=gain,
+        cure=BUFFERED_CURE if buffered else _cure(measures),
+        gain=None if buffered else gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
 
@@ -194,6 +198,11 @@ def _others_take_it(measures: Measures) -> bool:
 def saves_by_tensorflow(measures: Measures) -> bool:
     """Says whether some of what is written are TensorFlow's checkpoints."""
     return _writes(measures, TENSORFLOWS)
+
+
+def _uses_a_burst_buffer(measures: Measures) -> bool:
+    """Says whether one of tfdarshan's kept its own files meanwhile: then saves go behind the loop's back."""
+    return _writes(measures, rf"/{re.escape(BURST_CONTROL)}/")
 
 
 def _writes(measures: Measures, names: str) -> bool:

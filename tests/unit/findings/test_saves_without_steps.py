@@ -73,6 +73,32 @@ def test_a_burst_buffer_that_reads_what_it_wrote_again_needs_the_time_for_both(t
     assert burst.gain.expected_s == pytest.approx(0.7 * (6.8 - 5.6), rel=0.02)
 
 
+def test_a_job_with_a_burst_buffer_is_not_offered_one(tmp_path):
+    # GIVEN saves of TensorFlow's into a folder in which a burst buffer keeps its ledger
+    names = [f"/fast/ckpt-{number}.data-00000-of-00001" for number in (1, 2, 3, 4)]
+    names.append("/fast/.tfdarshan-burst/ledger.jsonl")
+
+    one = saves(job(tmp_path, names, sizes=(*(16 * MB,) * 4, 100)))
+
+    assert (one.kind, one.gain, one.cure.line) == ("note", None, "")
+    assert (
+        one.cure.what == "A burst buffer is in use already: save less often, or give it a quicker fast tier."
+    )
+
+
+def test_a_job_that_a_burst_buffer_holds_up_is_not_called_healthy(tmp_path):
+    # GIVEN steps that find their batch ready, every fifth of which saves for 100 ms
+    steps = [(150 * n, 150 * n + 150, 0.1) for n in range(20)]
+    calls = [(150 * n + 40, 150 * n + 140, LOOP, "write", 1 + n // 5, 16 * MB) for n in range(0, 20, 5)]
+    calls.append((2_990, 2_991, LOOP, "write", 0, 100))
+    paths = ["/fast/.tfdarshan-burst/ledger.jsonl", *(f"/fast/ckpt-{n}.index" for n in range(4))]
+    verdict = diagnose(training(tmp_path, calls, steps, paths=paths)).verdict
+
+    assert (verdict.state, verdict.finding, verdict.cause) == ("unknown", "", "checkpoint_stall")
+    assert "of step time is lost because each checkpoint holds training up for" in verdict.sentence
+    assert verdict.sentence.endswith("save less often, or give it a quicker fast tier.")
+
+
 def test_saves_that_take_longer_than_all_else_are_written_beside_that_alone(tmp_path):
     # GIVEN saves of 2 s after each second: the next one is due before the last one is written
     one = saves(job(tmp_path, ALIKE, save_ms=2000.0))
