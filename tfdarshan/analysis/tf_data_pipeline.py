@@ -30,6 +30,8 @@ class Stage:
         function: Its function's name, or the text of a lambda; "" if it has none.
         file: Where that is; "" if unknown.
         line: Its line, from 1; 0 if unknown.
+        random: Whether it draws random numbers, so that each epoch is given others; None if unknown.
+        element_bytes: What one of its elements takes; None where that is unknown, or not the same for all.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Stage:
     function: str = ""
     file: str = ""
     line: int = 0
+    random: bool | None = None
+    element_bytes: int | None = None
 
     @property
     def reads(self) -> bool:

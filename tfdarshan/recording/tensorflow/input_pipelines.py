@@ -15,11 +15,14 @@ import re
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from tfdarshan.recording.tensorflow.graph_operations import operations_of
+from tfdarshan.recording.tensorflow.random_numbers import constants_of, draws_random_numbers
 from tfdarshan.recording.tensorflow.tf_plugin import when_imported
 
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
@@ -42,7 +45,7 @@ NAMES = {
 }
 SIZES = ("_batch_size", "_buffer_size", "_cycle_length", "_count")
 COMPRESSIONS = ("GZIP", "ZLIB")
-GENERATOR_DEPTH, GRAPH_DEPTH = 4, 3
+GENERATOR_DEPTH = 4
 
 _log: PipelineLog | None = None
 _asked = False
@@ -58,6 +61,9 @@ class PipelineLog:
         self._known: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
         # By the stage's id in `found`: where its function's text is.
         self._code: dict[int, CodeType] = {}
+        # By the pipeline's id in `found`: its functions' constants, and where another one's were others.
+        self._constants: dict[int, int] = {}
+        self._differs: set[int] = set()
 
     def note(self, dataset: Any) -> None:
         """Notes that the job begins to iterate a data set."""
@@ -66,7 +72,7 @@ class PipelineLog:
             known[1]["iterators"] += 1
             return
         stages = _stages(dataset)
-        described = {"stages": [stage for stage, _ in stages], "pool_threads": _pool_threads(dataset)}
+        described = {"stages": [one.stage for one in stages], "pool_threads": _pool_threads(dataset)}
         alike = next((one for one in self.found if _looks_like(one, described)), None)
         if alike is None:
             if len(self.found) >= MOST_PIPELINES:
@@ -74,7 +80,10 @@ class PipelineLog:
                 return
             alike = {**described, "datasets": 0, "iterators": 0, "began_realtime_ns": time.time_ns()}
             self.found.append(alike)
-            self._code.update({id(stage): code for stage, code in stages if code is not None})
+            self._code.update({id(one.stage): one.code for one in stages if one.code is not None})
+        constants = hash(tuple(one.constants for one in stages))
+        if self._constants.setdefault(id(alike), constants) != constants:
+            self._differs.add(id(alike))
         alike["datasets"] += 1
         alike["iterators"] += 1
         if len(self._known) >= MOST_PIPELINES:
@@ -85,6 +94,9 @@ class PipelineLog:
         """Gives what the metadata says of them."""
         for one in self.found:
             for stage in one["stages"]:
+                if id(one) in self._differs and stage.get("random") is False:
+                    # Whoever makes a data set for each epoch may make each of other numbers.
+                    del stage["random"]
                 code = self._code.get(id(stage))
                 if code is not None:
                     stage["function"] = _text_of(code) or stage["function"]
@@ -176,8 +188,17 @@ def _living_datasets() -> list[Any]:
     return [one._dataset for one in living if getattr(one, "_dataset", None) is not None]
 
 
-def _stages(dataset: Any) -> list[tuple[dict[str, Any], CodeType | None]]:
-    """Describes the stages of a data set, the source first, each with the code of its function."""
+@dataclass(frozen=True)
+class _Described:
+    """A stage, the code of its function, and what tells its function's constants from others."""
+
+    stage: dict[str, Any]
+    code: CodeType | None
+    constants: int
+
+
+def _stages(dataset: Any) -> list[_Described]:
+    """Describes the stages of a data set, the source first."""
     chain: list[Any] = []
     while dataset is not None and len(chain) < MOST_STAGES:
         chain.append(dataset)
@@ -185,11 +206,11 @@ def _stages(dataset: Any) -> list[tuple[dict[str, Any], CodeType | None]]:
         dataset = inputs[0] if inputs else None
     described = [_described(one) for one in reversed(chain)]
     # What TensorFlow makes a generator's data set of is none of the job's.
-    first = next((n for n, (stage, _) in enumerate(described) if stage["name"] == "from_generator"), 0)
+    first = next((n for n, one in enumerate(described) if one.stage["name"] == "from_generator"), 0)
     return described[first:]
 
 
-def _described(dataset: Any) -> tuple[dict[str, Any], CodeType | None]:
+def _described(dataset: Any) -> _Described:
     kind = re.sub(r"^_|(V\d+|Adapter)$", "", type(dataset).__name__)
     kind = re.sub(r"Dataset(V\d+)?$", "", kind)
     name = NAMES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.removeprefix("Parallel")).lower()
@@ -206,12 +227,29 @@ def _described(dataset: Any) -> tuple[dict[str, Any], CodeType | None]:
         size = next((tensor.shape[0] for tensor in dataset._tensors if len(tensor.shape)), None)
     ordered = {"true": True, "false": False}.get(str(getattr(dataset, "_deterministic", "")).lower())
     told = {"calls": calls, "size": _number(size), "deterministic": ordered}
-    for part in (told, _of_records(dataset), _of_graph(dataset)):
+    operations = operations_of(dataset)
+    told |= {"random": draws_random_numbers(dataset, operations), "element_bytes": _element_bytes(dataset)}
+    done = _of_graph(operations.found) if hasattr(dataset, "_map_func") else {}
+    for part in (told, _of_records(dataset), done):
         stage |= {key: value for key, value in part.items() if value not in (None, [], "")}
     code = _code_of(function)
     if code is not None:
         stage |= {"function": _name_of(function), "file": code.co_filename, "line": code.co_firstlineno}
-    return stage, code
+    return _Described(stage, code, constants_of(operations))
+
+
+def _element_bytes(dataset: Any) -> int | None:
+    """Gives what one element of a data set takes; None where its shape or its type does not say."""
+    from tensorflow import nest
+
+    taken = 0
+    for part in nest.flatten(dataset.element_spec):
+        count = getattr(getattr(part, "shape", None), "num_elements", lambda: None)()
+        size = getattr(getattr(part, "dtype", None), "size", 0)
+        if count is None or not size:
+            return None
+        taken += int(count * size)
+    return taken
 
 
 def _of_records(dataset: Any) -> dict[str, Any]:
@@ -223,10 +261,8 @@ def _of_records(dataset: Any) -> dict[str, Any]:
     return {"compression": packed, "size": _number(buffer)}
 
 
-def _of_graph(dataset: Any) -> dict[str, Any]:
+def _of_graph(operations: tuple[Any, ...]) -> dict[str, Any]:
     """Tells what a stage's function does, by the operations that TensorFlow has made of it."""
-    function = getattr(getattr(dataset, "_map_func", None), "_function", None)
-    operations = list(_operations(getattr(function, "graph", None)))
     kinds = {operation.type for operation in operations}
     done = (
         ("reads", kinds & READS),
@@ -241,15 +277,6 @@ def _of_graph(dataset: Any) -> dict[str, Any]:
         if constant
     ]
     return {"does": [word for word, found in done if found], "compression": packed[0] if packed else None}
-
-
-def _operations(graph: Any, depth: int = GRAPH_DEPTH) -> Iterator[Any]:
-    """Gives those of a graph and of the functions that it calls."""
-    if graph is None or depth == 0:
-        return
-    yield from graph.get_operations()
-    for function in getattr(graph, "_functions", {}).values():
-        yield from _operations(getattr(function, "graph", None), depth - 1)
 
 
 def _constant(tensor: Any) -> str | None:
