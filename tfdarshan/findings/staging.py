@@ -10,6 +10,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
+from tfdarshan.findings.kept_copies import kept_copies
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.served_once import SERVED_ONCE, storage_served_once
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
@@ -71,7 +72,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     by_hand = databases(use.paths)[rows]
     files, expected = _worth(whole, facts, size, _copied(whole, facts, by_hand))
     gain, once = (
-        _gain(measures, whole, files, expected, fast_tier),
+        _gain(measures, whole, files, size, expected, fast_tier),
         storage_served_once(measures, whole.later),
     )
     stall_s = facts.loop_share * float(saved[files.staged].sum()) + expected.still_s
@@ -173,15 +174,26 @@ def _not_worth(later: LaterEpochs) -> str:
 
 
 def _gain(
-    measures: Measures, whole: WholeInput, files: Worth, expected: Expectation, fast_tier: TierProbe
+    measures: Measures,
+    whole: WholeInput,
+    files: Worth,
+    size: Array,
+    expected: Expectation,
+    fast_tier: TierProbe,
 ) -> Gain:
     """Gives of a unit what is expected of an epoch."""
     model, units_s = measures.model, whole.valuation.epochs / measures.model.units
     found_s = (expected.low_s, expected.saved_s, expected.high_s, expected.if_so_s)
     low, likely, high, if_so = (units_s * saved_s for saved_s in found_s)
-    by_loop = not model.certain and measures.use_and_facts[1].loop_reads
-    assumed = [measures.waited, *(() if by_loop else measures.shared), _faster(whole, files, fast_tier)]
-    if measures.use_and_facts[1].may_wait_for_decoding:
+    use, facts = measures.use_and_facts
+    by_loop = not model.certain and facts.loop_reads
+    faster, kept = _faster(whole, files, fast_tier), None
+    if not faster.support:
+        kept = kept_copies(use, whole, files.staged, size, facts.memory_bytes)
+    if kept is not None:
+        low, faster = kept.share * low, kept.assumed(_speed(fast_tier))
+    assumed = [measures.waited, *(() if by_loop else measures.shared), faster]
+    if facts.may_wait_for_decoding:
         assumed.append(NOT_FOR_DECODING)
     return Gain(model.unit, model.unit_s, low, likely, high, tuple(assumed), if_so)
 
@@ -196,11 +208,15 @@ def _faster(whole: WholeInput, files: Worth, fast_tier: TierProbe) -> Assumption
     """Gives what has to be so of the fast tier; the bounds hold if it is so much slower than was assumed."""
     slow_s, fast_s = _taken(whole, files)
     margin = slow_s / max(fast_s, 1e-12)
-    cost = fast_tier.model
-    measured = fast_tier is not LOCAL_SSD
-    speed = f"{human_seconds(cost.base_s)} a file and {human_bytes(1 / max(cost.s_per_byte, 1e-12))}/s"
+    measured, speed = fast_tier is not LOCAL_SSD, _speed(fast_tier)
     return Assumption(
         f"{'the fast tier' if measured else 'a local disk, which was not measured,'} takes {speed}",
         f"storage takes {margin:.1f} times as long" if measured or margin >= MARGIN else "",
         "the fast tier is busy otherwise" if measured else "`tfdarshan advise` measures less",
     )
+
+
+def _speed(tier: TierProbe) -> str:
+    """Says what a tier takes for a file, and for bytes."""
+    cost = tier.model
+    return f"{human_seconds(cost.base_s)} a file and {human_bytes(1 / max(cost.s_per_byte, 1e-12))}/s"
