@@ -16,13 +16,14 @@ for number in range({shards}):  # once
             writer.write(tf.io.read_file(path).numpy())
 shards = tf.io.gfile.glob("DIR/*.tfrecord")
 dataset = tf.data.TFRecordDataset(shards, buffer_size={mib} << 20, num_parallel_reads={readers})"""
+# A stream ("r|") of so large a buffer copies what is left of it for each file.
 ARCHIVES = """\
 for number in range({shards}):  # once
     with tarfile.open("DIR/%05d.tar" % number, "w") as archive:
         for path in paths[number::{shards}]:
             archive.add(path)
 for shard in glob.glob("DIR/*.tar"):  # each epoch, in place of the files
-    with tarfile.open(shard, "r|", bufsize={mib} << 20) as archive:
+    with open(shard, "rb", buffering={mib} << 20) as file, tarfile.open(fileobj=file) as archive:
         for member in archive:
             data = archive.extractfile(member).read()"""
 

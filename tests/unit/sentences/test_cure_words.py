@@ -51,7 +51,7 @@ for number in range(2):  # once
         for path in paths[number::2]:
             archive.add(path)
 for shard in glob.glob("DIR/*.tar"):  # each epoch, in place of the files
-    with tarfile.open(shard, "r|", bufsize=8 << 20) as archive:
+    with open(shard, "rb", buffering=8 << 20) as file, tarfile.open(fileobj=file) as archive:
         for member in archive:
             data = archive.extractfile(member).read()"""
 TORCH = {"versions": {"torch": "2.8.0"}}
