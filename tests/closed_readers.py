@@ -34,11 +34,12 @@ class Queue:
 
 @dataclass
 class Budget:
-    """Storage that lets so many calls of an interval pass at once, and holds the next one to its end."""
+    """Storage that lets so many calls, or bytes, of an interval pass at once, and holds the next one."""
 
     calls: int
     interval_ms: float = 100.0
     call_ms: float = 0.5
+    bytes: int = 0
     passed: int = field(default=0)
     from_ms: float = field(default=0.0)
 
@@ -47,10 +48,13 @@ class Budget:
         started = begins // self.interval_ms * self.interval_ms
         if started > self.from_ms:
             self.from_ms, self.passed = started, 0
-        if self.passed >= self.calls:
-            self.from_ms, self.passed = self.from_ms + self.interval_ms, 0
+        allowed = self.bytes or self.calls
+        if self.passed >= allowed:
+            # What was too much for one interval is the next one's.
+            self.passed = self.passed - allowed if self.bytes else 0
+            self.from_ms += self.interval_ms
             begins = self.from_ms
-        self.passed += 1
+        self.passed += size if self.bytes else 1
         return begins + self.call_ms
 
 

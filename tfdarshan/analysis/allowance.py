@@ -17,9 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls
 from tfdarshan.analysis.in_order.stretches import Columns
 from tfdarshan.analysis.intervals import Array, Covered
+from tfdarshan.analysis.limited_quantity import LimitedQuantity, limited_quantity
 
 # So many releases tell, of which such a share are as far apart as most, within a part of that.
 FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
@@ -43,6 +45,10 @@ class Allowance:
         regular: What share of these was as far apart.
         calls: How many calls were held.
         held_share: Their share of the time in calls.
+        reads_share: What of their time reads have.
+        bytes_per_s: What reads got of it, bytes per second.
+        calls_per_s: How many reads a second that were, each MiB of a larger one for itself.
+        counts: What it counts, None where the session does not tell.
     """
 
     interval_s: float
@@ -50,6 +56,10 @@ class Allowance:
     regular: float
     calls: int
     held_share: float
+    reads_share: float
+    bytes_per_s: float
+    calls_per_s: float
+    counts: LimitedQuantity | None
 
 
 def allowance_of(
@@ -74,7 +84,7 @@ def _in_calls(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Cov
     """Finds it in some of them."""
     if held.held_ns < MOST_TIME * held.all_ns or not held.stretches:
         return None
-    start, end, file, kind = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
+    start, end, file, kind, *_ = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
     by_writes = writing.within(start, end) >= MOSTLY_WRITING * (end - start)
     quick = held.quick[kind] / np.maximum(held.counts[kind], 1)
     if by_writes.mean() > 1 - REGULAR or quick.mean() < OTHERS_QUICK:
@@ -82,7 +92,7 @@ def _in_calls(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Cov
     if not _spread(file, file_calls, folder_of):
         return None
     releases = [_releases(calls, held.least_ns // 2) for calls in held.stretches]
-    apart, before = (np.concatenate(parts) for parts in zip(*releases, strict=True))
+    apart, before, moved, calls = (np.concatenate(parts) for parts in zip(*releases, strict=True))
     if len(apart) < FEWEST:
         return None
     interval_ns = float(np.median(apart))
@@ -93,11 +103,18 @@ def _in_calls(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Cov
     regular = float(near.mean())
     if regular < REGULAR or not _as_much_shorter((apart - before)[near], before[near]):
         return None
-    return Allowance(interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns)
+    by_bytes, by_calls = (1e9 * float(some[near].sum() / apart[near].sum()) for some in (moved, calls))
+    return Allowance(
+        interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns,
+        float((end - start)[kind == KIND["read"]].sum() / (end - start).sum()), by_bytes, by_calls,
+        limited_quantity(apart[near], moved[near], calls[near]),
+    )  # fmt: skip
 
 
-def _releases(calls: Columns, together_ns: int) -> tuple[Array, Array]:
+def _releases(calls: Columns, together_ns: int) -> tuple[Array, Array, Array, Array]:
     """Gives how far apart calls are let go, and after how much of that the first of the next ones began.
+
+    And what was read meanwhile: bytes, and calls.
 
     Ends that are nearer to each other than `together_ns` are of one release.
     """
@@ -108,7 +125,10 @@ def _releases(calls: Columns, together_ns: int) -> tuple[Array, Array]:
     let_go, began = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max)
     np.maximum.at(let_go, release, end)
     np.minimum.at(began, release, start)
-    return np.diff(let_go), np.maximum(began[1:] - let_go[:-1], 0)
+    given = np.zeros((2, count), np.int64)
+    for total, until in zip(given, calls[4:], strict=True):
+        np.maximum.at(total, release, until[order])
+    return np.diff(let_go), np.maximum(began[1:] - let_go[:-1], 0), *np.diff(given, axis=1)
 
 
 def _as_much_shorter(held_ns: Array, before_ns: Array) -> bool:

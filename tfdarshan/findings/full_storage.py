@@ -6,6 +6,7 @@ from tfdarshan.findings import too_many_threads
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import serial_share, turns_words
+from tfdarshan.findings.read_split import limit_words
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "full_storage"
@@ -29,30 +30,53 @@ def find(measures: Measures) -> Finding | None:
     busy_s, calls = float(levels["seconds"].sum()), measures.input_calls.calls
     if busy_s < BUSY * model.storage_s * model.units or busy_s <= 0:
         return None
-    bandwidth, rate = float(levels["bytes"].sum()) / busy_s, calls / busy_s
-    gives = f"{human_bytes(bandwidth)}/s in {rate:,.0f} calls a second"
+    bandwidth, rate, what = float(levels["bytes"].sum()) / busy_s, calls / busy_s, "calls"
+    if measures.allowance is not None:
+        # What memory serves besides is none of it.
+        bandwidth, rate, what = measures.allowance.bytes_per_s, measures.allowance.calls_per_s, "reads"
+    gives = f"{human_bytes(bandwidth)}/s in {rate:,.0f} {what} a second"
     return Finding(
         name=NAME,
         kind="note",
         title=f"storage gives {human_bytes(bandwidth)}/s however many reads run at a time",
-        what=f"It gives {gives}{_up_to(measures)}. More readers give nothing.",
+        what=f"It gives {gives}{_up_to(measures)}. {_counted(measures)}More readers give nothing.",
         evidence=(
             Evidence("bandwidth", f"{human_bytes(bandwidth)}/s", bandwidth),
-            Evidence("calls a second", f"{rate:,.0f}", rate),
+            Evidence(f"{what} a second", f"{rate:,.0f}", rate),
             *_compared(measures),
             Evidence("of a call, served one at a time", share.words, share.expected),
         ),
         unit=model.unit,
-        cure=Cure(
-            "Read less from it: stage the files, keep them in memory, store them smaller; where it is calls "
-            "that it limits, put small files into shards."
-        ),
+        cure=_cure(measures),
     )
 
 
 def is_full(measures: Measures) -> bool:
     """Says whether the session, or a probe, shows that more reads at a time give nothing."""
     return serial_share(measures).is_full
+
+
+def _cure(measures: Measures) -> Cure:
+    """Words it for what storage limits, if that is known."""
+    less = "Read less from it: stage the files, keep them in memory, store them smaller"
+    allowance = measures.allowance
+    if allowance is None or allowance.counts is None:
+        return Cure(f"{less}; where it is calls that it limits, put small files into shards.")
+    if allowance.counts.is_bytes:
+        return Cure(f"{less}.")
+    return Cure("Read it in fewer calls: put small files into shards, stage the files, keep them in memory.")
+
+
+def _counted(measures: Measures) -> str:
+    """Words what a limit counts, "" if that is not known."""
+    allowance = measures.allowance
+    if allowance is None or allowance.counts is None:
+        return ""
+    if allowance.counts.is_bytes:
+        return f"It counts bytes, not calls ({limit_words(allowance.counts)}), so shards give nothing. "
+    return (
+        f"It counts calls, not bytes ({limit_words(allowance.counts)}), so fewer and larger ones give more. "
+    )
 
 
 def _up_to(measures: Measures) -> str:

@@ -22,6 +22,8 @@ NAME = "random_access"
 BLOCK = 1 << 20
 # Share of the reads that go back, from which on they are out of order.
 JUMPS = 0.3
+# Of what is expected, what has to be so if storage moves bytes slowly.
+MOSTLY = 0.25
 # What SQLite's files are mostly called.
 DATABASES = r"\.(?:db|sqlite3?)$"
 
@@ -42,8 +44,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = found.thread_s / found.reads
     files = plural(len(found.files), "file")
     per_byte = seconds_per_byte(measures)[0]
-    # Storage that is full of bytes gives no more of them in order.
-    full = is_full(measures) and not bytes_are_told(measures)
+    # Storage that is full of bytes gives no more of them in order; a limit of bytes allows the usual least.
+    limited = measures.allowance is not None and 0.7 * low >= MOSTLY * expected
+    full = is_full(measures) and not bytes_are_told(measures) and not limited
     # SQLite reads page after page in any order, so it is up to storage whether that is quicker.
     by_page = _are_databases(measures, found.files)
     assumed = Assumption(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.limited_quantity import COUNTED_BYTES, LimitedQuantity
 from tfdarshan.findings.finding import Evidence
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_seconds
+from tfdarshan.units import human_seconds, percent
 
 # Where all reads are of one size the session does not show what a byte costs. Then a stream is taken to give
 # at least, about, and at most so many bytes per second.
@@ -17,13 +18,16 @@ STREAMED = 0.8
 DOUBT = (0.7, 1.0, 1.2)
 # Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more.
 LONGEST_WAIT_S = 0.03
-# What a limit of calls counts as one: larger reads are divided, so that it is bytes that they wait for.
-COUNTED_BYTES = 1 << 20
+# Of the time for which a limit of bytes held reads, what is theirs for certain.
+CERTAINLY = 0.9
 LEAST_S = 1e-12
 
 
 def seconds_per_byte(measures: Measures) -> tuple[float, float, float]:
     """Gives what a byte costs one reader: at most, as expected, at least."""
+    limited = seconds_per_byte_limited(measures)
+    if limited is not None:
+        return limited
     fitted = seconds_per_byte_shown(measures)
     if fitted is None:
         fitted = seconds_per_byte_probed(measures)
@@ -38,16 +42,24 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
     reads = measures.group("read")
     if not reads.calls:
         return 0.0, 0.0, 0.0
-    fitted = seconds_per_byte_shown(measures)
+    fitted, limited = seconds_per_byte_shown(measures), seconds_per_byte_limited(measures)
     mean_s, size = reads.thread_s / reads.calls, reads.moved_bytes / reads.calls
+    if limited is not None and counts_bytes(measures):
+        low, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in limited)
+    elif limited is not None:
+        waits_s = max(0.0, mean_s - size * limited[1])
+        low, expected, high = (min(mean_s, doubt * waits_s) for doubt in DOUBT)
+    if limited is not None:
+        return low, expected, high
     if fitted is not None:
         low, expected, high = (min(mean_s, doubt * measures.read_cost.base_s) for doubt in DOUBT)
         return low, expected, high
     if seconds_per_byte_probed(measures) is not None:
         low, expected, high = (mean_s * share for share in _waiting_probed(measures, size))
     elif measures.allowance is not None:
-        # A limit of calls has a read wait, one of bytes has it move bytes.
-        low, expected, high = 0.0, *2 * (mean_s * max(0.0, 1 - size / COUNTED_BYTES),)
+        # A limit of calls has a read wait, one of bytes has it move bytes, at the usual least rate or more.
+        high = expected = mean_s * max(0.0, 1 - size / COUNTED_BYTES)
+        low = expected * max(0.0, 1 - measures.allowance.bytes_per_s / STREAMS_BYTES[0])
     else:
         low, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in seconds_per_byte(measures))
         # What takes longer than storage is known to wait is expected to move bytes, if it may.
@@ -69,6 +81,38 @@ def waits_share(measures: Measures, place: int) -> float:
         return 1.0
     moving = reads.thread_s - wait_of_a_read(measures)[place] * reads.calls
     return float(min(1.0, max(0.0, 1 - moving / calls.thread_s)))
+
+
+def seconds_per_byte_limited(measures: Measures) -> tuple[float, float, float] | None:
+    """Gives what a byte costs where a limit holds calls back: at most, as expected, at least.
+
+    None without such a limit, and where the session does not tell what it counts.
+    """
+    allowance, reads = measures.allowance, measures.group("read")
+    if allowance is None or allowance.counts is None or not reads.moved_bytes:
+        return None
+    held_s = allowance.held_share * allowance.reads_share * measures.input_calls.thread_s
+    each_s = min(held_s, reads.thread_s) / reads.moved_bytes
+    if allowance.counts.is_bytes:
+        return reads.thread_s / reads.moved_bytes, each_s + 1 / STREAMS_BYTES[1], CERTAINLY * each_s
+    # So long takes a call, and it may be so large.
+    each_s *= reads.moved_bytes / reads.calls / COUNTED_BYTES
+    return 1.2 * each_s, each_s, 0.5 * each_s
+
+
+def counts_bytes(measures: Measures) -> bool:
+    """Says whether storage is known to hold calls back for their bytes, however many they are."""
+    allowance = measures.allowance
+    return allowance is not None and allowance.counts is not None and allowance.counts.is_bytes
+
+
+def limit_words(counts: LimitedQuantity) -> str:
+    """Words what shows what a limit counts."""
+    counted, others = ("bytes", "calls") if counts.is_bytes else ("calls", "bytes")
+    return (
+        f"in {counts.intervals} intervals of the limit {counted} vary by {percent(counts.varies, 1)}, "
+        f"{others} by {percent(counts.other_varies, 1)}"
+    )
 
 
 def seconds_per_byte_shown(measures: Measures) -> float | None:
@@ -95,7 +139,8 @@ def seconds_per_byte_probed(measures: Measures) -> float | None:
 
 def bytes_are_told(measures: Measures) -> bool:
     """Says whether it is known what a byte costs: by the session, or by a probe."""
-    return seconds_per_byte_shown(measures) is not None or seconds_per_byte_probed(measures) is not None
+    told = (seconds_per_byte_limited, seconds_per_byte_shown, seconds_per_byte_probed)
+    return any(found(measures) is not None for found in told)
 
 
 def split_evidence(measures: Measures) -> tuple[Evidence, ...]:

@@ -13,6 +13,8 @@ from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.read_split import (
     STREAMS_BYTES,
     bytes_are_told,
+    counts_bytes,
+    limit_words,
     seconds_per_byte_probed,
     seconds_per_byte_shown,
     split_evidence,
@@ -60,12 +62,14 @@ def find(measures: Measures) -> Finding | None:
     waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
     # What the loop asks about files it may ask of shards, too.
     asked_s = asked_by_loop(measures) * float(costs.stat_s[whole].sum())
-    spared_s = (0.7 * (other_s - asked_s), other_s - asked_s, other_s)
+    usual_s = max(0.0, other_s - asked_s - _waits_for_bytes(measures))
+    spared_s = (0.7 * usual_s, usual_s, other_s)
     shares = [(spared + wait) / calls_s for spared, wait in zip(spared_s, waits, strict=True)]
     low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
     fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
     # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
-    supported = bytes_are_told(measures) or (not is_full(measures) and shares[0] >= MOSTLY * shares[1])
+    doubtful = is_full(measures) and measures.allowance is None
+    supported = bytes_are_told(measures) or (not doubtful and shares[0] >= MOSTLY * shares[1])
     assumed = Assumption(
         f"{fixed} of a file's time does not depend on its size",
         _seen(measures, shares[0] * calls_s / max(float(costs.call_s[whole].sum()), 1e-9))
@@ -109,8 +113,19 @@ def find(measures: Measures) -> Finding | None:
     )
 
 
+def _waits_for_bytes(measures: Measures) -> float:
+    """Gives for how long opens and their like were held by a limit of bytes, which shards have as many of."""
+    allowance = measures.allowance
+    if allowance is None or not counts_bytes(measures):
+        return 0.0
+    return allowance.held_share * (1 - allowance.reads_share) * float(measures.costs.call_s.sum())
+
+
 def _seen(measures: Measures, least: float) -> str:
     """Words what shows how much of a file's time its bytes are not."""
+    allowance = measures.allowance
+    if allowance is not None and allowance.counts is not None:
+        return limit_words(allowance.counts)
     per_byte = seconds_per_byte_shown(measures)
     if per_byte is not None:
         return f"a byte of a read takes {per_byte * 1e9:.2f} ns, by reads of other sizes"

@@ -14,6 +14,7 @@ from tfdarshan.findings.read_split import (
     SHOWN,
     STREAMED,
     STREAMS_BYTES,
+    seconds_per_byte_limited,
     seconds_per_byte_probed,
     wait_of_a_read,
 )
@@ -48,7 +49,8 @@ def stored_reads(measures: Measures) -> StoredReads:
     length, taken_ns = stored.sizes_and_times
     model = fit_time_model(length, taken_ns / 1e9)
     shown = model.r2 >= EXPLAINED and size * model.s_per_byte > SHOWN * model.seconds(size)
-    if not shown and seconds_per_byte_probed(measures) is not None:
+    limited = seconds_per_byte_limited(measures) is not None
+    if limited or (not shown and seconds_per_byte_probed(measures) is not None):
         low, expected, high = (
             min(1.0, wait * reads.calls / max(reads.thread_s, 1e-12)) for wait in wait_of_a_read(measures)
         )

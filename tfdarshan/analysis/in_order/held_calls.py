@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import CALL_KINDS
+from tfdarshan.analysis.call_kinds import CALL_KINDS, KIND
 from tfdarshan.analysis.in_order.stretches import Columns, Stretches
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.limited_quantity import COUNTED_BYTES
 
 # Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more. Where a job rests
 # between its calls, a limit holds them no longer than some storage waits: then it shows in these alone.
 HELD_NS = (30_000_000, 10_000_000)
 # A call is quick if it takes so many times less than that.
 QUICKER = 10
+READ = KIND["read"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,9 @@ class HeldCalls:
 
     Attributes:
         least_ns: What they took at least.
-        stretches: Stretches of them, in order of start: starts and ends in ns, files, kinds (CALL_KINDS).
+        stretches: Stretches of them, in order of start: starts and ends in ns, files, kinds (CALL_KINDS), and
+            bytes and calls of the reads from the first call of all to this one, with it. Of a read each
+            `COUNTED_BYTES` are a call.
         counts: Of each kind how many calls there were from the first one's start to the last one's.
         quick: How many of these were quick.
         held_ns: Their durations added up.
@@ -51,16 +55,18 @@ class HeldSums:
         # Calls count as soon as a held one follows them.
         self._sums, self._waiting = (np.zeros((2, len(CALL_KINDS)), np.int64) for _ in range(2))
         self._held_ns = self._all_ns = 0
+        self._given = np.zeros(2, np.int64)
         self._began = False
 
-    def add(self, file: Array, kind: Array, start_ns: Array, end_ns: Array) -> None:
+    def add(self, file: Array, kind: Array, start_ns: Array, end_ns: Array, length: Array) -> None:
         """Adds calls."""
         lasted = end_ns - start_ns
+        given = self._given[:, None] + _given(np.where(kind == READ, length, 0))
         self._all_ns += int(lasted.sum())
         held = np.flatnonzero(lasted >= self._least_ns)
         if len(held):
             self._held_ns += int(lasted[held].sum())
-            self._stretches.add(start_ns[held], end_ns[held], file[held], kind[held])
+            self._stretches.add(start_ns[held], end_ns[held], file[held], kind[held], *given[:, held])
             first = 0 if self._began else int(held[0])
             last = int(held[-1]) + 1
             self._sums += self._waiting + self._counted(kind[first:last], lasted[first:last])
@@ -68,6 +74,7 @@ class HeldSums:
             self._began = True
         elif self._began:
             self._waiting += self._counted(kind, lasted)
+        self._given = given[:, -1]
 
     def calls(self) -> HeldCalls:
         """Gives what was collected."""
@@ -78,3 +85,8 @@ class HeldSums:
         """Counts calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
         quick = kind[lasted_ns < self._least_ns // QUICKER]
         return np.array([np.bincount(some, minlength=len(CALL_KINDS)) for some in (kind, quick)])
+
+
+def _given(length: Array) -> Array:
+    """Adds up bytes and calls, call by call; int64 of shape (2, calls)."""
+    return np.cumsum([length, -(-length // COUNTED_BYTES)], axis=1, dtype=np.int64)

@@ -113,7 +113,7 @@ class InputLook:
             self._pauses.add(calls.file, calls.start_ns)
         self._stored.add(calls)
         for held in self._held:
-            held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns)
+            held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns, calls.length)
         self._pieces.add(calls, block.offset[rows])
         reads = np.flatnonzero(calls.kind == READ)
         self._reads += len(reads)

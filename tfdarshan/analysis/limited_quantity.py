@@ -1,0 +1,77 @@
+"""What a limit of each interval counts, bytes or calls: that of which every interval gives as much.
+
+A limit of bytes gives as many of them from one release to the next, and the more calls the smaller these are;
+a limit of calls gives as many calls, and the more bytes the larger these are. So what varies clearly less is
+what it counts. Bytes and calls are of the same intervals, so their variances are compared as those of paired
+values: one is smaller if their sum and their difference are correlated. Of calls that are about of one size
+both vary alike, and nothing is said.
+
+A call counts as one up to 1 MiB, as far as file systems read ahead and block layers divide; a larger one as
+several, which are nearly bytes again. Calls that memory serves, and that of an interval which began before
+its release, add as much to the variation of both.
+
+Source: Pitman, A Note on Normal Correlation, and Morgan, A Test for the Significance of the Difference
+Between the Two Variances, Biometrika 31, 1939.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+
+# What a limit of calls counts as one: larger reads are divided before they are counted.
+COUNTED_BYTES = 1 << 20
+# Fisher's z of the correlation, over its standard error: by chance so in 1 of 100 sessions.
+CERTAIN = 2.576
+# What is counted varies at most so much as the other does, and the two differ by so much of a mean.
+CLEARLY, APART = 0.7, 0.02
+# Fewer intervals tell nothing.
+FEWEST = 8
+
+
+@dataclass(frozen=True)
+class LimitedQuantity:
+    """What a limit counts.
+
+    Attributes:
+        is_bytes: Whether it is bytes, not calls.
+        varies: By how much these vary from interval to interval: the coefficient of variation.
+        other_varies: By how much the other ones do.
+        intervals: Of how many intervals.
+    """
+
+    is_bytes: bool
+    varies: float
+    other_varies: float
+    intervals: int
+
+
+def limited_quantity(lasted: Array, moved: Array, calls: Array) -> LimitedQuantity | None:
+    """Tells what a limit counts by what each of its intervals gave.
+
+    Args:
+        lasted: How long each lasted, in any unit.
+        moved: Bytes of the reads in each.
+        calls: How many these are, of at most `COUNTED_BYTES` each.
+
+    Returns:
+        None where nothing is clear: too few intervals, or calls of about one size.
+    """
+    if len(lasted) < FEWEST or not moved.any() or not calls.any():
+        return None
+    rates = moved / lasted, calls / lasted
+    by_bytes, by_calls = (rate / rate.mean() for rate in rates)
+    apart = by_bytes - by_calls
+    if apart.std() < APART:
+        return None
+    together = by_bytes + by_calls
+    alike = float(np.corrcoef(together, apart)[0, 1]) if together.std() else 0.0
+    certain = math.atanh(min(abs(alike), 1 - 1e-9)) * math.sqrt(len(lasted) - 3)
+    varies, other = sorted((float(by_bytes.std()), float(by_calls.std())))
+    if certain < CERTAIN or varies > CLEARLY * other:
+        return None
+    return LimitedQuantity(alike < 0, varies, other, len(lasted))
