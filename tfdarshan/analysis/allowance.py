@@ -25,6 +25,8 @@ from tfdarshan.analysis.limited_quantity import LimitedQuantity, limited_quantit
 
 # So many releases tell, of which such a share are as far apart as most, within a part of that.
 FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
+# Of intervals whose allowance was not used up, so many at most before the next one.
+MOST_PASSED = 2
 # By so much, as a coefficient of correlation, they are the shorter the later they begin.
 SHORTER = 0.6
 # Held calls take most of the time that all take, and a part of those of their kind is quick.
@@ -42,7 +44,7 @@ class Allowance:
     Attributes:
         interval_s: How far apart held calls end, the median.
         releases: How many times they did.
-        regular: What share of these was as far apart.
+        regular: What share of these was as far apart, or two or three times as far.
         calls: How many calls were held.
         held_share: Their share of the time in calls.
         reads_share: What of their time reads have.
@@ -99,8 +101,10 @@ def _in_calls(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Cov
     if interval_ns < HELD_NS[0]:
         # No more than a slow disk needs from one call to the next.
         return None
+    # Nobody is let go at the end of an interval whose allowance was not used up.
+    passed = np.clip(np.round(apart / interval_ns) - 1, 0, MOST_PASSED)
+    regular = float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean())
     near = np.abs(apart / interval_ns - 1) <= NEAR
-    regular = float(near.mean())
     if regular < REGULAR or not _as_much_shorter((apart - before)[near], before[near]):
         return None
     by_bytes, by_calls = (1e9 * float(some[near].sum() / apart[near].sum()) for some in (moved, calls))

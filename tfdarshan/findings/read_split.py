@@ -61,12 +61,21 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
         high = expected = mean_s * max(0.0, 1 - size / COUNTED_BYTES)
         low = expected * max(0.0, 1 - measures.allowance.bytes_per_s / STREAMS_BYTES[0])
     else:
-        low, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in seconds_per_byte(measures))
+        slow, usual, quick = seconds_per_byte(measures)
+        # At worst all that is under way shares what one stream is known to give at least.
+        low = max(0.0, mean_s - _shared_by(measures) * size * slow)
+        expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in (usual, quick))
         # What takes longer than storage is known to wait is expected to move bytes, if it may.
         expected = min(expected, max(low, LONGEST_WAIT_S * _stored_share(measures)))
     if measures.streamed_share >= STREAMED:
         low, expected = 0.0, 0.0
     return low, expected, high
+
+
+def _shared_by(measures: Measures) -> float:
+    """Gives how many reads' bytes pass while one is served, at most: those of all that are under way."""
+    most = 1.0 if measures.contention is None else measures.contention.high
+    return 1 + most * max(0.0, measures.pipeline.readers.together - 1)
 
 
 def _stored_share(measures: Measures) -> float:

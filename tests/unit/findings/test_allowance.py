@@ -18,8 +18,8 @@ from tfdarshan.units import human_seconds
 COUNT = 600
 
 
-def session_of(logdir, storage, *, readers=1, rest_ms=1.0):
-    return job(logdir, calls_of(storage, readers=readers, rest_ms=rests(rest_ms), count=COUNT))
+def session_of(logdir, storage, *, readers=1, rest_ms=1.0, resting=None):
+    return job(logdir, calls_of(storage, readers=readers, rest_ms=resting or rests(rest_ms), count=COUNT))
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,19 @@ def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
     assert measure(session).allowance is None
     assert not serial_share(measure(session)).is_full
     assert "full_storage" not in names(session)
+
+
+def test_an_interval_that_was_not_used_up_lets_nobody_go(tmp_path):
+    # GIVEN a reader that rests for longer than an interval now and then, so that some pass without a release
+    session = session_of(
+        tmp_path, Budget(20), resting=lambda noise: 110 if noise.random() < 0.02 else rests(1)(noise)
+    )
+
+    # THEN twice as far apart is as regular
+    found = measure(session).allowance
+    assert found is not None
+    assert found.interval_s == pytest.approx(0.1, rel=0.05)
+    assert found.calls_per_s == pytest.approx(200, rel=0.1)
 
 
 def held_in(logdir, *, folder_of, writes=0.0):

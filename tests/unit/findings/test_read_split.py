@@ -1,0 +1,46 @@
+"""What of a read waits, where nothing tells waiting from moving bytes."""
+
+import pytest
+
+from tests.closed_readers import Delay, calls_of, shared_pipe
+from tests.unit.findings.made_up_training import training
+from tfdarshan.findings import small_files
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.read_split import wait_of_a_read
+
+FILES = 400
+
+
+def hardly_rests(noise):
+    return 0.01
+
+
+def small(logdir, calls):
+    """Gives a session of steps that wait for files of 100 kB, each read once."""
+    made: list[tuple] = []
+    for file, (start, end, reader, _) in enumerate(calls):
+        made.append((start - 0.009, start - 0.001, reader + 1, "open", file, 0))
+        made.append((start, end, reader + 1, "pread", file, 100_000, 0))
+    steps = [(50.0 * n, 50.0 * n + 50, 45) for n in range(int(max(call[1] for call in calls) // 50))]
+    paths = [f"/data/{file}" for file in range(len(calls))]
+    return measure(training(logdir, sorted(made), steps, paths=paths, sizes=[100_000] * len(paths)))
+
+
+@pytest.mark.parametrize(
+    ("calls", "certain"),
+    [
+        (shared_pipe(readers=4, alone_ms=5.0, rest_ms=hardly_rests, count=FILES), False),
+        (calls_of(Delay(20.0), readers=4, rest_ms=hardly_rests, count=FILES), False),
+        (calls_of(Delay(20.0), readers=1, rest_ms=hardly_rests, count=FILES), True),
+    ],
+    ids=["4 in a pipe of 20 MB/s", "4 that wait for 20 ms", "1 that waits for 20 ms"],
+)
+def test_reads_at_a_time_may_share_what_one_stream_gives(tmp_path, calls, certain):
+    # GIVEN 100 kB in 20 ms each: 5 MB/s a reader, and 20 MB/s of four
+    measures = small(tmp_path, calls)
+    assert measures.contention is None or measures.contention.high > 0.5
+
+    assert (wait_of_a_read(measures)[0] > 0) is certain
+    gain = small_files.find(measures).gain
+    assert bool(gain.doubts) is not certain
+    assert (gain.speedup_range[0] > 1.2) is certain
