@@ -114,12 +114,14 @@ class Pipeline:
         pool_threads: Threads of a pool of its own; None where it is TensorFlow's.
         datasets: How many data sets were made that look like it.
         iterators: How many passes were begun.
+        batch_bytes: What its iterators' first batches took, mean; None if unknown.
     """
 
     stages: tuple[Stage, ...]
     pool_threads: int | None
     datasets: int
     iterators: int
+    batch_bytes: int | None = None
 
     @property
     def reader(self) -> Stage | None:
@@ -181,6 +183,7 @@ def pipelines_of(meta: dict[str, Any]) -> tuple[Pipeline, ...] | None:
             one.get("pool_threads"),
             one.get("datasets", 0),
             one.get("iterators", 0),
+            one.get("batch_bytes"),
         )
         for one in block.get("found", [])
         if one["stages"]

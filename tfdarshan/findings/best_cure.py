@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from tfdarshan.findings import slow_node, slow_rank, small_files, staging, straggler
@@ -51,16 +50,11 @@ def work(finding: Finding) -> int:
 
 
 def promise(finding: Finding) -> float:
-    """Gives how many times faster a cure makes the job, for comparison with others.
-
-    A gain of which nothing is certain counts as the square root of what it is if all that it assumes is so:
-    halfway, by ratio, between none and that.
-    """
+    """Gives how many times faster a cure makes the job, for comparison with others."""
     if finding.gain is None:
         return 1.0
-    gain, much_work = finding.gain, finding.copied_bytes > LARGE_BYTES
-    times = math.sqrt(gain.speedup_if_so) if gain.speedup_range[0] <= 1 else gain.speedup
-    return max(1.0, times / (FAR_BETTER if much_work else 1.0))
+    much_work = finding.copied_bytes > LARGE_BYTES
+    return max(1.0, finding.gain.worth / (FAR_BETTER if much_work else 1.0))
 
 
 def why_better(named: Finding, cause: Finding) -> str:

@@ -8,13 +8,15 @@ import math
 import numpy as np
 
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain, Unknown
-from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM
+from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM, filling_s, less
+from tfdarshan.findings.kept_samples import kept_samples
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import (
     GENERATOR,
     decoding_stage,
+    input_pipeline,
     keep_decoded,
     keeps_decoded,
     more_decoding,
@@ -29,6 +31,8 @@ NAME = "decode_bound"
 # The processor time that the pipeline's other work has to explain, at least.
 EXPLAINED = 0.4
 BUSY_CPUS = 0.85
+# Of what decoding takes again, so much is spared for certain: batching and copying remain.
+SURELY = 0.7
 # Of all steps, those that had a processor to themselves.
 QUICK = 0.1
 
@@ -53,7 +57,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem",
         title=_title(unseen),
         what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} of it in file calls. "
-        + (NOT_SEEN if unseen else "Faster storage or staging will not help."),
+        + (NOT_SEEN if unseen else "Faster storage or staging will not help.")
+        + _drawn(measures),
         evidence=_evidence(measures, rest_s, "file calls" if unseen else "storage"),
         unit=model.unit,
         cost_s=rest_s,
@@ -62,6 +67,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
         not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
         "as there are processors",
     )
+
+
+def _drawn(measures: Measures) -> str:
+    """Says why what is decoded again cannot be kept, if that is known."""
+    drawing = kept_samples(measures).drawing
+    if drawing is None or measures.passes < AGAIN:
+        return ""
+    return f" {drawing.typed} draws random numbers: what it gives is not the same in each epoch."
 
 
 def decodes_longer(measures: Measures) -> bool:
@@ -82,11 +95,15 @@ def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
     """
     limit = _limit(measures)
     gain, kept = _gain(measures, rest_s, None if limit else _busy(measures)), _gain_of_keeping(measures)
-    if kept is not None and (limit or kept.expected_s > gain.expected_s):
+    if kept is not None and (limit or kept.expected_s > gain.expected_s or _surely_better(kept, gain)):
         return kept, keep_decoded(measures, limit)
     if limit:
-        return gain, keep_decoded(measures, limit)
+        return gain, keep_decoded(measures, limit, fits=_may_fit(measures))
     return gain, more_decoding(measures, _calls_at_a_time(measures))
+
+
+def _surely_better(kept: Gain, gain: Gain) -> bool:
+    return kept.low_s > 0 and kept.worth >= gain.worth
 
 
 def _limit(measures: Measures) -> str:
@@ -158,15 +175,24 @@ def _gain_of_keeping(measures: Measures) -> Gain | None:
     memory = measures.machine.memory_bytes
     if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
         return None
-    again_s = measures.model.other_s * (1 - 1 / measures.passes)
-    alike = Assumption("each epoch decodes the same", "", "samples are changed at random as they are decoded")
-    gain = measures.gain(0.0, DECODED * again_s, again_s, assumed=[alike])
-    gain = within_later_waits(gain, measures)
-    gain = dataclasses.replace(gain, high_s=min(gain.high_s + _computed_longer_s(measures), gain.before_s))
+    again_s, samples = measures.model.other_s * (1 - 1 / measures.passes), kept_samples(measures)
+    if samples.drawing is not None or not _may_fit(measures):
+        return None
+    gain = measures.gain(SURELY * again_s, DECODED * again_s, again_s, assumed=samples.assumed)
+    gain = less(within_later_waits(gain, measures), filling_s(measures, samples.place))
+    more_s = _computed_longer_s(measures) + _made_again_s(measures)
+    gain = dataclasses.replace(gain, high_s=min(gain.high_s + more_s, gain.before_s))
     # A generator that does not decode, as far as is seen, hands samples over, which a cache does, too.
     decoder = decoding_stage(measures)
     hands_over = decoder is not None and decoder.name == GENERATOR and "decodes" not in decoder.does
-    return dataclasses.replace(gain, expected_s=UNSHOWN * gain.expected_s) if hands_over else gain
+    half = hands_over or (samples.same and samples.works_behind)
+    return dataclasses.replace(gain, expected_s=UNSHOWN * gain.expected_s) if half else gain
+
+
+def _may_fit(measures: Measures) -> bool:
+    """Says whether what is decoded is not known to take more memory than there is room."""
+    memory = measures.machine.memory_bytes
+    return memory is None or (kept_samples(measures).kept_bytes or 0.0) <= ROOM * memory
 
 
 def _computed_longer_s(measures: Measures) -> float:
@@ -180,6 +206,18 @@ def _computed_longer_s(measures: Measures) -> float:
     computed_s = (windows.end_ns - windows.wait_end_ns) / 1e9
     longer_s = float(np.median(computed_s) - np.quantile(computed_s, QUICK))
     return (1 - 1 / measures.passes) * min(longer_s, model.overlap * model.compute_s)
+
+
+def _made_again_s(measures: Measures) -> float:
+    """Gives what of a step making data sets takes, at most, where each epoch has its own.
+
+    They are made between steps: in as many pauses as there are data sets but the first, of the longest ones.
+    """
+    pipeline, windows = input_pipeline(measures), measures.windows
+    if pipeline is None or windows is None or not pipeline.made_anew or pipeline.datasets < 2:
+        return 0.0
+    pauses_s = np.sort(np.maximum(windows.start_ns[1:] - windows.end_ns[:-1], 0) / 1e9)
+    return float(pauses_s[1 - pipeline.datasets :].sum()) / measures.model.units
 
 
 def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:

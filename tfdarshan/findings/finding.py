@@ -79,6 +79,15 @@ class Gain:
         return speedup(self.before_s, self.if_so_s)
 
     @property
+    def worth(self) -> float:
+        """How many times faster it counts as, for comparison with others.
+
+        A gain of which nothing is certain counts as the square root of what it is if all that it assumes is
+        so: halfway, by ratio, between none and that.
+        """
+        return self.speedup if self.speedup_range[0] > 1 else math.sqrt(self.speedup_if_so)
+
+    @property
     def speedup_range(self) -> tuple[float, float]:
         """The bounds of `speedup`."""
         return speedup(self.before_s, self.low_s), speedup(self.before_s, self.high_s)

@@ -6,10 +6,13 @@ import dataclasses
 
 import numpy as np
 
+from tfdarshan.analysis.cache_place import draws
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.tf_data_pipeline import Stage
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain
+from tfdarshan.findings.kept_samples import kept_bytes
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
@@ -39,6 +42,8 @@ def find(measures: Measures) -> Finding | None:
     needless_s, whole = float(again_s.sum()), float(costs.call_s.sum())
     if whole <= 0 or needless_s <= 0:
         return None
+    if _too_large(measures, ROOM * memory):
+        return None
     calls = measures.input_calls
     share = needless_s / whole
     needless = CallGroup(
@@ -66,11 +71,11 @@ def find(measures: Measures) -> Finding | None:
             "each epoch reads other samples",
         ),
     )
-    decoded_s = measures.model.other_s * (1 - 1 / measures.passes)
+    decoded_s = 0.0 if _reader_draws(measures) else measures.model.other_s * (1 - 1 / measures.passes)
     decoding_s = (0.0, _expected_of_decoding(measures, by_storage=by_storage) * decoded_s, decoded_s)
     gain, stall_s = measures.without(needless, 0.7, 0.97, 1.0, assumed, other_s=decoding_s)
     gain = within_later_waits(gain, measures, needless.within_s / measures.model.units)
-    gain = _less(gain, filling_s(measures))
+    gain = less(gain, filling_s(measures))
     loaded_s = needless.moved_bytes / measures.model.units * LOADED_S_PER_BYTE
     gain = dataclasses.replace(gain, high_s=min(gain.high_s + loaded_s, gain.before_s))
     how_often = f"{FROM_STORAGE} {stored:.1f} times" if by_storage else f"{measures.passes:.1f} times"
@@ -122,6 +127,22 @@ def _later_passes_s(measures: Measures) -> Array:
     return found
 
 
+def _reader_draws(measures: Measures) -> bool:
+    """Says whether the stage that reads draws random numbers: then only what is read is kept."""
+    pipeline = input_pipeline(measures)
+    return (
+        pipeline is not None and pipeline.reader is not None and draws(pipeline, pipeline.reader) is not None
+    )
+
+
+def _too_large(measures: Measures, room: float) -> bool:
+    """Says whether what the stage that reads makes of the files is known to take more than there is room."""
+    pipeline = input_pipeline(measures)
+    if pipeline is None or pipeline.reader is None or _reader_draws(measures):
+        return False
+    return (kept_bytes(measures, pipeline, pipeline.reader) or 0.0) > room
+
+
 def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
     """Gives the share of what decoding takes again that is expected to be spared.
 
@@ -137,21 +158,25 @@ def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
     return UNSHOWN if pipeline is None and reads_in_python(measures) else 0.0
 
 
-def filling_s(measures: Measures) -> float:
+def filling_s(measures: Measures, place: Stage | None = None) -> float:
     """Gives what of a unit the cure costs: seconds in which nothing is read beside steps.
 
     Where paths are shuffled, samples are shuffled behind the cache in their place: then the first epoch's
     first step waits until all of them are read, and what was read beside that epoch's steps no longer is.
+
+    Args:
+        measures: The session.
+        place: The stage that the cache is to follow; by default the one that reads.
     """
     pipeline, model = input_pipeline(measures), measures.model
     if pipeline is None or pipeline.reader is None or pipeline.has("cache") is not None:
         return 0.0
-    if pipeline.has("shuffle") not in pipeline.before(pipeline.reader):
+    if pipeline.has("shuffle") not in pipeline.before(place or pipeline.reader):
         return 0.0
     return model.overlap * model.compute_s / max(measures.figures.epochs, 1)
 
 
-def _less(gain: Gain, lost_s: float) -> Gain:
+def less(gain: Gain, lost_s: float) -> Gain:
     """Gives a gain with what its cure costs; at most that is hidden by what waits for it anyway."""
     low, expected, if_so = (max(0.0, one - lost_s) for one in (gain.low_s, gain.expected_s, gain.if_so_s))
     return dataclasses.replace(gain, low_s=low, expected_s=expected, if_so_s=if_so)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.cache_place import behind, draws, kept
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
@@ -236,18 +237,32 @@ def keep_in_memory(measures: Measures) -> Cure:
         )
     if pipeline is None or pipeline.reader is None:
         return _cached_calls(f"{what} read() gives what is in a file.", "read", "path")
-    cache = pipeline.has("cache")
+    reader, cache = pipeline.reader, pipeline.has("cache")
+    drawing = draws(pipeline, reader)
+    if drawing is not None:
+        return _read_apart(what, drawing)
     if cache is not None:
         return _cache_that_fills(pipeline, cache)
-    reader = pipeline.reader
-    if pipeline.made_anew:
-        what += " The data set is made anew for each epoch, and a cache with it: make it once, before them."
-    kept = f"{reader.statement}.cache()"
-    shuffled = pipeline.has("shuffle")
-    if shuffled is not None and shuffled in pipeline.before(reader):
-        # What is kept is kept in the order of the first epoch.
-        kept += f".{shuffled.typed}"
-    return Cure(what, kept, reader.statement) if reader.name != GENERATOR else _cached_after(what, pipeline)
+    what += _made_anew(pipeline)
+    if reader.name == GENERATOR:
+        return _cached_after(what, pipeline)
+    return Cure(what, kept(pipeline, reader), reader.statement)
+
+
+def _made_anew(pipeline: Pipeline) -> str:
+    """Says what else it takes to keep anything where each epoch has a data set of its own."""
+    if not pipeline.made_anew:
+        return ""
+    return " The data set is made anew for each epoch, and a cache with it: make it once, before them."
+
+
+def _read_apart(what: str, drawing: Stage) -> Cure:
+    return Cure(f"{what} {_not_behind(drawing)} read in a map of its own, and put cache() between both.")
+
+
+def _not_behind(drawing: Stage) -> str:
+    """Says why a stage's own place is none for a cache()."""
+    return f"{drawing.typed} draws random numbers, and a cache() behind it would repeat them in each epoch:"
 
 
 def _cached_calls(what: str, function: str, argument: str) -> Cure:
@@ -316,13 +331,24 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
     return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
 
 
-def keep_decoded(measures: Measures, limit: str = "") -> Cure:
-    """Words how to decode less, where each epoch decodes the same, or where `limit` says why not more."""
+def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True) -> Cure:
+    """Words how to decode less, where each epoch decodes the same, or where `limit` says why not more.
+
+    Args:
+        measures: The session.
+        limit: Why no more calls can decode at a time; "" if they can.
+        fits: Whether what is decoded may fit into memory.
+    """
+    if not fits:
+        return Cure(f"Decode less, by storing the data smaller: {limit}.")
     what = "Keep what was decoded in memory from the first epoch on."
     if limit:
         what = f"Decode less, by keeping decoded data or storing it smaller: {limit}."
     decoder = decoding_stage(measures) or Stage("map", function="decode")
     pipeline = input_pipeline(measures)
+    drawing = None if pipeline is None else draws(pipeline, decoder)
+    if drawing is not None:
+        return Cure(f"{what} {_not_behind(drawing)} decode in a map of its own, and put cache() behind that.")
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is not None and cache is not None and cache in pipeline.after(decoder):
         return _cache_that_fills(pipeline, cache)
@@ -332,7 +358,12 @@ def keep_decoded(measures: Measures, limit: str = "") -> Cure:
         return _cached_after(what, pipeline)
     if pipeline is None and not reads_by_tf_data(measures):
         return _cached_calls(f"{what} read() decodes, too.", "read", "path")
-    return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
+    if pipeline is None:
+        return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
+    place = behind(pipeline, decoder)
+    if pipeline.has("repeat") in pipeline.before(place):
+        return Cure(f"{what} repeat() in front of a cache() leaves it no end: put it behind.")
+    return Cure(what + _made_anew(pipeline), kept(pipeline, place), place.statement)
 
 
 def decoding_stage(measures: Measures) -> Stage | None:
@@ -359,6 +390,9 @@ def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
         )
     if keep:
         what = "Keep the validation set in memory from its first pass on."
+        drawing = draws(reading[1], reader)
+        if drawing is not None:
+            return _read_apart(what, drawing)
         return Cure(what, f"{reader.statement}.cache()", reader.statement)
     what = f"Read the validation set with {readers} calls at a time."
     return _with_calls(measures, what, reader, readers, reading[1].pool_threads)

@@ -1,4 +1,4 @@
-"""A session says of each map whether it draws random numbers, by the operations of its function."""
+"""A session says of each map whether it draws random numbers, and what its elements and batches take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfdarshan.analysis.tf_data_pipeline import pipelines_of
 
 # Each is iterated in the order of its name's number; none is read from.
 JOB = """
-    import random
+    from tensorflow.python.data.ops import iterator_ops
 
     def decoded(path):
         return tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
@@ -92,11 +92,22 @@ JOB = """
         iter(with_random.batch(2))
         iter(numbered.batch(2, drop_remainder=True))
         iter(tf.data.Dataset.from_generator(lambda: iter([1]), output_signature=tf.TensorSpec((), tf.int32)))
+    next_of = iterator_ops.OwnedIterator.__next__
+    whole = tf.data.Dataset.range(40).map(lambda n: tf.zeros((n, 2)))
+    ragged = tf.data.Dataset.range(12).map(lambda n: tf.range(n)).ragged_batch(3)
+    with tfdarshan.profile("batches", tf_profiler=False):
+        seen = [list(data) for data in (whole, whole, ragged, paths_only.batch(2))]
+        after = iterator_ops.OwnedIterator.__next__ is next_of
+        unread = iter(ragged.take(3))
+        next(unread)
+        before_end = iterator_ops.OwnedIterator.__next__ is not next_of
+    restored = iterator_ops.OwnedIterator.__next__ is next_of
     for numbers, name in (((1.0, 1.0), "same"), ((1.0, 2.0), "others")):
         with tfdarshan.profile(name, tf_profiler=False):
             for number in numbers:
                 iter(made_anew(number))
-    print(json.dumps({"names": list(mapped)}))
+    print(json.dumps({"names": list(mapped), "given": [len(data) for data in seen], "after": after,
+                      "before_end": before_end, "restored": restored}))
 """
 NONE = ("decoded", "resized", "parsed", "branching", "asserted", "keras rescaling", "keras normalization",
         "keras lookup", "seed of constants")  # fmt: skip
@@ -148,3 +159,16 @@ def test_a_data_set_that_is_made_anew_of_other_numbers_is_unknown(said, shared_j
     (one,) = pipelines_of(tfdarshan.open_session(shared_job.folder / logdir).meta[0])
     assert one.made_anew
     assert one.stages[-1].random is random
+
+
+def test_the_first_batches_sizes_are_told_and_then_nothing_is_looked_at(said, shared_job):
+    # GIVEN two passes of vectors of 0, 8, 16, ... bytes, one of ragged tensors, one of strings
+    found = pipelines_of(tfdarshan.open_session(shared_job.folder / "batches").meta[0])
+
+    # THEN of the first four batches the mean is told: of strings nothing is, and of ragged ones all parts
+    ranges = [sum(range(first, first + 3)) * 8 + 4 * 8 for first in range(0, 12, 3)]
+    assert [one.batch_bytes for one in found] == [12, sum(ranges) / 4, None, ranges[0]]
+    assert said["given"] == [40, 40, 4, 1]
+
+    # AND TensorFlow's iterators are as they were once these were seen, and behind the session
+    assert (said["after"], said["before_end"], said["restored"]) == (True, True, True)

@@ -19,7 +19,9 @@ from tests.unit.findings import (
 from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_assumptions import crowded
-from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
+from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, LOAD, PATHS, PREFETCH, SHARDS
+from tests.unit.findings.test_kept_decoded import AUGMENT, BOTH, DRAWS, SAME, SMALL
+from tests.unit.findings.test_kept_decoded import job as of_maps
 from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
 from tests.unit.findings.test_others_load import job as beside_others
@@ -223,6 +225,36 @@ ROWS = {
     "each epoch decodes": Row(
         "each epoch decodes the same", partial(decoding, files=20),
         lambda _: "samples are changed at random as they are decoded", decoding,
+    ),
+    "each epoch is known to decode the same": Row(
+        "no function in front of it draws random numbers, by TensorFlow's graph",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME | SMALL, BATCH),
+        lambda _: ["each epoch decodes the same", "samples are changed at random as they are decoded"],
+        lambda folder: of_maps(folder, PATHS, BOTH | SMALL, BATCH),
+    ),
+    "decoded samples fit": Row(
+        "what is decoded stays in memory",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME | SMALL, BATCH),
+        lambda found: f"{human_bytes(10 * KB * 16 * 25)} are {percent(10 * KB * 16 * 25, 1 << 34)} of it",
+        lambda folder: of_maps(folder, PATHS, BOTH | SMALL, BATCH),
+    ),
+    "each epoch's cache holds them": Row(
+        "each epoch's own cache() holds it already",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME, CACHE, BATCH, datasets=4),
+        lambda _: "what is decoded stays in memory",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME, CACHE, BATCH),
+    ),
+    "works behind the cache": Row(
+        "what decodes takes this time, not what works behind it",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME | SMALL, AUGMENT, BATCH),
+        lambda _: "later maps take as long",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME | SMALL, BATCH),
+    ),
+    "a map that draws": Row(
+        "draws random numbers: what it gives is not the same in each epoch",
+        lambda folder: of_maps(folder, PATHS, BOTH | DRAWS | SMALL, BATCH),
+        lambda _: "map(load) draws random numbers: what it gives is not the same in each epoch.",
+        lambda folder: of_maps(folder, PATHS, BOTH | SAME | SMALL, BATCH),
     ),
     "longest in file calls": Row(
         "which is longest in file calls of 3.", partial(ranks, marked=False),

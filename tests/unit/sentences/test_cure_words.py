@@ -59,6 +59,8 @@ TENSORFLOW = {"versions": {"tensorflow": "2.20.0"}}
 TAKE = {"name": "take", "size": 10}
 NO_PLACE = {name: value for name, value in GENERATOR.items() if name not in ("file", "line")}
 PYTHON = LOAD | {"does": ["python"], "function": "decode_image"}
+DRAWS = {"random": True}
+REPEAT = {"name": "repeat", "size": 4}
 Asked = Callable[[Measures], Cure]
 Job = Callable[[Path], Measures]
 
@@ -130,6 +132,11 @@ def decoded(limit: str = "") -> Asked:
     return lambda measures: keep_decoded(measures, limit)
 
 
+def too_large(measures: Measures) -> Cure:
+    """Asks for less decoding of what does not fit into memory."""
+    return keep_decoded(measures, BUSY, fits=False)
+
+
 def decode_more(measures: Measures) -> Cure:
     """Asks for as many calls that decode as there are processors."""
     return more_decoding(measures, 2)
@@ -176,6 +183,16 @@ TABLE = (
           of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(BUSY)),
     Words(f"Decode less, by keeping decoded data or storing it smaller: {BUSY}.",
           decoded(BUSY), of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded()),
+    Words("Decode less, by storing the data smaller: the processors have no more to give.", too_large,
+          of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(BUSY)),
+    Words("map(decode, num_parallel_calls=2) draws random numbers, and a cache() behind it would repeat them "
+          "in each epoch: decode in a map of its own, and put cache() behind that.", decoded(),
+          of(PATHS, LOAD, DECODE | DRAWS), of(PATHS, LOAD, DECODE)),
+    Words("map(read_image) draws random numbers, and a cache() behind it would repeat them in each epoch: "
+          "read in a map of its own, and put cache() between both.", keep_in_memory, of(PATHS, LOAD | DRAWS),
+          of(PATHS, LOAD)),
+    Words(" repeat() in front of a cache() leaves it no end: put it behind.", decoded(),
+          of(PATHS, REPEAT, LOAD, DECODE), of(PATHS, LOAD, DECODE, REPEAT)),
     Words("The data set is made anew for each epoch, and a cache with it: make it once, before them.",
           keep_in_memory, of(PATHS, LOAD, datasets=3), of(PATHS, LOAD)),
     Words("The data set is made anew for each epoch, and its cache() with it: make it once, before them.",

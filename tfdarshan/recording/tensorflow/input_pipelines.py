@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from tfdarshan.recording.tensorflow.batch_sizes import BatchSizes
 from tfdarshan.recording.tensorflow.graph_operations import operations_of
 from tfdarshan.recording.tensorflow.random_numbers import constants_of, draws_random_numbers
 from tfdarshan.recording.tensorflow.tf_plugin import when_imported
@@ -64,20 +65,28 @@ class PipelineLog:
         # By the pipeline's id in `found`: its functions' constants, and where another one's were others.
         self._constants: dict[int, int] = {}
         self._differs: set[int] = set()
+        self._batches: BatchSizes | None = None
 
-    def note(self, dataset: Any) -> None:
-        """Notes that the job begins to iterate a data set."""
+    def note(self, dataset: Any, iterator: Any = None) -> None:
+        """Notes that the job begins to iterate a data set, by an iterator if that is new."""
+        noted = self._noted(dataset)
+        if noted is not None and iterator is not None:
+            self._batches = self._batches or BatchSizes(type(iterator))
+            self._batches.watch(iterator, noted)
+
+    def _noted(self, dataset: Any) -> dict[str, Any] | None:
+        """Gives what is noted of a data set's like; None where that is left out."""
         known = self._known.get(id(dataset))
         if known is not None and known[0]() is dataset:
             known[1]["iterators"] += 1
-            return
+            return known[1]
         stages = _stages(dataset)
         described = {"stages": [one.stage for one in stages], "pool_threads": _pool_threads(dataset)}
         alike = next((one for one in self.found if _looks_like(one, described)), None)
         if alike is None:
             if len(self.found) >= MOST_PIPELINES:
                 self.left_out += 1
-                return
+                return None
             alike = {**described, "datasets": 0, "iterators": 0, "began_realtime_ns": time.time_ns()}
             self.found.append(alike)
             self._code.update({id(one.stage): one.code for one in stages if one.code is not None})
@@ -89,10 +98,16 @@ class PipelineLog:
         if len(self._known) >= MOST_PIPELINES:
             self._known.clear()
         self._known[id(dataset)] = (weakref.ref(dataset), alike)
+        return alike
 
     def block(self) -> dict[str, Any]:
         """Gives what the metadata says of them."""
+        if self._batches is not None:
+            self._batches.end()
         for one in self.found:
+            sizes = one.pop("batches_bytes", [])
+            if sizes and None not in sizes:
+                one["batch_bytes"] = round(sum(sizes) / len(sizes))
             for stage in one["stages"]:
                 if id(one) in self._differs and stage.get("random") is False:
                     # Whoever makes a data set for each epoch may make each of other numbers.
@@ -153,7 +168,7 @@ def _watch() -> None:
     def noted(self: Any, dataset: Any) -> Any:
         if _log is not None:
             _act_before_first(_log)
-            _note(_log, dataset)
+            _note(_log, dataset, self)
         return create(self, dataset)
 
     noted._tfdarshan_original = create  # type: ignore[attr-defined]
@@ -174,10 +189,10 @@ def _act_before_first(log: PipelineLog) -> None:
             action()
 
 
-def _note(log: PipelineLog, dataset: Any) -> None:
+def _note(log: PipelineLog, dataset: Any, iterator: Any = None) -> None:
     """Notes it: whatever goes wrong, the job has its iterator."""
     with suppress(Exception):
-        log.note(dataset)
+        log.note(dataset, iterator)
 
 
 def _living_datasets() -> list[Any]:

@@ -1,0 +1,58 @@
+"""Where `cache()` may stand in a tf.data pipeline: behind what gives the same in each epoch."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
+
+# Stages without a function of their own that hand on what they are given, or read the same files again.
+HAND_ON = frozenset(
+    {
+        "from_tensor_slices", "from_tensors", "range", "TFRecordDataset", "TextLineDataset",
+        "FixedLengthRecordDataset", "shuffle", "batch", "padded_batch", "unbatch", "take", "skip", "shard",
+        "prefetch", "cache", "with_options",
+    }
+)  # fmt: skip
+# What these give of what was shuffled is not the same in each epoch: other samples, or others together.
+CHOOSE = ("take", "skip", "shard", "batch", "padded_batch")
+
+
+def draws(pipeline: Pipeline, last: Stage) -> Stage | None:
+    """Gives the first stage up to `last` that is known to draw random numbers; None if there is none."""
+    return next((one for one in (*pipeline.before(last), last) if one.random), None)
+
+
+def same_each_epoch(pipeline: Pipeline, last: Stage) -> bool:
+    """Says whether what a stage gives is known to be the same in each epoch, but for its order."""
+    stages = (*pipeline.before(last), last)
+    shuffled = False
+    for stage in stages:
+        known = stage.random is False or (stage.random is None and stage.name in HAND_ON)
+        if not known or (shuffled and stage.name in CHOOSE):
+            return False
+        shuffled |= stage.name == "shuffle"
+    return True
+
+
+def behind(pipeline: Pipeline, decoder: Stage) -> Stage:
+    """Gives the stage that `cache()` is to follow: the last of the maps behind one that draw nothing."""
+    place = decoder
+    for stage in pipeline.after(decoder):
+        if stage.name != "map" or stage.random is not False:
+            return place
+        place = stage
+    return place
+
+
+def works_behind(pipeline: Pipeline, place: Stage) -> bool:
+    """Says whether a stage behind it has a function of its own, which works in each epoch."""
+    return any(stage.name == "map" or stage.function for stage in pipeline.after(place))
+
+
+def kept(pipeline: Pipeline, place: Stage) -> str:
+    """Gives the statement of a stage with `cache()` behind it.
+
+    What is kept is kept in the order of the first epoch: what was shuffled in front is shuffled behind it.
+    """
+    shuffled = pipeline.has("shuffle")
+    again = f".{shuffled.typed}" if shuffled is not None and shuffled in pipeline.before(place) else ""
+    return f"{place.statement}.cache(){again}"
