@@ -45,7 +45,7 @@ def behind(pipeline: Pipeline, decoder: Stage) -> Stage:
 
 def works_behind(pipeline: Pipeline, place: Stage) -> bool:
     """Says whether a stage behind it has a function of its own, which works in each epoch."""
-    return any(stage.name == "map" or stage.function for stage in pipeline.after(place))
+    return any(stage.name not in (*HAND_ON, "repeat") for stage in pipeline.after(place))
 
 
 def kept(pipeline: Pipeline, place: Stage) -> str:

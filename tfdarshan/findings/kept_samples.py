@@ -12,6 +12,8 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline
 from tfdarshan.units import human_bytes, percent
 
+# Stages that give as many elements as they take, but for batches.
+ONE_BY_ONE = (HAND_ON | {"repeat", "map"}) - {"unbatch"}
 REFUTED = "samples are changed at random as they are decoded"
 
 
@@ -86,11 +88,11 @@ def kept_bytes(measures: Measures, pipeline: Pipeline, place: Stage) -> float | 
 def _of_a_batch(pipeline: Pipeline, place: Stage) -> float | None:
     """Gives what a stage gives for one batch: by its elements' shape, else as batches were seen."""
     behind_it = pipeline.after(place)
+    names = {stage.name for stage in behind_it}
     sizes = [stage.size for stage in behind_it if stage.name in ("batch", "padded_batch")]
-    if place.element_bytes is not None and None not in sizes:
+    if place.element_bytes is not None and None not in sizes and names <= ONE_BY_ONE:
         return float(place.element_bytes * math.prod(size or 1 for size in sizes))
-    regrouped = all(stage.name in HAND_ON or stage.name == "repeat" for stage in behind_it)
-    return pipeline.batch_bytes if regrouped else None
+    return pipeline.batch_bytes if names <= ONE_BY_ONE - {"map"} else None
 
 
 def _fits(measures: Measures, pipeline: Pipeline, place: Stage, taken: float | None) -> str:

@@ -15,6 +15,7 @@ SAME, DRAWS = {"random": False}, {"random": True}
 BOTH = LOAD | {"does": ["reads", "decodes"], "function": "load"}
 SMALL, LARGE = {"element_bytes": 10 * KB}, {"element_bytes": 1 << 30}
 AUGMENT = {"name": "map", "function": "augment", "random": True}
+FILTER = {"name": "filter", "random": False}
 SCALE = {"name": "map", "function": "scale", "random": False}
 SHUFFLE, REPEAT, TAKE = (
     {"name": "shuffle", "size": 320},
@@ -86,13 +87,24 @@ def test_nothing_is_certain_of_samples_of_unknown_size(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("behind", "known"), [((BATCH, PREFETCH), True), ((BATCH, AUGMENT), False), ((AUGMENT, BATCH), False)]
+    ("behind", "known"),
+    [
+        ((BATCH, PREFETCH), True),
+        ((BATCH, AUGMENT), False),
+        ((AUGMENT, BATCH), False),
+        ((FILTER, BATCH), False),
+    ],
 )
 def test_samples_of_unknown_shape_are_as_large_as_their_batches(tmp_path, behind, known):
     # GIVEN batches of 2 MB, of what is decoded or of what something else makes of it
     gain = found_in(job(tmp_path, PATHS, BOTH | SAME, *behind, batch_bytes=2_000_000)).gain
     (room,) = [entry for entry in gain.assumptions if entry.claim == "what is decoded stays in memory"]
     assert room.support == ("50.0 MB are 0.3 % of it" if known else "")
+
+
+def test_nobody_knows_how_many_samples_are_kept_that_a_filter_drops(tmp_path):
+    gain = found_in(job(tmp_path, PATHS, BOTH | SAME | SMALL, FILTER, BATCH)).gain
+    assert "what is decoded stays in memory" in {entry.claim for entry in gain.doubts}
 
 
 def test_what_a_cache_of_each_epoch_holds_fits(tmp_path):
