@@ -16,12 +16,12 @@ import pandas as pd
 
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
-from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
+from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, reading_span
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import OF_LENGTH, STORED, Segments, Thread
+from tfdarshan.analysis.set_readers import SetDepths, count_of_sets
 from tfdarshan.analysis.step_windows import StepWindows, parts_of_steps
 from tfdarshan.analysis.storage_passes import PassSample
 from tfdarshan.native.input_sums import (
@@ -81,6 +81,7 @@ def input_pipeline(
     windows: StepWindows | None,
     is_loop: Callable[[Thread], bool] = lambda thread: False,
     watch: Watch | None = None,
+    set_of: Array | None = None,
 ) -> InputPipeline:
     """Looks at the calls.
 
@@ -91,13 +92,14 @@ def input_pipeline(
         windows: The steps, None if there are none.
         is_loop: Says which thread runs the training loop.
         watch: Is told of each block, too, which of its calls count, and these.
+        set_of: The data set of each file, `data_sets`; None if all are of one.
     """
-    sums = _Sums(size_bytes, windows, is_loop)
+    sums = _Sums(size_bytes, windows, is_loop, set_of)
     # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files and
     # depths are added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
     with ThreadPoolExecutor(1) as pool, closing(read_ahead(blocks(STORED), depth=1)) as read:
         for block in read:
-            rows, calls = _chosen(block, *input_calls(block, is_input, windows))
+            rows, calls = calls_on(block, is_input, windows)
             beside = pool.submit(sums.add_beside, calls)
             sums.add(block, calls)
             if watch is not None:
@@ -107,17 +109,16 @@ def input_pipeline(
         return sums.pipeline(windows.span_ns)
     span_ns = reading_span(*sums.threads())
     if not sums.began_within(span_ns):
-        sums.depths = _depths_within(span_ns, blocks, is_input)
+        sums.depths = _depths_within(span_ns, blocks, is_input, SetDepths(set_of))
     return sums.pipeline(span_ns)
 
 
-def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> DepthSums:
+def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array, depths: SetDepths) -> SetDepths:
     """Looks again at calls on input of a session without steps: at those that began within some time."""
-    depths = DepthSums()
     for block in blocks(OF_LENGTH):
         first, last = np.searchsorted(block.start_ns, span_ns).tolist()
         part = block.where(slice(first, last))
-        depths.add(_chosen(part, *input_calls(part, is_input, None))[1])
+        depths.add(calls_on(part, is_input, None)[1])
     return depths
 
 
@@ -134,7 +135,9 @@ def input_calls(segments: Segments, is_input: Array, windows: StepWindows | None
     return places + np.int32(first) if first else places, kind
 
 
-def _chosen(block: Segments, places: Array, kind: Array) -> tuple[Rows, InputCalls]:
+def calls_on(block: Segments, is_input: Array, windows: StepWindows | None) -> tuple[Rows, InputCalls]:
+    """Gives which of a block's calls count, as `input_calls` says, and these."""
+    places, kind = input_calls(block, is_input, windows)
     # Where all calls in a stretch are input, as is usual, nothing is copied.
     apart = len(places) == 0 or int(places[-1]) - int(places[0]) + 1 != len(places)
     rows = places if apart else slice(int(places[0]), int(places[-1]) + 1)
@@ -157,9 +160,10 @@ class _Sums:
         size_bytes: Array,
         windows: StepWindows | None,
         is_loop: Callable[[Thread], bool],
+        set_of: Array | None,
     ) -> None:
         self._windows, self._is_loop = windows, is_loop
-        self.costs, self.depths = CostSums(size_bytes), DepthSums()
+        self.costs, self.depths = CostSums(size_bytes), SetDepths(set_of)
         self._began_ns: tuple[int, int] | None = None
         parts = parts_of_steps(windows)
         waits, rests = (None, None) if parts is None else (part.columns for part in parts)
@@ -190,13 +194,14 @@ class _Sums:
     def pipeline(self, span_ns: tuple[int, int]) -> InputPipeline:
         times, windows = self.times, self._windows
         made = int(times.by_kind[:, :, CALLS].sum())
-        levels, readers, overlap = self.depths.levels(), NOTHING, 0.0
+        (levels, sets), readers, overlap = self.depths.levels(), NOTHING, 0.0
         if windows is not None:
             overlap = windows.overlap(times.in_waits_ns, times.in_rests_ns)
         if made:
             span_s = (span_ns[1] - span_ns[0]) / 1e9
             active_s = span_s if windows is None else windows.active_s(overlap)
-            readers = count_readers(levels, self.threads()[0], active_s, self.threads()[1])
+            thread_ns, lives = self.threads()
+            readers = count_of_sets(levels, sets, thread_ns, active_s, lives)
         costs, sample = self.costs.costs()
         return InputPipeline(
             made, groups_of(times.by_kind), costs, levels, readers, times.union_ns / 1e9, overlap, sample,

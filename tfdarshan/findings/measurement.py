@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from tfdarshan.analysis.data_sets import data_sets
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileTotals
 from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
@@ -66,9 +67,10 @@ def measure(
 
     def look() -> tuple[InputPipeline, InputFacts]:
         passes, counts = _pass_bytes(files, room), files.rows["reads"].to_numpy()
-        found = InputLook(counts, windows, is_loop, passes)
         size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files)
-        pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add)
+        found = InputLook(counts, windows, is_loop, passes)
+        sets = data_sets(files, is_input)
+        pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add, sets)
         return pipeline, found.facts()
 
     pipeline, facts = kept.get("input", look)

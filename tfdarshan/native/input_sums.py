@@ -57,7 +57,7 @@ class InputCalls:
     def __len__(self) -> int:
         return len(self.start_ns)
 
-    def part(self, rows: slice) -> InputCalls:
+    def part(self, rows: slice | Array) -> InputCalls:
         """Gives some of them."""
         columns = (self.start_ns, self.end_ns, self.length, self.file, self.thread, self.kind)
         return InputCalls(*(values[rows] for values in columns))

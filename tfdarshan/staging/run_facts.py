@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tfdarshan.analysis.data_sets import data_sets
 from tfdarshan.analysis.file_costs import add_costs
 from tfdarshan.analysis.file_table import FileTable, load_files, merge_files
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
@@ -260,7 +261,7 @@ def _run(
     size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files, data_folder)
     counts = PauseCounts.between(windows, len(files))
     watch = None if counts is None else counts.watch
-    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop, watch)
+    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop, watch, data_sets(files, is_input))
     calls = SessionCalls(processes, files.index)
     figures = measure_input(processes, files, pipeline, windows, clock, calls, data_folder)
     pauses = None if counts is None else counts.reading(calls, is_input, windows, is_loop)
