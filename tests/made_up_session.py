@@ -249,6 +249,9 @@ def _fold(job: Job) -> list[dict[str, np.ndarray]]:
         if module == "POSIX":
             counters["POSIX_STATS"] = tally(of_module & np.isin(names, ("stat", "fstat")))
             counters["POSIX_FSYNCS"] = tally(of_module & (names == "fsync"))
+            counters["TFD_RENAMES"], counters["TFD_UNLINKS"] = (
+                tally(of_module & (names == name)) for name in ("rename", "unlink")
+            )
             counters["TFD_ZERO_READS"] = tally(reads & (columns["length"] == 0))
             bucket = np.searchsorted(SIZE_LIMITS, columns["length"])
             for place, size in enumerate(SIZE_NAMES):

@@ -1,4 +1,4 @@
-"""Which files are a job's input: read or asked for, never written, no program's and no burst buffer's."""
+"""Which files are a job's input: read or asked for, not made by itself, of no program and no burst buffer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.file_table import NO_FILE, FileTable
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.own_files import own_files
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
@@ -40,7 +41,7 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     others = never_input(files.paths)
     if data_folder is not None:
         others &= ~_mask(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
-    found: Array = chosen & ~others
+    found: Array = chosen & ~others & ~own_files(files)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from tfdarshan.analysis.data_sets import data_sets
@@ -15,8 +16,9 @@ from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import loop_thread, measure_input
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
-from tfdarshan.analysis.intervals import covered
+from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.kept_looks import kept_looks
+from tfdarshan.analysis.own_files import own_files
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.rereads import rereads
 from tfdarshan.analysis.session_files import SessionFiles
@@ -68,7 +70,7 @@ def measure(
     def look() -> tuple[InputPipeline, InputFacts]:
         passes, counts = _pass_bytes(files, room), files.rows["reads"].to_numpy()
         size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files)
-        found = InputLook(counts, windows, is_loop, passes)
+        found = InputLook(counts, windows, is_loop, passes, _with_own(files, is_input))
         sets = data_sets(files, is_input)
         pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add, sets)
         return pipeline, found.facts()
@@ -137,6 +139,13 @@ def _pass_bytes(files: FileTable, room: TraceRoom) -> float | None:
     """Gives what the input has in bytes, if it was read several times and no call is missing; else None."""
     found = rereads(files, input_files(files))
     return float(found.unique_bytes) if found.passes >= SEVERAL and not room.dropped_calls else None
+
+
+def _with_own(files: FileTable, is_input: Array) -> tuple[Array, Array] | None:
+    """Gives which files are input, and which the job made itself on the input's storage; None without any."""
+    mount = files.rows["mount_point"].cat.codes.to_numpy()
+    own = own_files(files) & np.isin(mount, np.unique(mount[is_input]))
+    return (is_input, own) if own.any() else None
 
 
 def _with_device(model: StepModel, owner: ProcessData, windows: StepWindows | None) -> StepModel:

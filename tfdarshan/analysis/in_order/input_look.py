@@ -14,7 +14,7 @@ from tfdarshan.analysis.in_order.read_pieces import PieceSums, ReadPieces
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls, StoredSums
 from tfdarshan.analysis.in_order.thinned import Thinned
 from tfdarshan.analysis.in_order.write_calls import KeptWrites, WriteCalls
-from tfdarshan.analysis.input_pipeline import Rows, loop_of
+from tfdarshan.analysis.input_pipeline import Rows, calls_on, loop_of
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_windows import StepWindows
@@ -76,6 +76,8 @@ class InputLook:
         windows: The steps, None if there are none.
         is_loop: Says which thread runs the training loop.
         pass_bytes: What reading the input through once moves; None if that is not asked for.
+        beside: Which rows are input, and which are files that the job made itself: calls on these are no
+            input's, but show what storage bears.
     """
 
     def __init__(
@@ -84,8 +86,9 @@ class InputLook:
         windows: StepWindows | None,
         is_loop: Callable[[Thread], bool],
         pass_bytes: float | None = None,
+        beside: tuple[Array, Array] | None = None,
     ) -> None:
-        self._is_loop = is_loop
+        self._is_loop, self._windows, self._seen = is_loop, windows, beside
         self._calls = self._reads = self._loop_reads = self._placed_reads = 0
         self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
@@ -111,7 +114,7 @@ class InputLook:
         self._add_readers(block, calls.thread)
         if self._pauses is not None:
             self._pauses.add(calls.file, calls.start_ns)
-        self._stored.add(calls)
+        self._stored.add(calls, self._beside(block))
         for held in self._held:
             held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns, calls.length)
         self._pieces.add(calls, block.offset[rows])
@@ -123,6 +126,13 @@ class InputLook:
         sampled = reads[self._sample.next_rows()]
         lasted_ns = calls.end_ns[sampled] - calls.start_ns[sampled]
         self._sample.add_kept(len(reads), calls.length[sampled], lasted_ns)
+
+    def _beside(self, block: Segments) -> InputCalls | None:
+        """Gives a block's calls on input and on the job's own files; None if there are none of the latter."""
+        if self._seen is None or not self._seen[1][block.file].any():
+            return None
+        is_input, own = self._seen
+        return calls_on(block, is_input | own, self._windows)[1]
 
     def facts(self) -> InputFacts:
         """Gives what was added up."""

@@ -30,7 +30,8 @@ class StoredCalls:
         last_ns: When the last one ended.
         sizes_and_times: A sample of them: bytes, and durations in ns.
         by_file: Of each row of the file table how many reads, and their durations in ns; int64.
-        stretches: Stretches of all of them: starts and ends in ns, bytes read, `call_kinds.CALL_KINDS`.
+        stretches: Stretches of all of them, and of like calls on files that the job made itself: starts and
+            ends in ns, bytes read, `call_kinds.CALL_KINDS`.
         first_stretches: The same of those that began in the first pass over the input.
         first_pass_ends_ns: When as many bytes were read as the input has; None if so many never were.
     """
@@ -63,22 +64,20 @@ class StoredSums:
         self._by_file = (np.zeros(files, np.int64), np.zeros(files, np.int64))
         self._all, self._first = Stretches(), Stretches()
 
-    def add(self, calls: InputCalls) -> None:
-        """Adds calls on input, some of which storage served."""
-        slow = chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
+    def add(self, calls: InputCalls, beside: InputCalls | None = None) -> None:
+        """Adds calls on input, some of which storage served.
+
+        Args:
+            calls: They.
+            beside: These and others that stretches have, too: how long they take shows what storage bears.
+        """
         if self._pass_bytes is not None and self._through_ns == EVER_NS:
             reads = calls.kind == KIND["read"]
             self._go_through(self._pass_bytes, calls.length[reads], calls.end_ns[reads])
-        if not len(slow):
-            return
-        reads = calls.kind[slow] == KIND["read"]
-        length = calls.length[slow] * reads
-        columns = calls.start_ns[slow], calls.end_ns[slow], length, calls.kind[slow]
-        self._all.add(*columns)
-        if self._pass_bytes is not None:
-            first = slice(0, int(np.searchsorted(columns[0], self._through_ns)))
-            self._first.add(*(values[first] for values in columns))
+        slow, columns = _stored(calls)
+        reads = columns[-1] == KIND["read"]
         self._add_reads(calls.file[slow[reads]], *(values[reads] for values in columns[:3]))
+        self._add_stretch(columns if beside is None else _stored(beside)[1])
 
     def calls(self) -> StoredCalls:
         """Gives what was added up."""
@@ -89,6 +88,14 @@ class StoredSums:
             reads, moved, lasted, *self._span, (length, taken_ns), self._by_file, self._all.parts(),
             self._first.parts(), self._through_ns if ended else None,
         )  # fmt: skip
+
+    def _add_stretch(self, columns: Columns) -> None:
+        if not len(columns[0]):
+            return
+        self._all.add(*columns)
+        if self._pass_bytes is not None:
+            first = slice(0, int(np.searchsorted(columns[0], self._through_ns)))
+            self._first.add(*(values[first] for values in columns))
 
     def _go_through(self, pass_bytes: float, length: Array, end_ns: Array) -> None:
         if not len(length):
@@ -108,3 +115,11 @@ class StoredSums:
         self._sample.add(length, lasted)
         np.add.at(self._by_file[0], file, 1)
         np.add.at(self._by_file[1], file, lasted)
+
+
+def _stored(calls: InputCalls) -> tuple[Array, Columns]:
+    """Gives the places of those that storage served, and their columns of a stretch."""
+    slow = chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
+    kind = calls.kind[slow]
+    length = calls.length[slow] * (kind == KIND["read"])
+    return slow, (calls.start_ns[slow], calls.end_ns[slow], length, kind)
