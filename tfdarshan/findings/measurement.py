@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.data_sets import data_sets
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileTotals
 from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
@@ -22,6 +21,7 @@ from tfdarshan.analysis.own_files import own_files
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.rereads import rereads
 from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import summary_of

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.data_sets import data_sets
 from tfdarshan.analysis.file_costs import add_costs
 from tfdarshan.analysis.file_table import FileTable, load_files, merge_files
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
@@ -22,6 +21,7 @@ from tfdarshan.analysis.input_pipeline import input_pipeline
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
+from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_model import OWN_CALLS, SATURATED, StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage_share import fetched_bytes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
-from tfdarshan.analysis.data_sets import data_sets
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.staging import find
 
