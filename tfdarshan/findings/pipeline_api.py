@@ -164,10 +164,14 @@ def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
     if reads_by_workers(measures):
         return Cure(f"{what} A worker of a DataLoader makes one.", *_with_workers(measures, readers))
     threads = round(measures.pipeline.readers.threads)
+    if threads <= 1:
+        # Who reads ahead of the loop in a thread has no pool.
+        what += " Now a thread of the job's own reads one after the other: let more do it."
+        return _by_threads(measures, what, readers)
     return Cure(
         f"{what} Give the pool that reads so many threads.",
         f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
-        f"pool = ThreadPoolExecutor({max(threads, 1)})",
+        f"pool = ThreadPoolExecutor({threads})",
     )
 
 

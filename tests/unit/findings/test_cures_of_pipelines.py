@@ -129,6 +129,20 @@ def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
         ast.parse(f"{cure.line}\n    pass" if cure.line.endswith(":") else cure.line)
 
 
+@pytest.mark.parametrize(
+    ("readers", "goes", "comes"),
+    [
+        (1, "for sample in samples:", "yield from map_ahead(read, samples, threads=16)"),
+        (2, "pool = ThreadPoolExecutor(2)", "pool = ThreadPoolExecutor(16)"),
+    ],
+    ids=["a thread that reads ahead", "a pool"],
+)
+def test_what_goes_is_a_pool_only_where_several_threads_read(tmp_path, readers, goes, comes):
+    # GIVEN threads that read, none of them the loop's
+    cure = more_readers(measure(job(tmp_path, readers=readers)), 16, readers)
+    assert (cure.instead_of.splitlines()[0], cure.line.split("  #")[0]) == (goes, comes)
+
+
 def test_what_python_code_reads_is_kept_by_a_decorator(tmp_path):
     measures = measure(job(tmp_path, readers=2))
     kept, decoded = keep_in_memory(measures), keep_decoded(measures)

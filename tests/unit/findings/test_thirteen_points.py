@@ -216,7 +216,7 @@ WORKERS = {"versions": {"torch": "2.8.0"}, "pipelines": {"found": [], "left_out"
     [
         ((PATHS, LOAD, BATCH), {}, "dataset.map(read_image)", "private_threadpool_size = "),
         ((PATHS, GENERATOR), {}, "yield read(sample)", "yield from map_ahead("),
-        ((), {}, "ThreadPoolExecutor(1)", "ThreadPoolExecutor("),
+        ((), {}, "yield read(sample)", "yield from map_ahead("),
     ],
     ids=["map", "generator", "threads"],
 )
