@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
 # What may give nothing has to promise more to be called a problem.
 CERTAIN, LEAST_UNCERTAIN = 1.02, 1.20
-# A job that waits for its input so much of its time, and for no cause with a cure that is surer, has nothing
-# better than a trial.
-MUCH_WAITED = 0.3
+# A job that would be so many times as fast if it waited for nothing, and has no cure that is surer, has
+# nothing better than a trial.
+WORTH_A_TRIAL = 1.1
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -221,7 +221,7 @@ def _with_trials(found: list[Finding], made: Sequence[Finding], measures: Measur
         made: The same, each as it is alone.
         measures: The session.
     """
-    if measures.too_short or measures.model.most_wait_s < MUCH_WAITED * measures.model.unit_s:
+    if measures.too_short or measures.model.unit_s < WORTH_A_TRIAL * measures.model.compute_s:
         return found
     unsure = {
         one.name

@@ -130,11 +130,15 @@ def test_work_beside_reading_goes_side_by_side_where_the_same_stage_does_it(tmp_
     assert with_readers(measures, 16)[1].other == pytest.approx(left)
 
 
-@pytest.mark.parametrize(("compute_ms", "named"), [(20, True), (480, False)], ids=["waits", "computes"])
-def test_a_job_that_waits_for_most_of_its_time_is_offered_a_trial(tmp_path, compute_ms, named):
-    # GIVEN one reader that never rests, and reads large parts in order, from storage and then from memory: no
-    # copy helps later epochs, and most likely more readers give next to nothing
-    at, calls, steps, part = 0, [], [], 256 << 10
+@pytest.mark.parametrize(
+    ("compute_ms", "part", "named"),
+    [(20, 256 << 10, True), (140, 100_000, True), (900, 100_000, False)],
+    ids=["waits", "waits a quarter", "computes"],
+)
+def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(tmp_path, compute_ms, part, named):
+    # GIVEN one reader that never rests, and reads parts in order, from storage and then from memory: no copy
+    # helps later epochs, and nothing says whether more readers do; large parts most likely move bytes
+    at, calls, steps = 0, [], []
     for epoch in range(2):
         offset = 0
         for _ in range(12):
