@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import NO_CALLS
+from tfdarshan.findings.asked_by_queries import asked_by_queries
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.full_storage import is_full
@@ -24,6 +28,8 @@ BLOCK = 1 << 20
 JUMPS = 0.3
 # Of what is expected, what has to be so if storage moves bytes slowly.
 MOSTLY = 0.25
+# Of a file that is read several times this share of the reads, the quickest, is as quick as memory.
+QUICK = 0.25
 # What SQLite's files are mostly called.
 DATABASES = r"\.(?:db|sqlite3?)$"
 
@@ -38,25 +44,39 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     mean = found.read_bytes / found.reads
     needed = max(found.read_bytes, _covered_bytes(measures, found.files))
+    # SQLite reads page after page in any order, so it is up to storage whether that is quicker.
+    by_page = _are_databases(measures, found.files)
+    asked = asked_by_queries(measures, found.files) if by_page else NO_CALLS
     share = found.thread_s / max(float(measures.costs.read_s.sum()), found.thread_s)
-    saved = [share * (1 - seconds / found.thread_s) for seconds in _sequential_s(measures, needed)]
-    low, expected, high = (max(0.0, value) for value in saved)
+    saved = [
+        share * (1 - seconds / found.thread_s) for seconds in _sequential_s(measures, needed, found.files)
+    ]
+    spared_s = [max(0.0, value) * reads.thread_s + asked.thread_s for value in saved]
+    calls = reads + asked
+    low, expected, high = (seconds / calls.thread_s for seconds in spared_s)
     each_s = found.thread_s / found.reads
     files = plural(len(found.files), "file")
     per_byte = seconds_per_byte(measures)[0]
     # Storage that is full of bytes gives no more of them in order; a limit of bytes allows the usual least.
     limited = measures.allowance is not None and 0.7 * low >= MOSTLY * expected
     full = is_full(measures) and not bytes_are_told(measures) and not limited
-    # SQLite reads page after page in any order, so it is up to storage whether that is quicker.
-    by_page = _are_databases(measures, found.files)
     assumed = Assumption(
         f"a reader gets {human_bytes(1 / per_byte)}/s or more in order",
         "" if full or by_page else f"{human_bytes(mean / each_s)}/s in {found.reads:,} reads that jump about",
         "reads in order are no quicker",
     )
-    chance = UNSHOWN if full or by_page else 1.0
+    # What is asked with each query is spared for certain.
+    sure = asked.thread_s / max(spared_s[1], 1e-12)
+    chance = sure + (1 - sure) * UNSHOWN if full or by_page else 1.0
     gain, stall_s = measures.without(
-        reads, min(0.7 * low, expected), expected, high, [assumed], chance=chance
+        calls,
+        min(0.7 * low, expected),
+        expected,
+        high,
+        [assumed],
+        # At most, one query takes as good as none of what thousands do.
+        other_s=(0.0, 0.0, measures.model.other_s if by_page else 0.0),
+        chance=chance,
     )
     return Finding(
         name=NAME,
@@ -102,12 +122,21 @@ def _covered_bytes(measures: Measures, files: np.ndarray) -> float:
     return float(np.where(size > 0, size, 0).sum())
 
 
-def _sequential_s(measures: Measures, needed: float) -> list[float]:
-    """Gives thread seconds of reading so many bytes in order: at worst, as expected, at best."""
-    per_byte = seconds_per_byte(measures)
+def _sequential_s(measures: Measures, needed: float, files: np.ndarray) -> list[float]:
+    """Gives thread seconds of reading so many bytes in order: at worst, as expected, at best.
+
+    The first pass is storage's to serve; of later ones what memory served costs what quick reads cost.
+    """
+    per_byte, waits_s = seconds_per_byte(measures), wait_of_a_read(measures)[::-1]
+    stored = max(_covered_bytes(measures, files), float(measures.costs.slow_bytes[files].sum()))
+    stored = min(needed, stored)
+    length, taken_ns = measures.facts.sizes_and_times
+    quick_s = math.inf
+    if len(length):
+        quick_s = float(np.quantile(taken_ns / np.maximum(length, 1), QUICK)) / 1e9
     return [
-        wait * waits * needed / BLOCK + needed * byte_s
-        for wait, waits, byte_s in zip((1.0, 0.5, 0.0), wait_of_a_read(measures)[::-1], per_byte, strict=True)
+        wait * waits * stored / BLOCK + stored * byte_s + (needed - stored) * min(byte_s, quick_s)
+        for wait, waits, byte_s in zip((1.0, 0.5, 0.0), waits_s, per_byte, strict=True)
     ]
 
 
