@@ -24,6 +24,10 @@ NOISE_LEFT, QUICKER = 0.2, 0.1
 # What is left is the processors' work and reads of the fast tier, neither of which vanishes: no less than
 # this share of what is expected.
 LEAST_LEFT = 0.3
+# Wherever files are, what processors work stays: what training takes at least, in the lower bound and as is
+# expected, over what it takes if all processors always work. They never do to the last, and of the work some
+# goes with calls.
+STILL_WORKED = (1 / 0.9, 0.85)
 
 
 @dataclass(frozen=True)
@@ -138,8 +142,11 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
 
     whole_s = facts.training_s
     known = model.certain or facts.loop_reads
+    most_s = [max(0.0, whole_s - share * facts.worked_s) for share in STILL_WORKED]
     low_s = saved(0, slower, readers, 1.0 if model.certain else 0.0) if known else still_s[0]
     if_so_s, likely_s = saved(1, if_so, readers), saved(1, likely, readers, model.chance_of_wait)
+    low_s = min(low_s, most_s[0])
+    if_so_s, likely_s = (min(seconds, most_s[1]) for seconds in (if_so_s, likely_s))
     high_s = saved(2, faster, together)
     # What is written to the same storage is written sooner if less is read from it.
     gone = min(1.0, time.slow_s * epochs / max(readers * model.storage_s, 1e-9))

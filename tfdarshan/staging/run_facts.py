@@ -39,6 +39,8 @@ from tfdarshan.staging.file_use import FileUse, file_use
 BY_LOOP = 0.5
 # Of what a pipeline does besides reading, the part that processor time explains where it decodes.
 EXPLAINED = 0.4
+# A session that lasts so many times as long as training says little of what processors did meanwhile.
+ALL_TRAINING = 1.1
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class RunFacts:
             other threads read.
         pauses_at_a_time: How many of these reads ran at a time.
         reads_apart: Whether calls of their own read, beside what a later stage of the pipeline does.
+        cpus: Processors that the job may use, None if a session does not say.
     """
 
     duration_s: float
@@ -83,6 +86,7 @@ class RunFacts:
     pauses_s: float = 0.0
     pauses_at_a_time: float = 1.0
     reads_apart: bool = False
+    cpus: float | None = None
 
     @property
     def training_s(self) -> float:
@@ -110,6 +114,17 @@ class RunFacts:
         if model is None or not self.reads_apart or model.cpu_s is None or model.busy_share >= SATURATED:
             return False
         return model.other_s > model.storage_s and model.cpu_s >= EXPLAINED * model.other_s
+
+    @property
+    def worked_s(self) -> float:
+        """What training takes at least, by what the job's processors work: as if all of them always did.
+
+        0 where that is not known, or the session is longer than training: imports work, too.
+        """
+        cpu_s = None if self.model is None else self.model.cpu_s
+        if not cpu_s or not self.cpus or self.duration_s > ALL_TRAINING * self.training_s:
+            return 0.0
+        return cpu_s / self.cpus
 
     @property
     def concurrency(self) -> float:
@@ -275,6 +290,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
     called = [float(run.figures.costs.call_s.sum()) for run in runs]
     steps = [run.steps_s for run in runs]
     memory = [machine_of(run.session.meta[0]).memory_bytes for run in runs]
+    cpus = [machine_of(run.session.meta[0]).cpus for run in runs]
     read_bytes = [fetched_bytes(run.session.meta) for run in runs]
     facts = RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
@@ -289,6 +305,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
             span.sentence for span in (trace_span(run.session.meta) for run in runs) if span is not None
         ),
         memory_bytes=None if None in memory else min(found or 0 for found in memory),
+        cpus=None if None in cpus else min(found or 0.0 for found in cpus),
         storage_counted=all(run.figures.stored_bytes is not None for run in runs),
     )
     groups = [group for run in runs for group in run.figures.calls.values()]

@@ -32,6 +32,22 @@ def test_the_fewer_readers_the_more_is_sure(readers, sure):
     assert found.low_s == pytest.approx(sure * 9.0 - 0.1)
 
 
+@pytest.mark.parametrize(("lasted_s", "left"), [(10.5, (4 / 0.9, 4 * 0.85)), (12.0, (1.35, 1.0))])
+def test_what_processors_work_is_left_wherever_files_are(lasted_s, left):
+    # GIVEN steps of 10 s, in which both processors work 4 s, and a session that is longer
+    facts = run()
+    facts = dataclasses.replace(
+        facts, cpus=2.0, model=dataclasses.replace(facts.model, cpu_s=8.0), duration_s=lasted_s, steps_s=10.0
+    )
+
+    # WHEN the calls that steps wait 9 s for take none
+    found = expect(facts, 1, ThreadTime(9.0, 0.0), 0.9)
+
+    # THEN no more is saved than the processors leave, unless they may have worked before the steps
+    assert 10 - found.low_s == pytest.approx(left[0] + 0.1, abs=0.11)
+    assert 10 - found.saved_s == pytest.approx(left[1])
+
+
 def test_something_is_left_of_any_run():
     # GIVEN calls that scatter, which all go to a disk that takes nothing
     found = expect(run(wait_s=9.99), 1, ThreadTime(9.5, 0.01, doubt=0.3), 0.999)
