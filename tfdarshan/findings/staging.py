@@ -132,7 +132,9 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> C
         rest = f"{human_bytes(float(size[led].sum()))}{' of other files' if len(opened) else ''}"
         words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
         lines.append(copied(measures, whole.found.rows[~by_sqlite], everything=all_of_it).lines)
-    return Cure(" ".join(words), "\n".join(lines))
+    # Where commands stage other files, too, the line of the database is one of several.
+    goes = "" if len(led) else "database = sqlite3.connect(path)"
+    return Cure(" ".join(words), "\n".join(lines), goes if len(opened) else "")
 
 
 def _copied(whole: WholeInput, facts: RunFacts, by_hand: Array) -> Array:

@@ -3,9 +3,9 @@
 A reader takes `dataset.map(load)` for his own `ds.map(read_image)`, and `batch_size` for his `32`: names of
 variables stand for variables, simple values and lambdas, the one in front of a method chain for whatever is
 in front of it. He does not guess more: names of functions, methods, arguments and modules have to be those of
-his program, a call has to have the arguments that are printed, and what is printed without a line to take
-out has no place. FAST, SLOW, DIR and LOGDIR are his to fill in; `# of tfdarshan.checkpoint` tells him what to
-import.
+his program, a call has to have the arguments that are printed (of `sqlite3.connect` further ones stay), and
+what is printed without a line to take out has no place. FAST, SLOW, DIR and LOGDIR are his to fill in;
+`# of tfdarshan.checkpoint` tells him what to import.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from .printed_line import (
     find_loop,
     find_place,
     find_whole_loop,
+    further_keywords,
     outermost_loop,
 )
 
 PLACEHOLDERS = ("LOGDIR", "DIR", "FAST", "SLOW")
+IN_TEXT = re.compile(rf"^(?:{'|'.join(PLACEHOLDERS)})(?=/|$)")
 # The head of a loop or a function, without its body.
 HEAD = re.compile(r"^(?:for|def) .+:[^\n]*\Z", re.MULTILINE)
 NO_BODY = "pass"
@@ -72,7 +74,7 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     """
     if not instead_of.strip():
         raise CannotTypeError("no line is named that it is written instead of")
-    old, new = _statements(instead_of), _statements(line)
+    old, new = _statements(instead_of), [_InText(folders).visit(one) for one in _statements(line)]
     if len(old) > 1 and len(old) == len(new):
         # Each line that goes has one that comes.
         for goes, comes in zip(old, new, strict=True):
@@ -172,6 +174,18 @@ class _Filled(ast.NodeTransformer):
         return node
 
 
+class _InText(ast.NodeTransformer):
+    """Puts in what placeholders at the beginning of a text stand for."""
+
+    def __init__(self, folders: Mapping[str, str]) -> None:
+        self.folders = folders
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if not isinstance(node.value, str):
+            return node
+        return ast.Constant(IN_TEXT.sub(lambda found: self.folders.get(found[0], found[0]), node.value))
+
+
 @dataclass(frozen=True)
 class _Written:
     """What comes: lines before the statement, the expression in it, and lines after it."""
@@ -222,8 +236,10 @@ def _written(new: list[ast.stmt], at: int, place: Place, names: Mapping[str, ast
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == printed:
                 node.id = target
         lines.append(ast.unparse(made))
-    expression = ast.unparse(_Filled(names).visit(copy.deepcopy(_value(new[at]))))
-    return _Written(lines[:at], expression, lines[at + 1 :])
+    comes = _Filled(names).visit(copy.deepcopy(_value(new[at])))
+    if isinstance(comes, ast.Call) and isinstance(place.expression, ast.Call):
+        comes.keywords += further_keywords(comes, place.expression)
+    return _Written(lines[:at], ast.unparse(comes), lines[at + 1 :])
 
 
 def _bound(statement: ast.stmt) -> set[str]:

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 # Names that stand for themselves.
-MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3"})
+MODULES = frozenset({"tf", "np", "os", "threading", "tfdarshan", "pathlib", "functools", "sqlite3", "shutil"})
+# Of functions of these a reader leaves the keyword arguments that he gives and that are not printed.
+KEEPS_KEYWORDS = frozenset({"sqlite3"})
 # Of these, such as a reader imports if his program does not.
 OF_PYTHON = {
     "os": "os",
     "threading": "threading",
     "functools": "functools",
     "copy": "copy",
+    "shutil": "shutil",
     "concurrent": "concurrent.futures",
 }
 
@@ -124,6 +127,8 @@ def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: as
         return True
     if type(pattern) is not type(node):
         return False
+    if isinstance(pattern, ast.Call) and isinstance(node, ast.Call):
+        node = _without(node, further_keywords(pattern, node))
     for name, part in ast.iter_fields(pattern):
         other = getattr(node, name)
         if isinstance(part, list):
@@ -137,6 +142,19 @@ def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: as
         elif name not in ("ctx", "kind", "type_comment") and part != other:
             return False
     return True
+
+
+def further_keywords(pattern: ast.Call, node: ast.Call) -> list[ast.keyword]:
+    """Gives the keyword arguments of the program's call that are not printed, and stay as they are."""
+    function = pattern.func
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+        return []
+    printed = {one.arg for one in pattern.keywords}
+    return [one for one in node.keywords if one.arg not in printed and function.value.id in KEEPS_KEYWORDS]
+
+
+def _without(node: ast.Call, keywords: list[ast.keyword]) -> ast.Call:
+    return ast.Call(node.func, node.args, [one for one in node.keywords if one not in keywords])
 
 
 def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *, anything: bool) -> bool:

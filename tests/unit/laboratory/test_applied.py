@@ -372,3 +372,24 @@ def test_a_class_stands_for_itself():
         assert "pool = ThreadPoolExecutor(8)" in text
     with pytest.raises(CannotTypeError, match="the program has no `pool = ThreadPoolExecutor"):
         applied(program.format("Pool"), *line)
+
+
+DATABASE = '''\
+"""Reads rows."""
+import sqlite3
+
+DATA = "/data"
+database = sqlite3.connect(f"{DATA}/a.db", check_same_thread=False)
+'''
+
+
+def test_a_copy_of_a_database_is_opened_as_the_database_was():
+    line = 'database = sqlite3.connect(shutil.copy("/data/a.db", "DIR"))'
+
+    text = applied(DATABASE, line, "database = sqlite3.connect(path)", {"DIR": "/fast"})
+
+    assert "import shutil\n" in text
+    assert "sqlite3.connect(shutil.copy('/data/a.db', '/fast'), check_same_thread=False)" in text
+    # Of other calls all arguments have to be those that are printed.
+    with pytest.raises(CannotTypeError, match="the program has no"):
+        applied(PROGRAM.replace("ds.map(read_image)", "ds.map(read_image, name=1)"), f"{MAP}.cache()", MAP)
