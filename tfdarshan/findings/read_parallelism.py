@@ -9,7 +9,7 @@ from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.pipeline_api import keeps_decoded, more_readers, reads_as_many, reads_by_sqlite
-from tfdarshan.findings.reader_change import if_served, serves_more, with_readers
+from tfdarshan.findings.reader_change import if_it_waits, if_served, serves_more, with_readers
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
@@ -46,8 +46,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     choices = [n for n in (2, 4, 8, MOST_READERS) if 1.2 * readers < n <= made]
     if not choices:
         return None
-    # What it gives beyond the calls is the processors', and wants no more readers than these.
-    saved = [dataclasses.replace(if_served(measures, n), other=1.0).saved_s(measures) for n in choices]
+    # What it gives beyond the calls is the processors', and wants no more readers than these. Storage that
+    # one reader fills gives as much to any number, so they are as many as do if it waits.
+    saved = [dataclasses.replace(if_it_waits(measures, n), other=1.0).saved_s(measures) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     if reads_as_many(measures, n):
         return None

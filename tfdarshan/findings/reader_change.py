@@ -9,7 +9,7 @@ from tfdarshan.analysis.contention import call_time
 from tfdarshan.findings.file_streams import longest_share
 from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import UNSHOWN, serial_share, times_as_long
+from tfdarshan.findings.more_readers import UNSHOWN, WAITS, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import keeps_decoded, reads_in_python, waits_elsewhere
 from tfdarshan.findings.too_many_threads import Crowding, crowding
 
@@ -73,8 +73,17 @@ def _decoded_beside(measures: Measures, shared: float) -> float:
 
 def if_served(measures: Measures, readers: float) -> ReaderChange:
     """Gives what is expected of more readers if storage serves them, though nothing may show that it does."""
+    return _served(measures, readers, serial_share(measures).expected)
+
+
+def if_it_waits(measures: Measures, readers: float) -> ReaderChange:
+    """Gives the same of storage that waits, unless it is known what it does."""
     share = serial_share(measures)
-    calls = max(longest_share(measures), times_as_long(share.expected, measures.model.readers, readers))
+    return _served(measures, readers, share.expected if share.known else WAITS)
+
+
+def _served(measures: Measures, readers: float, share: float) -> ReaderChange:
+    calls = max(longest_share(measures), times_as_long(share, measures.model.readers, readers))
     return dataclasses.replace(with_readers(measures, readers)[1], calls=calls)
 
 
