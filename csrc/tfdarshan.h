@@ -140,6 +140,7 @@ struct tfd_redirect_totals {
     uint64_t copies;  /* opens that got a copy */
     uint64_t missing; /* that got the original: the copy cannot be opened */
     uint64_t stale;   /* that got the original: it or the copy changed since */
+    uint64_t looked_ahead; /* originals that were found as they were copied before anything opened them */
 };
 
 /* HERE_ONLY: programs that join the session open the originals, and tfd_last_error() says why. */
@@ -148,6 +149,10 @@ enum { TFD_REDIRECTED, TFD_REDIRECTED_HERE_ONLY };
 /* One of these, or -errno. An original that was looked at less than `trusted_ns` ago is not looked at again, unless
  * the job itself may have changed it since. */
 int tfd_redirect_start(const struct tfd_staged_file *files, size_t count, int64_t trusted_ns);
+/* Has up to `most` processes of our own look at the originals that nobody has looked at, for so long. It returns at once,
+ * and nothing waits for them. Useless where no look holds (`trusted_ns` 0). To be called before a program begins: the
+ * first of them is a fork of the process. */
+void tfd_redirect_look_ahead(int32_t most, int64_t for_ns);
 void tfd_redirect_stop(void);
 void tfd_redirect_totals(struct tfd_redirect_totals *totals);
 

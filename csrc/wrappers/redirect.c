@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "recorder/session.h"
 #include "tfdarshan.h"
+#include "wrappers/original_look.h"
 #include "wrappers/redirect_table.h"
 
 /* Opens that make, change or do not read the file itself go to the original. */
@@ -62,8 +62,18 @@ int tfd_redirect_start(const struct tfd_staged_file *files, size_t count, int64_
     return TFD_REDIRECTED_HERE_ONLY;
 }
 
+void tfd_redirect_look_ahead(int32_t most, int64_t for_ns)
+{
+    struct tfd_redirect_table *table = atomic_load(&published);
+    if (table && table != joined)
+        tfd_look_ahead_start(table, most, for_ns);
+}
+
 void tfd_redirect_stop(void)
 {
+    struct tfd_redirect_table *table = atomic_load(&published);
+    if (table && table != joined)
+        tfd_look_ahead_stop(table);
     if (offered_by == (int32_t)getpid())
         tfd_redirect_table_withdraw(tfd_session.directory);
     offered_by = 0;
@@ -87,6 +97,7 @@ void tfd_redirect_totals(struct tfd_redirect_totals *totals)
         totals->copies = atomic_load(&counted->copies);
         totals->missing = atomic_load(&counted->missing);
         totals->stale = atomic_load(&counted->stale);
+        totals->looked_ahead = atomic_load(&counted->ahead);
     }
 }
 
@@ -133,44 +144,18 @@ _Atomic uint64_t *tfd_redirect_kept(struct tfd_redirected *file)
     return &file->copy_kept;
 }
 
-static bool is_as(const struct stat *found, int64_t size, int64_t mtime_ns)
-{
-    return S_ISREG(found->st_mode) && found->st_size == size &&
-           (int64_t)found->st_mtim.tv_sec * 1000000000 + found->st_mtim.tv_nsec == mtime_ns;
-}
-
-/* Raw system calls: the C library's functions may be hooked, and these calls are not the program's. */
+/* A raw system call: the C library's function may be hooked, and this call is not the program's. */
 static bool copy_is_as_made(const struct tfd_redirected *file, int fd)
 {
     struct stat copy;
-    return !syscall(SYS_fstat, fd, &copy) && is_as(&copy, file->size, file->copy_mtime_ns);
-}
-
-static bool original_is_as_copied(const struct tfd_redirected *file)
-{
-    struct stat original;
-    return !syscall(SYS_newfstatat, AT_FDCWD, file->names, &original, 0) &&
-           is_as(&original, file->size, file->original_mtime_ns);
-}
-
-/* The time is taken before the look, which may take long. It is not noted if another look or a change was meanwhile. */
-static bool original_holds(struct tfd_redirected *file)
-{
-    _Atomic int64_t *last_look = tfd_redirect_table_last_look(file);
-    int64_t last_ns = atomic_load(last_look), now_ns = tfd_clock_ns(CLOCK_BOOTTIME);
-    if (last_ns > 0 && last_ns <= now_ns && now_ns - last_ns < tfd_redirect_table_trusted_ns(file))
-        return true;
-    bool holds = original_is_as_copied(file);
-    if (holds && last_ns != TFD_NO_LOOK_HOLDS)
-        atomic_compare_exchange_strong(last_look, &last_ns, now_ns);
-    return holds;
+    return !syscall(SYS_fstat, fd, &copy) && tfd_is_regular_file_of(&copy, file->size, file->copy_mtime_ns);
 }
 
 bool tfd_redirect_is_good(struct tfd_redirected *file, int fd)
 {
     int saved_errno = errno;
     bool there = fd >= 0;
-    bool good = there && copy_is_as_made(file, fd) && original_holds(file);
+    bool good = there && copy_is_as_made(file, fd) && tfd_original_holds(file);
     struct tfd_redirect_counts *counted = atomic_load_explicit(&counts, memory_order_relaxed);
     atomic_fetch_add_explicit(good    ? &counted->copies
                               : there ? &counted->stale

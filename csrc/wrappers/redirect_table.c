@@ -28,6 +28,7 @@ struct place {
  * All of it is one range of addresses, so that a record finds the rest. */
 struct head {
     struct tfd_redirect_counts counts;
+    struct tfd_look_ahead ahead;
     uint64_t file_count, place_count, record_units;
     uint64_t looks_offset;
     int64_t trusted_ns;
@@ -61,9 +62,9 @@ static size_t all_bytes(const struct head *size)
 }
 
 /* In units; a first one stays empty, so that 0 is no record. */
-static size_t record_units(const struct tfd_staged_file *file)
+static size_t record_units(const char *original, const char *copy)
 {
-    size_t bytes = sizeof(struct tfd_redirected) + strlen(file->original) + strlen(file->copy) + 2;
+    size_t bytes = sizeof(struct tfd_redirected) + strlen(original) + strlen(copy) + 2;
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT;
 }
 
@@ -75,7 +76,7 @@ static struct head size_of(const struct tfd_staged_file *files, size_t count, in
                         .looks_offset = page_bytes(),
                         .trusted_ns = trusted_ns};
     for (size_t i = 0; i < count; i++)
-        size.record_units += record_units(&files[i]);
+        size.record_units += record_units(files[i].original, files[i].copy);
     while (size.place_count < 2 * count)
         size.place_count *= 2;
     return size;
@@ -109,7 +110,7 @@ static void enter_all(struct tfd_redirect_table *table, const struct tfd_staged_
     uint32_t at = 1;
     for (size_t i = 0; i < count; i++) {
         enter(table, at, i, &files[i]);
-        at += (uint32_t)record_units(&files[i]);
+        at += (uint32_t)record_units(files[i].original, files[i].copy);
     }
 }
 
@@ -257,6 +258,25 @@ void tfd_redirect_table_withdraw(const char *directory)
 struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_table *table)
 {
     return &table->head->counts;
+}
+
+uint32_t tfd_redirect_table_first(const struct tfd_redirect_table *table)
+{
+    return table->head->file_count ? 1 : 0;
+}
+
+struct tfd_redirected *tfd_redirect_table_at(const struct tfd_redirect_table *table, uint32_t at,
+                                             uint32_t *next)
+{
+    struct tfd_redirected *file = record_at(table, at);
+    uint64_t after = at + record_units(file->names, file->names + file->original_length + 1);
+    *next = after < table->head->record_units ? (uint32_t)after : 0;
+    return file;
+}
+
+struct tfd_look_ahead *tfd_redirect_table_ahead(const struct tfd_redirect_table *table)
+{
+    return &table->head->ahead;
 }
 
 static struct head *head_of(const struct tfd_redirected *file)

@@ -18,9 +18,15 @@ struct tfd_redirected {
     char names[];
 };
 
-/* Of all processes that use the table. */
+/* Of all processes that use the table; `ahead` are looks that the job's opens need not make. */
 struct tfd_redirect_counts {
-    _Atomic uint64_t copies, missing, stale;
+    _Atomic uint64_t copies, missing, stale, ahead;
+};
+
+/* What processes that look ahead share: the place of the next file, 0 after the last one, and how many were started. */
+struct tfd_look_ahead {
+    _Atomic uint32_t next, stopped;
+    _Atomic int32_t lookers;
 };
 
 struct tfd_redirect_table;
@@ -35,9 +41,15 @@ struct tfd_redirect_table *tfd_redirect_table_take_up(const char *directory);
 void tfd_redirect_table_withdraw(const char *directory);
 
 struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_table *table);
+struct tfd_look_ahead *tfd_redirect_table_ahead(const struct tfd_redirect_table *table);
 /* By a path that is absolute, or in the folder that this process was in when it made or took up the table. NULL:
  * it has no copy. */
 struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path);
+/* All of a table's files, one after the other: where the first one's record is, and the file at such a place with
+ * the place of the next one. 0: there is none. */
+uint32_t tfd_redirect_table_first(const struct tfd_redirect_table *table);
+struct tfd_redirected *tfd_redirect_table_at(const struct tfd_redirect_table *table, uint32_t at,
+                                             uint32_t *next);
 
 /* When the last look at the file's original began that found it as it was copied, CLOCK_BOOTTIME: of all processes
  * that use the table, and so of one clock, which goes on while the machine sleeps. 0: there was none. */

@@ -100,6 +100,7 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     ending.profile = start_shared(arguments.logdir, options_of(arguments))
     if ending.staged is not None:
         ending.staged.start()
+        ending.staged.look_ahead()
 
     return _runner(program, ending)
 

@@ -40,11 +40,15 @@ class StagedFile(NamedTuple):
 
 @dataclass(frozen=True)
 class RedirectTotals:
-    """Opens of staged files that got the copy, and that got the original: copy missing, or either changed."""
+    """Opens of staged files that got the copy, and that got the original: copy missing, or either changed.
+
+    `looked_ahead` are originals that were looked at before anything opened them, and are as they were copied.
+    """
 
     copies: int
     missing: int
     stale: int
+    looked_ahead: int
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,18 @@ def start_redirect(files: Sequence[StagedFile], trusted_s: float) -> str:
     code = lib.tfd_redirect_start(staged, len(files), trusted_ns)
     _check(code, "staged files cannot be used")
     return last_error() if code == lib.TFD_REDIRECTED_HERE_ONLY else ""
+
+
+def look_ahead(most: int, for_s: float) -> None:
+    """Has processes of the core's look at all originals that nobody has looked at; returns at once.
+
+    They are forks of this process, no children that `os.wait()` finds, and end with it.
+
+    Args:
+        most: As many at most; one, where looks are quick.
+        for_s: For how long, in seconds.
+    """
+    core().lib.tfd_redirect_look_ahead(most, int(for_s * 1e9))
 
 
 def stop_redirect() -> None:

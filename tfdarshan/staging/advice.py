@@ -81,6 +81,7 @@ class Advice:
     cache: CacheFacts
     read_alike: bool
     slow_tiers: tuple[SlowTier, ...]
+    look_doubt: tuple[float, float]
     fast_tier: TierProbe
     unit: str
     units: int
@@ -117,6 +118,8 @@ class Advice:
             point.slow_s - point.saved_s,
             relative_doubt(self.slow_tiers, point.files),
             point.waits,
+            looks_more=self.look_doubt[0],
+            looks_less=self.look_doubt[1],
         )
         return expect(self.facts, self.session_epochs, time, self.question.input_wait)
 
@@ -186,6 +189,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         cache=_cache_facts(use, found, facts),
         read_alike=_read_alike(use, found),
         slow_tiers=valuation.tiers,
+        look_doubt=valuation.look_doubt(),
         fast_tier=fast_tier,
         unit=picked.units.name,
         units=picked.units.count,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,8 @@ from tfdarshan.file_name import table_name
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.original_looks import LOOK_AGAIN_S
+from tfdarshan.staging.look_time import Looks, looks_at
+from tfdarshan.staging.plan import STATE_FOLDER
 
 Array = Any
 
@@ -31,9 +31,6 @@ SLOW_OPEN_S = 300e-6
 # Of a mount whose opens take so long as a rule, one that took less than others was lucky this time, not near:
 # so many of its files, at least, take twice as long as a local one or more.
 MOST_FILES, NOT_LOCAL_S = 0.75, SLOW_OPEN_S / 5
-# `run --staged` looks at the original before it opens the copy, unless it did so of late. A look asks the
-# server once where an open asks it twice, for the name and for the file. Emulated storage does not delay it.
-LOOK_OF_OPEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,8 @@ class Candidates:
         storage_passes: Of these, as many as storage served; all, where opening the file asks a slow server.
         recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
             of them that storage served; where a file was read once, one.
-        look_s: Time of a look at the original; 0 where it asks no slow server.
-        looks: Such looks in a run with the copies.
+        asked: Whether opening the file asks a slow server, bool.
+        looks: What a run with the copies takes for looks at the originals, which it makes in opens.
         left_out: Why other files are none.
         reread_share: Share of all passes that came after a file's first.
         reread_storage_share: Of these, the share that storage served; None without re-reads.
@@ -70,8 +67,8 @@ class Candidates:
     passes: Array
     storage_passes: Array
     recurring: Array
-    look_s: Array
-    looks: Array
+    asked: Array
+    looks: Looks
     left_out: tuple[LeftOut, ...]
     reread_share: float
     reread_storage_share: float | None
@@ -101,12 +98,10 @@ def find_candidates(
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
     spared_s = use.meta_s[rows] * share
     asked = _asks_server(use, rows)
-    look_s, looks = np.zeros(len(rows), np.float32), _looks(use, rows, use.run_s)
+    looks = _looks(use, rows, asked, use.run_s)
     if asked.any():
         # A server that is slow to open a file is so at each open, though memory has the bytes.
-        if not use.emulated:
-            look_s = np.where(asked, LOOK_OF_OPEN * use.open_s[rows] / np.maximum(use.opens[rows], 1), look_s)
-        spared_s = np.where(asked, use.meta_s[rows] - look_s * looks, spared_s)
+        spared_s = np.where(asked, use.meta_s[rows] - looks.expected_s, spared_s)
         storage_passes, recurring = (np.where(asked, passes, one) for one in (storage_passes, recurring))
     seconds = use.storage_s[rows] + spared_s
     per_byte = np.where(asked, 1, share) * bytes_read
@@ -120,7 +115,7 @@ def find_candidates(
         passes=passes,
         storage_passes=storage_passes,
         recurring=recurring,
-        look_s=look_s,
+        asked=asked,
         looks=looks,
         left_out=left_out,
         reread_share=_sum(again) / _sum(passes) if len(rows) else 0.0,
@@ -130,14 +125,14 @@ def find_candidates(
 
 def look_anew(use: FileUse, found: Candidates, run_s: float) -> Candidates:
     """Gives the same for a run with the copies that takes so many seconds: a shorter one looks less often."""
-    looks = _looks(use, found.rows, run_s)
-    spared_s = found.look_s * (found.looks - looks)
+    looks = _looks(use, found.rows, found.asked, run_s)
+    spared_s = found.looks.expected_s - looks.expected_s
     return dataclasses.replace(found, looks=looks, pass_s=found.pass_s + spared_s / found.passes)
 
 
-def _looks(use: FileUse, rows: Array, run_s: float) -> Array:
-    """Gives how many opens of a copy look at its original: the first of a run, and then one each minute."""
-    return np.minimum(use.opens[rows], use.runs * (1 + math.floor(run_s / LOOK_AGAIN_S))).astype(np.float32)
+def _looks(use: FileUse, rows: Array, asked: Array, run_s: float) -> Looks:
+    """Gives what looks take; emulated storage does not delay them."""
+    return looks_at(use, rows, np.zeros_like(asked) if use.emulated else asked, run_s)
 
 
 def _asks_server(use: FileUse, rows: Array) -> Array:
@@ -154,6 +149,13 @@ def _asks_server(use: FileUse, rows: Array) -> Array:
         if slow and np.mean(meta_s[here] > NOT_LOCAL_S * opens[here]) >= MOST_FILES:
             asked |= here
     return asked
+
+
+def _copies(paths: Any) -> Array:
+    """Says which files lie below a folder whose journal was read, as `run --staged` does."""
+    own = paths.filter(pc.match_substring(paths, f"/{STATE_FOLDER}/")).to_pylist()
+    roots = {path[: path.index(f"/{STATE_FOLDER}/") + 1] for path in own}
+    return _starts(paths, tuple(sorted(roots))) if roots else np.zeros(len(paths), bool)
 
 
 def databases(paths: Any) -> Array:
@@ -178,6 +180,7 @@ def _selected(
         below = _folder(fast)
         tests.append((f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (below,))))
     tests += [
+        ("copies of staged files already", lambda: _copies(use.paths)),
         ("written in the session, so a copy would go stale", lambda: use.bytes_written > 0),
         ("renamed, replaced or deleted in the session", lambda: use.moves > 0),
         (

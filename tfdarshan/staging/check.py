@@ -230,7 +230,7 @@ def _assumptions(
     found = [
         Assumption("reads of staged files", "an epoch", promise.staged_passes, fast_passes, heat_s / readers),
         Assumption(
-            "a pass on the fast tier", "s", fast_each, _each(fast_s, fast_passes),
+            "a pass over a copy", "s", fast_each, _each(fast_s, fast_passes),
             (fast_s - fast_passes * fast_each) / readers,
         ),
         Assumption(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -67,7 +68,8 @@ class ThreadTime:
 
     `doubt` is the relative uncertainty of `slow_s`, from the scatter of single files; `waits` are calls for
     which a thread waited on the slow tier. `still_slow_s` and `still_fast_s` are what of both is spent while
-    the loop stands still between steps.
+    the loop stands still between steps. `looks_more` and `looks_less` are what looks at originals may take
+    more or less than was counted, as shares of `slow_s`.
     """
 
     slow_s: float
@@ -76,18 +78,22 @@ class ThreadTime:
     waits: float = 0.0
     still_slow_s: float = 0.0
     still_fast_s: float = 0.0
+    looks_more: float = 0.0
+    looks_less: float = 0.0
 
     @property
     def beside(self) -> ThreadTime:
         """What is read for steps."""
-        return ThreadTime(
-            self.slow_s - self.still_slow_s, self.fast_s - self.still_fast_s, self.doubt, self.waits
-        )
+        slow_s, fast_s = self.slow_s - self.still_slow_s, self.fast_s - self.still_fast_s
+        return dataclasses.replace(self, slow_s=slow_s, fast_s=fast_s, still_slow_s=0.0, still_fast_s=0.0)
 
     @property
     def in_pauses(self) -> ThreadTime:
         """What is read while the loop stands still between steps."""
-        return ThreadTime(self.still_slow_s, self.still_fast_s, self.doubt)
+        slow_s, fast_s = self.still_slow_s, self.still_fast_s
+        return dataclasses.replace(
+            self, slow_s=slow_s, fast_s=fast_s, waits=0.0, still_slow_s=0.0, still_fast_s=0.0
+        )
 
 
 def gain(before_s: float, saved_s: float) -> float:
@@ -163,9 +169,10 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
 def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, float]:
     """Gives what so many readers' calls take less per epoch: lower bound, expectation, upper bound."""
     likely = time.slow_s - time.fast_s
-    slower = time.slow_s * (1 - time.doubt) - time.fast_s * FAST_SLOWER
+    slower = time.slow_s * (1 - time.doubt - time.looks_more) - time.fast_s * FAST_SLOWER
     slower = min(slower, max(1 - UNSURE_EACH * readers, SURE) * likely)
-    return slower, likely, time.slow_s * (1 + time.doubt) - time.fast_s / FAST_QUICKER
+    faster = time.slow_s * (1 + time.doubt + time.looks_less) - time.fast_s / FAST_QUICKER
+    return slower, likely, faster
 
 
 def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float, lost_s: float) -> float:

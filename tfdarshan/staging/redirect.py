@@ -12,7 +12,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.staging.journal import FILE, Record
-from tfdarshan.staging.original_looks import LOOK_AGAIN_S
+from tfdarshan.staging.original_looks import LOOK_AGAIN_S, LOOK_AHEAD_PROCESSES, LOOK_AHEAD_S
 from tfdarshan.staging.plan import Plan, read_plan
 from tfdarshan.staging.stage_folder import journal_of
 from tfdarshan.units import plural
@@ -79,6 +79,14 @@ class StagedFiles:
             warn(self._not_applied())
         if why := _bridge.start_redirect(files, self.look_again_s):
             warn(f"programs that the job starts open the originals, not the copies, because {why}.")
+
+    def look_ahead(self) -> None:
+        """Has the originals looked at while a program starts, so that its first opens need not.
+
+        Waits for nothing. To be called after `start()`, by a small process: it forks.
+        """
+        if self.look_again_s:
+            _bridge.look_ahead(LOOK_AHEAD_PROCESSES, LOOK_AHEAD_S)
 
     def stop(self) -> None:
         """Ends redirecting."""

@@ -72,7 +72,15 @@ class Valuation:
             total(self.waits[rows]),
             total(self.slow_s[rows][still]),
             total(self.fast_s[rows][still]),
+            *self.look_doubt(members),
         )
+
+    def look_doubt(self, members: Array | None = None) -> tuple[float, float]:
+        """Gives how much more and less looks at originals may take than expected, as shares of `slow_s`."""
+        rows, looks = slice(None) if members is None else members, self.found.looks
+        whole_s = max(total(self.slow_s[rows]) * self.epochs, 1e-12)
+        more_s, less_s = looks.most_s - looks.expected_s, looks.expected_s - looks.least_s
+        return max(0.0, total(more_s[rows])) / whole_s, max(0.0, total(less_s[rows])) / whole_s
 
 
 def relative_doubt(tiers: Sequence[SlowTier], count: int) -> float:

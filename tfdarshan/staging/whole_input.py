@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.staging.candidate import Candidates, find_candidates, look_anew
 from tfdarshan.staging.expectation import Expectation, expect
@@ -79,7 +81,7 @@ def stage_all(
         # A run that gets shorter looks at fewer originals, and gets shorter by that.
         left_s = use.run_s * (1 - whole.expected.saved_s / max(whole.expected.epoch_s, 1e-9))
         again = look_anew(use, whole.found, left_s)
-        if not (whole.found.look_s * (whole.found.looks - again.looks)).any():
+        if np.array_equal(whole.found.looks.expected_s, again.looks.expected_s):
             break
         whole = staged(again)
     return whole

@@ -13,7 +13,7 @@ from tfdarshan.workloads.laboratory.check_contradiction import RULES, check_cont
 
 # An epoch of 9 s was to take 6 (5 to 8.2), as `STAGED` promises of its steps, and takes 6.3.
 PARTS = (
-    Assumption("a pass on the fast tier", "s", 0.1, 0.2, 0.5),
+    Assumption("a pass over a copy", "s", 0.1, 0.2, 0.5),
     Assumption("readers", "threads", 1, 1, -0.2),
 )
 CHECK = Check(
