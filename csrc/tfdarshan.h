@@ -137,9 +137,9 @@ struct tfd_staged_file {
 
 /* Of the process, all that it forked since, and the programs that joined its session since. */
 struct tfd_redirect_totals {
-    uint64_t copies;  /* opens that got a copy */
-    uint64_t missing; /* that got the original: the copy cannot be opened */
-    uint64_t stale;   /* that got the original: it or the copy changed since */
+    uint64_t copies;       /* opens that got a copy */
+    uint64_t missing;      /* that got the original: the copy cannot be opened */
+    uint64_t stale;        /* that got the original: it or the copy changed since */
     uint64_t looked_ahead; /* originals that were found as they were copied before anything opened them */
 };
 

@@ -54,8 +54,7 @@ static bool look(struct tfd_redirected *file, int64_t last_ns, int64_t now_ns)
 
 bool tfd_original_holds(struct tfd_redirected *file)
 {
-    int64_t last_ns = atomic_load(tfd_redirect_table_last_look(file)),
-            now_ns = tfd_clock_ns(CLOCK_BOOTTIME);
+    int64_t last_ns = atomic_load(tfd_redirect_table_last_look(file)), now_ns = tfd_clock_ns(CLOCK_BOOTTIME);
     return look_holds(file, last_ns, now_ns) || look(file, last_ns, now_ns);
 }
 

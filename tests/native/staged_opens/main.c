@@ -144,6 +144,24 @@ static void by_open(void)
     close(open(original, O_RDWR));
 }
 
+/* A process of the core's own looks, which wait() does not find. */
+static void test_a_look_ahead_holds_as_any(void)
+{
+    struct tfd_redirect_totals totals = {0};
+    tfd_redirect_look_ahead(4, long_ns);
+    while (totals.looked_ahead < 2) {
+        const struct timespec moment = {.tv_nsec = 100000};
+        nanosleep(&moment, NULL);
+        tfd_redirect_totals(&totals);
+    }
+    CHECK(waitpid(-1, NULL, 0) < 0 && errno == ECHILD);
+    change_elsewhere(original);
+    check_holds(open(original, O_RDONLY), 'c');
+    by_open();
+    check_holds(open(original, O_RDONLY), 'o');
+    check_totals(1, 0, 1);
+}
+
 static void by_creat(void)
 {
     int fd = creat(original, 0600);
@@ -253,6 +271,9 @@ static void test_looks(const char *directory)
     int (*const deletions[])(const char *path) = {delete_by_unlink, delete_by_remove, delete_at};
     start(directory, long_ns);
     test_a_look_holds_for_its_time();
+    stop(directory);
+    start(directory, long_ns);
+    test_a_look_ahead_holds_as_any();
     stop(directory);
     start(directory, 20000000);
     test_a_change_is_noticed_after_that_time(20000000);
