@@ -6,6 +6,11 @@ what it counts. Bytes and calls are of the same intervals, so their variances ar
 values: one is smaller if their sum and their difference are correlated. Of calls that are about of one size
 both vary alike, and nothing is said.
 
+What is counted is constant but for the calls at an interval's two ends, which are partly the next one's: it
+varies by no more than these two are of it. What varies more is not what is counted, however much more the
+other one varies: the device counts what read-ahead asks for, which is neither a program's bytes nor its calls
+where these are smaller, and memory has some of both.
+
 A call counts as one up to 1 MiB, as far as file systems read ahead and block layers divide; a larger one as
 several, which are nearly bytes again. Calls that memory serves, and that of an interval which began before
 its release, add as much to the variation of both.
@@ -29,6 +34,8 @@ COUNTED_BYTES = 1 << 20
 CERTAIN = 2.576
 # What is counted varies at most so much as the other does, and the two differ by so much of a mean.
 CLEARLY, APART = 0.7, 0.02
+# Calls at the two ends of an interval: what is counted varies by no more than their part of it.
+AT_ENDS = 2
 # Fewer intervals tell nothing.
 FEWEST = 8
 
@@ -59,7 +66,8 @@ def limited_quantity(lasted: Array, moved: Array, calls: Array) -> LimitedQuanti
         calls: How many these are, of at most `COUNTED_BYTES` each.
 
     Returns:
-        None where nothing is clear: too few intervals, or calls of about one size.
+        None where nothing is clear: too few intervals, calls of about one size, or neither is as constant as
+        what is counted.
     """
     if len(lasted) < FEWEST or not moved.any() or not calls.any():
         return None
@@ -72,6 +80,6 @@ def limited_quantity(lasted: Array, moved: Array, calls: Array) -> LimitedQuanti
     alike = float(np.corrcoef(together, apart)[0, 1]) if together.std() else 0.0
     certain = math.atanh(min(abs(alike), 1 - 1e-9)) * math.sqrt(len(lasted) - 3)
     varies, other = sorted((float(by_bytes.std()), float(by_calls.std())))
-    if certain < CERTAIN or varies > CLEARLY * other:
+    if certain < CERTAIN or varies > min(CLEARLY * other, AT_ENDS / float(calls.mean())):
         return None
     return LimitedQuantity(alike < 0, varies, other, len(lasted))

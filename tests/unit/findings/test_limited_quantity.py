@@ -230,6 +230,30 @@ def test_the_test_errs_seldom():
     assert by_chance <= 6
 
 
+def test_what_read_ahead_asks_for_is_neither_bytes_nor_calls_of_a_program():
+    # GIVEN 12 requests an interval, each a file of 8 to 52 kB: read 8 kB at a time, then another set at once
+    noise = np.random.default_rng(1)
+    sizes = noise.integers(8_000, 52_000, (30, 12))
+    calls = np.where(np.arange(30)[:, None] < 15, -(-sizes // 8192), 1).sum(axis=1)
+
+    # THEN bytes vary less than the program's calls, and are not what is counted
+    by_bytes, by_calls = (some.std() / some.mean() for some in (sizes.sum(axis=1), calls))
+    assert by_bytes < 0.5 * by_calls
+    assert limited_quantity(np.ones(30), sizes.sum(axis=1), calls) is None
+
+
+@pytest.mark.parametrize("is_bytes", [True, False], ids=["bytes", "calls"])
+@pytest.mark.parametrize(("varies", "told"), [(0.02, True), (0.12, False)])
+def test_what_is_counted_varies_by_the_calls_at_an_intervals_ends_at_most(is_bytes, varies, told):
+    # GIVEN 40 calls an interval, of which two are 5 %, and something that varies by three times as much
+    noise = np.random.default_rng(2)
+    steady, other = (1 + spread * noise.standard_normal(60) for spread in (varies, 3 * varies))
+    moved, calls = (steady, other) if is_bytes else (other, steady)
+
+    found = limited_quantity(np.ones(60), 4e6 * moved, 40 * calls)
+    assert (None if found is None else found.is_bytes) == (is_bytes if told else None)
+
+
 @pytest.mark.parametrize(
     "given",
     [
