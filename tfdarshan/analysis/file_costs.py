@@ -9,10 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reading_times import NEVER_NS, ReadingTimes
-from tfdarshan.analysis.storage_passes import PassSample, StoragePasses, from_storage
+from tfdarshan.analysis.storage_passes import (
+    CACHED_CALL_S,
+    CACHED_S_PER_BYTE,
+    PassSample,
+    StoragePasses,
+    from_storage,
+)
 from tfdarshan.native import input_sums
 from tfdarshan.native.input_sums import InputCalls
 
@@ -41,6 +48,8 @@ class FileCosts:
             one is an fstat of the open file, as a rule, and costs next to nothing.
         log_read: The natural logarithms of the reads' durations in ns, added up: what a read takes as a rule,
             of which a single slow one changes little. None where calls have no segments.
+        slow_read_s: Of `read_s`, the reads each of which took longer than memory does. None where calls have
+            no segments.
     """
 
     opens: Array
@@ -53,6 +62,7 @@ class FileCosts:
     slow_bytes: Array
     stat_s: Array
     log_read: Array | None = None
+    slow_read_s: Array | None = None
 
     @property
     def call_s(self) -> Array:
@@ -71,11 +81,15 @@ class FileCosts:
         found: Array = np.where(size_bytes > 0, whole, self.opens)
         return found
 
-    def fetched(self, stored_bytes: int | None) -> FileCosts:
+    def fetched(self, stored_bytes: int | None, size_bytes: Array) -> FileCosts:
         """Gives the costs with as many bytes from storage as the kernel fetched; None leaves them.
 
         The kernel's figure is exact where passes' times are a guess: of more slow passes than were fetched,
         a part was slow for another reason; with fewer, storage was as quick as memory in some.
+
+        Args:
+            stored_bytes: What the kernel fetched.
+            size_bytes: The files' sizes, not above 0 where that is unknown.
         """
         read, seen = float(self.read_bytes.sum()), float(self.slow_bytes.sum())
         if stored_bytes is None or read <= 0 or stored_bytes == seen:
@@ -83,12 +97,26 @@ class FileCosts:
         if stored_bytes < seen:
             part = stored_bytes / seen
             return dataclasses.replace(self, slow_s=self.slow_s * part, slow_bytes=self.slow_bytes * part)
-        part = min(1.0, (stored_bytes - seen) / (read - seen)) if read > seen else 0.0
-        return dataclasses.replace(
-            self,
-            slow_s=self.slow_s + part * (self.read_s - self.slow_s),
-            slow_bytes=self.slow_bytes + part * (self.read_bytes - self.slow_bytes),
-        )
+        return self._with_more(stored_bytes - seen, size_bytes)
+
+    def _with_more(self, more_bytes: float, size_bytes: Array) -> FileCosts:
+        """Gives the costs with more bytes from storage.
+
+        Memory has nothing of a file before storage served it once, so these are bytes of first passes before
+        they are of any other. Reads that took longer than memory does are storage's first.
+        """
+        quick_bytes, quick_s = self.read_bytes - self.slow_bytes, self.read_s - self.slow_s
+        once = np.where(size_bytes > 0, np.minimum(size_bytes, self.read_bytes), self.read_bytes)
+        first = np.clip(once - self.slow_bytes, 0, quick_bytes)
+        of_first = min(1.0, more_bytes / max(float(first.sum()), 1e-9))
+        rest = quick_bytes - first
+        of_rest = min(1.0, max(0.0, more_bytes - float(first.sum())) / max(float(rest.sum()), 1e-9))
+        added = of_first * first + of_rest * rest
+        part = added / np.maximum(quick_bytes, 1e-9)
+        slow_read_s = self.slow_s if self.slow_read_s is None else self.slow_read_s
+        sure_s = np.where(added > 0, np.clip(slow_read_s - self.slow_s, 0, quick_s), 0)
+        added_s = sure_s + part * (quick_s - sure_s)
+        return dataclasses.replace(self, slow_s=self.slow_s + added_s, slow_bytes=self.slow_bytes + added)
 
 
 def add_costs(parts: Sequence[FileCosts], places: Sequence[Array], chosen: Array) -> FileCosts:
@@ -123,7 +151,7 @@ class CostSums:
     def __init__(self, size_bytes: Array) -> None:
         self._sums = np.zeros((len(size_bytes), input_sums.FILE_COSTS), np.int64)
         self._passes = StoragePasses(size_bytes)
-        self._log_read = np.zeros(len(size_bytes))
+        self._log_read, self._slow_read_ns = (np.zeros(len(size_bytes)) for _ in range(2))
         self._made = False
 
     def add(self, calls: InputCalls) -> None:
@@ -131,6 +159,9 @@ class CostSums:
         self._made = self._made or len(calls) > 0
         input_sums.add_file_costs(calls, self._sums, self._log_read)
         self._passes.add(calls)
+        slow = input_sums.chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
+        slow = slow[calls.kind[slow] == KIND["read"]]
+        np.add.at(self._slow_read_ns, calls.file[slow], (calls.end_ns - calls.start_ns)[slow])
 
     def reading(self) -> ReadingTimes | None:
         """Gives when files were read, None if none was."""
@@ -148,7 +179,10 @@ class CostSums:
             return FileCosts(*[np.zeros(len(slow_s))] * len(dataclasses.fields(FileCosts))), sample
         counts = {name: self._sums[:, place].astype(np.float64) for name, place in COUNTED.items()}
         times = {name: self._sums[:, place] / 1e9 for name, place in TIMED.items()}
-        costs = FileCosts(**counts, **times, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read)
+        costs = FileCosts(
+            **counts, **times, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read,
+            slow_read_s=self._slow_read_ns / 1e9,
+        )  # fmt: skip
         return costs, sample
 
 

@@ -122,7 +122,8 @@ def measure_input(
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
-    return InputFigures(files, is_input, windows, pipeline, calls, costs.fetched(stored), model, stored)
+    costs = costs.fetched(stored, files.rows["size_bytes"].to_numpy())
+    return InputFigures(files, is_input, windows, pipeline, calls, costs, model, stored)
 
 
 def loop_thread(owner: ProcessData) -> Callable[[Thread], bool]:

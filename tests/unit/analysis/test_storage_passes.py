@@ -5,11 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.storage_passes import StoragePasses
 from tfdarshan.analysis.storage_share import fetched_in_steps
+from tfdarshan.findings import fits_in_memory
+from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure
 from tfdarshan.native.input_sums import InputCalls
 
@@ -74,11 +76,54 @@ def costs(read, slow):
 )
 def test_the_kernel_knows_how_much_storage_served(stored, served):
     # GIVEN 300 bytes read, of which 150 seem to come from storage, or as many as the kernel says
-    found = costs([100, 100, 100], [100, 0, 50]).fetched(stored)
+    found = costs([100, 100, 100], [100, 0, 50]).fetched(stored, np.full(3, 100))
 
     assert found.slow_bytes.tolist() == pytest.approx(served)
     assert (found.slow_s * 1e9).tolist() == pytest.approx(served)
     assert found.storage_share == pytest.approx(sum(served) / 300)
+
+
+@pytest.mark.parametrize(
+    ("stored", "served"), [(150, [100, 50]), (200, [100, 100]), (500, [250, 250]), (10_000, [400, 400])]
+)
+def test_memory_has_nothing_of_a_file_before_storage_served_it_once(stored, served):
+    # GIVEN two files of 100 bytes read four times over: one pass over the first seems to be storage's
+    found = costs([400, 400], [100, 0]).fetched(stored, np.full(2, 100))
+
+    # THEN what the kernel fetched beyond that is the other's first pass, and only then any later one's
+    assert found.slow_bytes.tolist() == pytest.approx(served)
+
+
+def test_what_the_kernel_fetched_took_the_reads_that_are_slower_than_memory(tmp_path):
+    # GIVEN a loop that reads a file twice in 1,000 pieces, ahead of which the kernel reads: of the first pass
+    # each 32nd waits 2.5 ms, so that they take less than 100 us each
+    calls, at, piece = [], 0.0, 4 * KB
+    for number in range(2_000):
+        taken = 2.5 if number < 1_000 and number % 32 == 0 else 0.003
+        calls.append((at, at + taken, LOOP, "pread", 0, piece))
+        at += taken + 0.001
+    kernel = {"rchar": 2_000 * piece, "read_bytes": 1_000 * piece}
+    meta = {"machine": {"cpus": 8, "memory_bytes": 16_000_000_000, "cpu_s": 0.01}}
+    sizes = [1_000 * piece]
+    session = training(tmp_path, calls, paths=["/home/a"], sizes=sizes, kernel=kernel, meta=meta)
+
+    found = measure(session)
+
+    # THEN storage served the first pass, and nearly all of the time is that one's
+    assert found.costs.storage_share == pytest.approx(0.5)
+    first_s, later_s = 32 * 2.5e-3 + 968 * 3e-6, 1_000 * 3e-6
+    assert found.costs.slow_s.sum() == pytest.approx(first_s, rel=0.03)
+    # ... so to keep the file in memory spares no more than the later one took
+    kept = fits_in_memory.find(found)
+    assert isinstance(kept, Finding)
+    assert kept.gain is not None
+    assert kept.gain.low_s <= later_s
+    assert kept.gain.if_so_s < 1.5 * later_s
+    # ... though by the mean of its reads no pass is storage's
+    alone = found.figures.pipeline.costs
+    assert alone.slow_bytes.sum() == 0
+    assert alone.slow_read_s is not None
+    assert alone.slow_read_s.sum() == pytest.approx(32 * 2.5e-3)
 
 
 @pytest.mark.parametrize(("path", "share"), [("/home/a", 0.0), ("/data/a", 1.0)])
