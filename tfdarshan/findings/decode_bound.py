@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from tfdarshan.findings.decoding_time import decodes_longer, other_s, reading_s
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM, filling_s, less
 from tfdarshan.findings.kept_samples import kept_samples
@@ -28,8 +29,6 @@ from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faul
 from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"
-# The processor time that the pipeline's other work has to explain, at least.
-EXPLAINED = 0.4
 BUSY_CPUS = 0.85
 # Of what decoding takes again, so much is spared for certain: batching and copying remain.
 SURELY = 0.7
@@ -44,14 +43,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return Unknown(NAME, f"whether steps wait for decoding: {measures.why_no_wait}")
     if not decodes_longer(measures):
         return None
-    reading_s = _reading_s(measures)
-    other_s = max(model.pipeline_s - reading_s, 0.0)
-    rest_s = max(0.0, other_s - model.overlap * model.compute_s)
+    read_s = reading_s(measures)
+    rest_s = max(0.0, other_s(measures) - model.overlap * model.compute_s)
     gain, cure = _gain_and_cure(measures, rest_s)
     unseen = unseen_faults(measures)
     if unseen:
         gain = unseen.doubted(gain, "the pipeline decodes between its file calls")
-    in_calls = percent(reading_s, model.pipeline_s)
+    in_calls = percent(read_s, model.pipeline_s)
     return Finding(
         name=NAME,
         kind="problem",
@@ -75,15 +73,6 @@ def _drawn(measures: Measures) -> str:
     if drawing is None or measures.passes < AGAIN:
         return ""
     return f" {drawing.typed} draws random numbers: what it gives is not the same in each epoch."
-
-
-def decodes_longer(measures: Measures) -> bool:
-    """Says whether the pipeline decodes longer than it reads, as far as processor time explains it."""
-    model, cpu_s = measures.model, measures.machine.cpu_s
-    reading_s = _reading_s(measures)
-    other_s = max(model.pipeline_s - reading_s, 0.0)
-    explained = cpu_s is None or cpu_s >= EXPLAINED * other_s * model.units
-    return other_s > reading_s and explained
 
 
 def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
@@ -121,7 +110,7 @@ def _calls_at_a_time(measures: Measures) -> int:
     model, cpus = measures.model, measures.machine.cpus or 1.0
     if not keeps_decoded(measures):
         return round(cpus)
-    return math.ceil(cpus * model.pipeline_s / (model.pipeline_s - _reading_s(measures)))
+    return math.ceil(cpus * model.pipeline_s / (model.pipeline_s - reading_s(measures)))
 
 
 def _reads_beside_s(measures: Measures) -> float:
@@ -131,13 +120,6 @@ def _reads_beside_s(measures: Measures) -> float:
         return 0.0
     change = with_readers(measures, calls)[1]
     return dataclasses.replace(change, other=1.0).saved_s(measures)
-
-
-def _reading_s(measures: Measures) -> float:
-    """Gives what of a batch's time is calls: T_s, and where storage holds calls back all in which it does."""
-    if measures.allowance is None:
-        return measures.model.storage_s
-    return min(measures.pipeline_s(measures.input_calls.beside_s), measures.model.pipeline_s)
 
 
 def _busy(measures: Measures) -> float | None:
@@ -151,11 +133,11 @@ def _busy(measures: Measures) -> float | None:
 def _evidence(measures: Measures, rest_s: float, free: str) -> tuple[Evidence, ...]:
     """Gives what shows it; `free` is what would take no time if steps waited for `rest_s` only."""
     model, busy = measures.model, _busy(measures)
-    reading_s = _reading_s(measures)
-    in_calls = percent(reading_s, model.pipeline_s)
+    read_s = reading_s(measures)
+    in_calls = percent(read_s, model.pipeline_s)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
-        Evidence("of it in file calls", f"{human_seconds(reading_s)}, {in_calls}", reading_s),
+        Evidence("of it in file calls", f"{human_seconds(read_s)}, {in_calls}", read_s),
         Evidence(f"input wait if {free} took no time", human_seconds(rest_s), rest_s),
     ]
     if busy is not None:

@@ -11,6 +11,7 @@ from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import Stage
 from tfdarshan.findings.cache_share import from_memory
+from tfdarshan.findings.decoding_time import other_s, reading_s
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain
 from tfdarshan.findings.kept_samples import kept_bytes
 from tfdarshan.findings.later_waits import within_later_waits
@@ -149,7 +150,7 @@ def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
     It is spared where the stage that reads decodes, or unpacks records; of a function in Python nobody knows.
     Of what memory serves and decoding takes longer than reading, `decode_bound` says what it gives.
     """
-    if not by_storage and measures.model.other_s > measures.model.storage_s:
+    if not by_storage and other_s(measures) > reading_s(measures):
         return 0.0
     pipeline = input_pipeline(measures)
     unpacks = pipeline is not None and pipeline.reader is not None and pipeline.reader.compression != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tfdarshan.findings.decode_bound import decodes_longer
+from tfdarshan.findings.decoding_time import decodes_longer
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share

@@ -9,7 +9,7 @@ import pytest
 from tests.closed_readers import Budget, Delay, Stalls, calls_of
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_more_readers import job, names, rests
-from tfdarshan.findings import decode_bound, prefetch, straggler
+from tfdarshan.findings import decode_bound, fits_in_memory, prefetch, straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.more_readers import serial_share
@@ -166,3 +166,42 @@ def test_time_in_which_a_limit_holds_calls_back_is_no_decoding(tmp_path):
     not_held = replace(measures, facts=replace(measures.facts, held=()))
     assert not_held.at_a_time == 16
     assert decode_bound.find(not_held) is not None
+
+
+def test_keeping_promises_what_is_decoded_again_where_a_limit_held_the_first_epoch_up(tmp_path):
+    # GIVEN a map that a limit holds up for 5 ms a file in the first epoch, and that decodes for 3 ms in the
+    # second, which memory serves
+    half = COUNT // 2
+    made = [
+        (*call[:2], 1, "pread", number, 100_000)
+        for number, call in enumerate(calls_of(Budget(20), readers=1, rest_ms=rests(0.2), count=half))
+    ]
+    again_ms = made[-1][1] + 3
+    made += [(again_ms + 3 * n, again_ms + 3 * n + 0.05, 1, "pread", n, 100_000) for n in range(half)]
+    load = {"name": "map", "calls": None, "function": "load", "does": ["reads", "decodes"]}
+    pipeline = {"stages": [load], "pool_threads": None, "datasets": 1, "iterators": 2}
+    session = training(
+        tmp_path,
+        made,
+        [(10.0 * n, 10.0 * n + 10, 9.9) for n in range(int(made[-1][1]) // 10)],
+        paths=[f"/home/{place}" for place in range(half)],
+        sizes=[100_000] * half,
+        kernel={"rchar": COUNT * 100_000, "read_bytes": half * 100_000},
+        meta={
+            "machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 2.0},
+            "pipelines": {"found": [pipeline], "left_out": 0},
+        },
+    )
+    measures = measure(session)
+    assert measures.allowance is not None
+
+    # WHEN its calls count as those of two readers, so that they take less than half of a batch's time
+    model = replace(measures.model, readers=2.0, storage_s=measures.model.storage_s / 2)
+    measures = replace(measures, model=model)
+    assert model.storage_s < model.other_s
+
+    # THEN decoding is no cause of its own, and keeping what is decoded spares what the second epoch waits
+    assert decode_bound.find(measures) is None
+    kept = fits_in_memory.find(measures)
+    decoded_s = 3e-3 * half / model.units
+    assert kept.gain.expected_s == pytest.approx(decoded_s, rel=0.2)
