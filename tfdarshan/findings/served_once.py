@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.cache_share import opens_take_long
 from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.staging.candidate import SLOW_OPEN_S
 from tfdarshan.staging.later_epochs import LaterEpochs
 
 # Storage that served so many passes of a job that read its input at least so often served the first epoch.
@@ -35,10 +35,17 @@ def memory_served_later(measures: Measures) -> bool:
     passes = measures.figures.rereads.passes
     if passes < SEVERAL or measures.summary.emulation is not None:
         return False
-    # Memory serves bytes; who asks a server at each open asks it in later epochs, too.
-    asked = opens_take_long(measures, np.flatnonzero(measures.is_input))
-    one_pass = passes * measures.costs.storage_share <= ONE_PASS and not asked
+    one_pass = max(passes * measures.costs.storage_share, _passes_asked(measures)) <= ONE_PASS
     return (one_pass or measures.later_epochs_hardly_wait) and not _pauses_last(measures)
+
+
+def _passes_asked(measures: Measures) -> float:
+    """Gives how many passes a server takes if memory serves all but the first: it is asked at each open."""
+    costs, rows = measures.costs, np.flatnonzero(measures.is_input)
+    opens, call_s = costs.opens[rows], costs.call_s[rows]
+    beyond_s = np.maximum(costs.other_s[rows] - costs.stat_s[rows] - SLOW_OPEN_S * opens, 0)
+    again_s = float((beyond_s * (1 - 1 / np.maximum(opens, 1))).sum())
+    return 1 + again_s / max(float(call_s.sum()) - again_s, 1e-12)
 
 
 def _pauses_last(measures: Measures) -> bool:

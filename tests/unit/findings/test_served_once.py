@@ -17,17 +17,21 @@ def found(session):
     return {one.name: one for one in diagnose(session).findings}
 
 
-def small(logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None):
+def small(
+    logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None,
+    first_read_ms=None,
+):  # fmt: skip
     """Gives epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
 
-    Reads of later epochs may take another time.
+    Reads of the first and of later epochs may take another time.
     """
     at, steps = 0.0, []
     calls: list[tuple] = []
     for epoch in range(epochs):
         for file in range(64):
             taken = 5.0 if not epoch or later_ms is None else later_ms
-            end = at + taken + (taken / 5 if not epoch or read_ms is None else read_ms)
+            reads = read_ms if epoch else first_read_ms
+            end = at + taken + (taken / 5 if reads is None else reads)
             calls += [(at, at + taken, 1, "open", file, 0), (at + taken, end, 1, "pread", file, KB, 0)]
             steps.append((at, end + 1, end - at))
             at = end + 1
@@ -92,6 +96,17 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     session = small(tmp_path, epochs=3, later_ms=later_ms, read_ms=0.01)
 
     # THEN a copy spares the former in each epoch
+    copy = staging.find(measure(session))
+    assert copy.kind == kind
+    assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
+
+
+@pytest.mark.parametrize(("first_read_ms", "kind"), [(30.0, "problem"), (60.0, "note")])
+def test_a_copy_is_won_back_by_what_later_epochs_ask_of_a_server(tmp_path, first_read_ms, kind):
+    # GIVEN three epochs of opens that take 5 ms, a tenth of all calls or more, and later reads from memory
+    session = small(tmp_path, epochs=3, read_ms=0.01, first_read_ms=first_read_ms)
+
+    # THEN a copy is for several runs where later opens take a fifth of the first epoch or less
     copy = staging.find(measure(session))
     assert copy.kind == kind
     assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
