@@ -16,26 +16,27 @@ LARGE_BYTES, FAR_BETTER = 20e9, 2.0
 
 def best_cure(findings: Sequence[Finding]) -> Finding | None:
     """Gives the finding whose cure comes first, None if none has one with a gain."""
-    promised = {
-        finding.name: promise(finding)
-        for finding in findings
-        if finding.gain is not None and finding.cure is not None
-    }
-    most = max(promised.values(), default=1.0)
-    nearly = [
-        finding
-        for finding in findings
-        if finding.name in promised
-        and promised[finding.name] >= AS_GOOD * most
-        and 1 - 1 / promised[finding.name] >= MOST_SAVED * (1 - 1 / most)
-    ]
-    return min(nearly, key=lambda finding: _order(finding, promised[finding.name]), default=None)
+    cures = [finding for finding in findings if finding.gain is not None and finding.cure is not None]
+    most = max(cures, key=lambda one: (promise(one), _certain(one)), default=None)
+    if most is None:
+        return None
+    return min((one for one in cures if _nearly_as_good(one, most)), key=_order)
 
 
-def _order(finding: Finding, promised: float) -> tuple[float, ...]:
+def _nearly_as_good(finding: Finding, most: Finding) -> bool:
+    """Says whether a cure promises nearly as much as the one that promises most."""
+    promised, at_most = promise(finding, most), promise(most, finding)
+    return promised >= AS_GOOD * at_most and 1 - 1 / promised >= MOST_SAVED * (1 - 1 / at_most)
+
+
+def _order(finding: Finding) -> tuple[float, ...]:
     """Sorts cures by their work, what they promise as it is printed, and what of that is certain."""
-    low = 1.0 if finding.gain is None else finding.gain.speedup_range[0]
-    return work(finding), -round(promised, 2), -low
+    return work(finding), -round(promise(finding), 2), -_certain(finding)
+
+
+def _certain(finding: Finding) -> float:
+    """Gives how many times faster a cure makes the job for certain."""
+    return 1.0 if finding.gain is None else finding.gain.speedup_range[0]
 
 
 def work(finding: Finding) -> int:
@@ -49,12 +50,20 @@ def work(finding: Finding) -> int:
     }.get(finding.name, 0)
 
 
-def promise(finding: Finding) -> float:
-    """Gives how many times faster a cure makes the job, for comparison with others."""
-    if finding.gain is None:
+def promise(finding: Finding, other: Finding | None = None) -> float:
+    """Gives how many times faster a cure makes the job, for comparison with others.
+
+    Args:
+        finding: The cure's.
+        other: The one that it is compared with; None: any. Of two of which nothing is certain neither is
+            doubted more than the other, so that they count as what they are if all that is assumed is so.
+    """
+    gain = finding.gain
+    if gain is None:
         return 1.0
+    as_unsure = other is not None and max(_certain(finding), _certain(other)) <= 1
     much_work = finding.copied_bytes > LARGE_BYTES
-    return max(1.0, finding.gain.worth / (FAR_BETTER if much_work else 1.0))
+    return max(1.0, (gain.speedup_if_so if as_unsure else gain.worth) / (FAR_BETTER if much_work else 1.0))
 
 
 def why_better(named: Finding, cause: Finding) -> str:

@@ -89,6 +89,22 @@ def test_what_is_uncertain_is_doubted_once():
     assert named(half, finding(COPY, 1.6)) == LINES
 
 
+@pytest.mark.parametrize(("least_work", "chosen"), [(1.71, LINES), (1.69, COPY), (1.50, COPY)])
+def test_of_two_that_nothing_shows_neither_is_doubted_more(least_work, chosen):
+    # GIVEN lines and a copy of which nothing is certain, whose square roots are 0.85 of each other or more
+    lines, copy = finding(LINES, least_work, certain=False), finding(COPY, 2.0, certain=False)
+    assert promise(lines) > 0.85 * promise(copy)
+
+    # THEN less work has to give as much of the better one as of two that are certain
+    assert named(lines, copy) == named(copy, lines) == chosen
+    assert named(finding(LINES, least_work), finding(COPY, 2.0)) == chosen
+    # ... by what it gives if all is so, whatever its expectation was made less by
+    halved = replace(lines, gain=replace(lines.gain, expected_s=0.5 * lines.gain.expected_s))
+    assert named(halved, copy) == chosen
+    # ... and one that is certain is held against what is doubted
+    assert named(finding(LINES, 1.3), copy) == LINES
+
+
 def test_much_to_copy_has_to_make_it_twice_as_fast():
     # GIVEN lines that make it 2 times as fast, and a copy that makes it 3 times
     lines = finding(LINES, 2.0)
